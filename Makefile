@@ -7,7 +7,7 @@
 # make lint       formatting, lint, types, and Snakemake's own lint
 # make bench      install the peers, measure for a quarter of an hour, and write docs/benchmarks.md
 # make docs       write the documentation as a site into build/docs/
-# make config     write config.yaml and its JSON Schema from the classes of the settings
+# make config     write the page of settings from the classes that declare them
 # make lock       resolve the newest versions anew and write requirements.lock
 # make clean      remove results, reports and converted data, unless a run is working; downloads and .venv stay
 PYTHON ?= python3
@@ -42,7 +42,7 @@ test: $(READY)
 	python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not cluster"
 
 check: $(READY)
-	python -m tests.check_changes $(SINCE)
+	python -m tools.check_changes $(SINCE)
 
 test-slow: $(READY)
 	python -m pytest -n $(WORKERS) --dist worksteal -m "(slow or hypothesis) and not cluster" --hypothesis-profile search
@@ -51,12 +51,13 @@ test-cluster: $(READY)
 	python -m tests.cluster
 
 mutants: $(READY)
-	python -m tests.mutation --jobs $(WORKERS)
+	python -m tools.mutation --jobs $(WORKERS)
 
 lint: $(READY)
 	ruff format --check .
 	ruff check .
 	mypy
+	lint-imports --no-cache
 	snakefmt --check Snakefile workflow
 	snakemake --lint
 
@@ -66,10 +67,11 @@ format: $(READY)
 	snakefmt Snakefile workflow
 
 config: $(READY)
-	python -m pipeline_lib default-configuration --configuration config.yaml --schema workflow/schemas/config.schema.yaml
+	python -m pipeline_lib default-configuration --page docs/settings.md
 
 docs: $(READY)
-	python -m pipeline_lib documentation --folder build/docs
+	python -m sphinx -q -W --keep-going -c docs . build/docs
+	@echo build/docs/docs/README.html
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet -c requirements.lock --editable '.[bench]'
@@ -83,4 +85,4 @@ lock:
 	  build/lock/bin/python -m pip freeze --exclude pipeline_lib; } > requirements.lock
 
 clean:
-	$(PYTHON) -m pipeline_lib.run_lock rm -rf results reports/*/ data/parquet data/logs data/raw/letor-sim
+	$(PYTHON) -m pipeline_lib.study.run_lock rm -rf results reports/*/ data/parquet data/logs data/raw/letor-sim

@@ -33,9 +33,9 @@ rule all:
         f"results/{STUDY.name}/provenance.json",
         CHECKED,
         MANIFESTS,
-        per_dataset("data/parquet/{dataset}/documents.parquet"),
-        per_dataset("data/parquet/{dataset}/summary.json"),
-        per_dataset("data/parquet/{dataset}/folds.parquet"),
+        DATA.per_dataset("data/parquet/{dataset}/documents.parquet"),
+        DATA.per_dataset("data/parquet/{dataset}/summary.json"),
+        DATA.per_dataset("data/parquet/{dataset}/folds.parquet"),
         stored(
             rules.summarise_results.input,
             rules.compare_models.input,
@@ -47,7 +47,9 @@ rule all:
 
 
 onsuccess:
-    conclude()
+    from pipeline_lib.reporting import site
+
+    run.conclude(workflow, ROOT, STUDY, DATA, site.heading(STUDY.name, STUDY.papers, STUDY.config["title"]))
 
 
 rule clean_results:

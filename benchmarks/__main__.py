@@ -9,7 +9,7 @@ import argparse
 import time
 
 from benchmarks import page, running
-from pipeline_lib.files import write_text
+from pipeline_lib.core.files import write_text
 
 
 def main() -> None:

@@ -35,8 +35,8 @@ import numpy as np
 from benchmarks.bench_erm import form_pairs, linear_svc, objective
 from benchmarks.timing import Note, Timing, compare, not_measured, processor_seconds
 from pipeline_lib import RankingData, surrogates
+from pipeline_lib.data.ranking_data import Standardisation
 from pipeline_lib.learners import erm
-from pipeline_lib.ranking_data import Standardisation
 from pipeline_lib.sources import mirrors
 from pipeline_lib.surrogates import slam
 
@@ -188,7 +188,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from benchmarks import training_times
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import folds
 data = training_times.converted("OHSUMED", Path(sys.argv[1]))
 parts = [folds.queries(data / "folds.parquet", fold, "train") for fold in range(1, 6)]

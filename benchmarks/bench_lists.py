@@ -15,8 +15,10 @@ import numpy as np
 
 from benchmarks.timing import Scaling, Timing, compare
 from pipeline_lib import surrogates
-from pipeline_lib.papers.lists.computations import grid, held_out
-from pipeline_lib.papers.lists.experiments.grid import GridSettings
+from pipeline_lib.experiment import Job
+from pipeline_lib.papers.lists import held_out
+from pipeline_lib.papers.lists.grid import experiment as grid
+from pipeline_lib.papers.lists.grid.settings import GridSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
 
 RANKERS, QUERIES, DOCUMENTS, FEATURES = 40, 2_000, 50, 10
@@ -51,10 +53,10 @@ def scaling() -> list[Scaling]:
     for n in SAMPLES:
         seconds = []
         for m in LENGTHS:
-            settings = _slice(n, m)
-            grid.run(settings, "listnet", 0)
+            job = Job(_slice(n, m), 0, {"loss": "listnet"})
+            list(grid.measure(job))
             start = time.process_time()
-            grid.run(settings, "listnet", 0)
+            list(grid.measure(job))
             seconds.append((time.process_time() - start) / n)
         timings.append(Scaling(f"a slice of the grid, n = {n}", LENGTHS, tuple(seconds), LENGTHS[1]))
     return timings

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Timing, compare
-from pipeline_lib.arrays import Floats
+from pipeline_lib.core.arrays import Floats
 from pipeline_lib.theory import pair_losses
 
 QUERIES, DOCUMENTS = 3_000, 120

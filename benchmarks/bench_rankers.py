@@ -37,8 +37,8 @@ from numpy.typing import NDArray
 from benchmarks import training_times
 from benchmarks.timing import Table, Timing, not_measured, processor_seconds
 from pipeline_lib import learners, metrics, statistics
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import selection
-from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import folds, mirrors
 
 DATA_SETS, FOLDS = ("MQ2008", "OHSUMED"), (1, 2, 3, 4, 5)

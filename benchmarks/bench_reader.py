@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.timing import Timing, compare, not_measured
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import letor
 
 NOT_INSTALLED = "not installed; it is in the extra `bench`"

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.timing import Timing, compare
 from pipeline_lib import RankingData
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.learners import top_k_feedback
 
 SIZES = ((2_000, 20, 46, 40_000), (3_000, 24, 700, 10_000))

@@ -29,9 +29,9 @@ import numpy as np
 import yaml
 
 from benchmarks import processes, recorded
-from pipeline_lib.files import write_text
+from pipeline_lib.core.files import write_text
 from pipeline_lib.sources import catalog
-from pipeline_lib.study_settings import section as section_of
+from pipeline_lib.study.study_settings import section as section_of
 
 ROOT = Path(__file__).parents[1]
 STUDY = ROOT / "workflow" / "studies" / "large-data.yaml"

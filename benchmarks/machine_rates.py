@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib import ranking
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.surrogates import pair_sweeps, vector_exp
 
 IN_CACHE, IN_MEMORY = 1_000, 2**24

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pipeline_lib.files import write_text
+from pipeline_lib.core.files import write_text
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -8,8 +8,8 @@ names the folder with the archives of the public data sets. What is measured is 
 this module, and the section of docs/benchmarks.md is made from it.
 
 When a learner or a surrogate has become faster or slower, measure it again with ``--model NAME``, and change
-``seconds`` in the learner's declaration, or the surrogate's lines in
-``pipeline_lib/surrogates/estimates.toml``, until the ratios are near 1. ``--show`` prints them without measuring.
+``seconds`` in the learner's module, or ``effort`` and ``repeats`` in the surrogate's class, until the ratios are near
+1. ``--show`` prints them without measuring.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import processes, recorded
-from pipeline_lib import configuration, learners, planning, surrogates
-from pipeline_lib.cost import Size
-from pipeline_lib.files import write_text
+from pipeline_lib import learners, surrogates
+from pipeline_lib.core.cost import Size
+from pipeline_lib.core.files import write_text
+from pipeline_lib.study import configuration, planning
 
 ROOT = Path(__file__).parents[1]
 TABLE = Path(__file__).with_name("training_times.csv")
@@ -63,7 +64,7 @@ class Training:
         """The seconds that a plan would state for the job."""
         size = Size(self.documents, self.queries, self.features)
         extra = learners.get(self.algorithm).estimate(json.loads(self.settings), size)
-        return planning.seconds(planning.cost("train_model"), size.cells, extra)
+        return planning.Estimate.of(planning.cost("train_model"), size.cells, extra).seconds
 
     @property
     def ratio(self) -> float:

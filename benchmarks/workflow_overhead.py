@@ -7,7 +7,7 @@ and importing libraries costs here. Of the runs in the folder, the one that made
 (``find . -name '*.nb[ic]' -delete``). The machine should do nothing else meanwhile.
 
 What is measured is written to ``workflow_overhead.csv`` beside this module, and the section of
-docs/where-the-time-goes.md is made from it; ``--show`` writes the section without measuring.
+docs/benchmarks.md is made from it; ``--show`` writes the section without measuring.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import processes, recorded
-from pipeline_lib.files import write_text
+from pipeline_lib.core.files import write_text
 
 ROOT = Path(__file__).parents[1]
 TABLE = Path(__file__).with_name("workflow_overhead.csv")
-PAGE = ROOT / "docs" / "where-the-time-goes.md"
-TITLE = "## Measured"
+PAGE = ROOT / "docs" / "benchmarks.md"
+TITLE = "## A run of the workflow"
 LONGEST = 10
 STARTS: Mapping[str, str] = {
     "Python alone": "pass",
     "numpy": "import numpy",
-    "reading data: pyarrow": "import pipeline_lib.ranking_data, pyarrow.parquet, pyarrow.compute",
+    "reading data: pyarrow": "import pipeline_lib.data.ranking_data, pyarrow.parquet, pyarrow.compute",
     "writing tables: polars": "import polars",
-    "settings: pydantic and a declaration": "import pipeline_lib.learners.declared.erm",
+    "settings: pydantic": "import pipeline_lib.core.settings",
     "numba": "import numba",
     "numba, and one compiled function from its file": "from pipeline_lib import ranking; ranking.gain(3.0)",
     "solvers: scipy.optimize": "import scipy.optimize",
     "all that a training imports": (
-        "import pyarrow.parquet, scipy.optimize, pipeline_lib.commands.train_model, pipeline_lib.learners.declared.erm;"
+        "import pyarrow.parquet, scipy.optimize, pipeline_lib.commands.train_model, pipeline_lib.learners.erm;"
         "from pipeline_lib import ranking; ranking.gain(3.0)"
     ),
 }
@@ -116,8 +116,7 @@ def last_run(folder: Path, study: str) -> Run:
 
 def processor_seconds(program: str) -> float:
     """The least processor seconds, of some repetitions, that Python takes for a program, start included."""
-    before = "import sys, pipeline_lib.__main__ as m; sys.meta_path.insert(0, m.WithoutPandas()); "
-    return _least([sys.executable, "-c", program if program == "pass" else before + program])
+    return _least([sys.executable, "-c", program if program == "pass" else f"import pipeline_lib.__main__; {program}"])
 
 
 def planning_seconds(folder: Path, arguments: Sequence[str]) -> float:

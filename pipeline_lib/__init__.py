@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pipeline_lib import learners, metrics, sources, statistics, surrogates, theory
-    from pipeline_lib.ranking_data import RankingData
+    from pipeline_lib.data.ranking_data import RankingData
 
 __version__ = "0.1.0"
 __all__ = ["RankingData", "__version__", "learners", "metrics", "sources", "statistics", "surrogates", "theory"]
@@ -20,7 +20,7 @@ __all__ = ["RankingData", "__version__", "learners", "metrics", "sources", "stat
 
 def __getattr__(name: str) -> Any:
     if name == "RankingData":
-        return importlib.import_module("pipeline_lib.ranking_data").RankingData
+        return importlib.import_module("pipeline_lib.data.ranking_data").RankingData
     if name in __all__:
         return importlib.import_module(f"pipeline_lib.{name}")
     raise AttributeError(f"module 'pipeline_lib' has no attribute {name!r}")

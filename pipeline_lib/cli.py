@@ -1,8 +1,9 @@
 """How is a command line turned into a call of one command's module?
 
-Every module of ``pipeline_lib.commands`` is one command; its first docstring line is the help, ``add_arguments``
-declares its arguments and ``run`` does the work. Only the module of the given command is imported, so that a job starts
-quickly and depends on the code of its own command only.
+Every module of ``pipeline_lib.commands`` is one command: its docstring is the help, and the parameters of its function
+``run`` are the arguments. ``measures: Annotated[Sequence[str], "names of measures"] = ()`` is the option ``--measures``
+with any number of texts, and ``first: Annotated[Path, "a file"]`` before the ``*`` is an argument without a name. Only
+the module of the given command is imported, so that a job starts quickly and depends on the code of its own command.
 """
 
 from __future__ import annotations
@@ -11,17 +12,24 @@ import argparse
 import ast
 import contextlib
 import importlib
+import inspect
+import json
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+import typing
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType, NoneType, UnionType
+from typing import Any, Literal
 
-from pipeline_lib import compiled_cache, progress, storage
-from pipeline_lib.errors import DamagedFileError, PipelineError, hint
-from pipeline_lib.files import is_full
+from pipeline_lib.core import compiled_cache, progress, storage
+from pipeline_lib.core.errors import DamagedFileError, PipelineError, hint
+from pipeline_lib.core.files import is_full
 
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
+ALIASES = {"compare": "compare-studies", "evaluate": "evaluate-run"}
+"""Names that commands had before, which scripts of users contain."""
 
 
 def command_names() -> list[str]:
@@ -38,23 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not given or given[0] in ("-h", "--help"):
         print(_overview())
         return 0 if given else 2
-    name, names = given[0], command_names()
+    name, names = ALIASES.get(given[0], given[0]), command_names()
     if name not in names:
         print(f"error: unknown command {name!r}; {hint(name, names)}", file=sys.stderr)
         return 2
-    module = importlib.import_module(f"pipeline_lib.commands.{name.replace('-', '_')}")
-    parser = argparse.ArgumentParser(
-        prog=f"python -m pipeline_lib {name}",
-        description=module.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    module.add_arguments(parser)
-    parser.add_argument("--threads", type=_count, default=1, help="how many threads work on large data; default 1")
-    parsed = parser.parse_args(given[1:])
+    parsed = vars(parser(name).parse_args(given[1:]))
     try:
-        with progress.printed(sys.stderr), _threads(parsed.threads):
-            module.run(parsed)
+        with progress.printed(sys.stderr), _threads(parsed.pop("threads")):
+            _module(name).run(**parsed)
         sys.stdout.flush()
     except DamagedFileError as error:
         print(f"error: {error}; {_repair(error.path)}", file=sys.stderr)
@@ -86,6 +85,72 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def parser(name: str) -> argparse.ArgumentParser:
+    """What a command accepts.
+
+    Example
+    -------
+    >>> parser("witnesses").prog
+    'python -m pipeline_lib witnesses'
+    """
+    module = _module(name)
+    found = argparse.ArgumentParser(
+        prog=f"python -m pipeline_lib {name}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    for parameter in inspect.signature(module.run, eval_str=True).parameters.values():
+        _add_argument(found, parameter)
+    found.add_argument("--threads", type=_count, default=1, help="how many threads work on large data (default: 1)")
+    return found
+
+
+def _add_argument(parser: argparse.ArgumentParser, parameter: inspect.Parameter) -> None:
+    """Declare the argument of one parameter: its type says what it takes, and its default whether it is required."""
+    declared, text, *further = typing.get_args(parameter.annotation)
+    required, default = parameter.default is parameter.empty, parameter.default
+    options: dict[str, Any] = {"help": text}
+    if not required:
+        options["default"] = default
+        if default is not False and default not in (None, (), {}):
+            words = " ".join(default) if isinstance(default, tuple) else str(default)
+            options["help"] = f"{text} (default: {words.replace('%', '%%')})"
+    if typing.get_origin(declared) is UnionType:
+        declared = next(member for member in typing.get_args(declared) if member is not NoneType)
+    if typing.get_origin(declared) is Sequence:
+        options["nargs"] = "+" if required else "*"
+        (declared,) = typing.get_args(declared)
+    elif typing.get_origin(declared) is tuple:
+        options["nargs"] = len(typing.get_args(declared))
+        declared = typing.get_args(declared)[0]
+    if declared is bool:
+        options["action"] = "store_true"
+    elif typing.get_origin(declared) is Literal:
+        options["choices"] = typing.get_args(declared)
+    else:
+        options["type"] = _json_object if typing.get_origin(declared) is Mapping else declared
+    options |= further[0] if further else {}
+    if parameter.kind is parameter.KEYWORD_ONLY:
+        parser.add_argument(f"--{parameter.name.replace('_', '-')}", required=required, **options)
+    else:
+        parser.add_argument(parameter.name, **options if required else {"nargs": "?", **options})
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"expected a JSON object, found {text!r} ({error})") from None
+    if not isinstance(content, dict):
+        raise argparse.ArgumentTypeError(f"expected a JSON object, found {text}")
+    return content
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"pipeline_lib.commands.{name.replace('-', '_')}")
+
+
 def _count(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -98,7 +163,7 @@ def _threads(number: int) -> contextlib.AbstractContextManager[None]:
     if number == 1:
         return contextlib.nullcontext()
     # By name: commands that work on no documents do not depend on how these are divided.
-    found: contextlib.AbstractContextManager[None] = importlib.import_module("pipeline_lib.query_blocks").threads(
+    found: contextlib.AbstractContextManager[None] = importlib.import_module("pipeline_lib.data.query_blocks").threads(
         number
     )
     return found

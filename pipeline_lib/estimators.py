@@ -33,11 +33,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import checks, learners, metrics
-from pipeline_lib.arrays import Floats
-from pipeline_lib.errors import DataError
-from pipeline_lib.learners.declaration import Learner
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib import learners, metrics
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners.learner import Learner
 
 try:
     from sklearn.base import BaseEstimator

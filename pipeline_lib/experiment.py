@@ -1,23 +1,23 @@
 """What is an experiment, and how is it declared?
 
-An experiment is declared in a module of its paper, ``pipeline_lib/papers/<paper>/experiments/<experiment>.py``, as
+An experiment is declared in a module of its topic, ``pipeline_lib/papers/<paper>/<topic>/experiment.py``, as
 ``EXPERIMENT = Experiment(...)``: its settings, and the steps of its work. A step is one kind of job: it states the
-tables that it writes, what it reads, how its work is divided, and what it costs. The command
+classes of the rows that it yields, what it reads, how its work is divided, and what it costs. The command
 ``python -m pipeline_lib experiment`` runs any step, and ``workflow/rules/experiments.smk`` makes a rule of each.
-
-Declarations are imported whenever the workflow is planned, and therefore import no large library: the functions of the
-steps import the mathematics when they are called.
 
 Example
 -------
->>> from pipeline_lib.settings import Field, Settings, Whole
->>> class Draws(Settings):
-...     draws: Whole = Field(100, description="random numbers in the mean")
->>> def mean(job: Job) -> Outcome:
-...     return Outcome([[{"draws": job.settings.draws, "mean": 0.5}]])
->>> EXPERIMENT = Experiment(Draws, (Step("mean", mean, tables={"tables/toy-mean": {"draws": int, "mean": float}}),))
->>> EXPERIMENT.steps[0].axes
-()
+>>> from pipeline_lib.core import settings; from pipeline_lib.data import rows
+>>> class Draws(settings.Settings):
+...     draws: settings.Whole = settings.Field(100, description="random numbers in the mean")
+>>> class Mean(rows.Row, table="tables/toy-mean"):
+...     draws: int = rows.Field(description="random numbers in the mean")
+...     mean: float = rows.Field(description="their mean")
+>>> def mean(job: Job) -> Iterator[Mean]:
+...     yield Mean(draws=job.settings.draws, mean=0.5)
+>>> EXPERIMENT = Experiment(Draws, (Step("mean", mean, rows=[Mean]),))
+>>> list(EXPERIMENT.tables), list(EXPERIMENT.steps[0].run(Job(Draws(), seed=1)))
+(['tables/toy-mean'], [Mean(draws=100, mean=0.5)])
 """
 
 from __future__ import annotations
@@ -27,23 +27,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pipeline_lib.cost import Cost
-from pipeline_lib.errors import ConfigurationError, DataError
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from pipeline_lib.core import seeds, storage
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.core.settings import Settings
+from pipeline_lib.data import stored_data
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.rows import Row, frame
+from pipeline_lib.sources import folds
+from pipeline_lib.sources.folds import Part
 
-    from pipeline_lib.claims.evidence import Evidence
-    from pipeline_lib.ranking_data import RankingData
-    from pipeline_lib.settings import Settings
-    from pipeline_lib.sources.folds import Part
-
-Columns = Mapping[str, type]
-"""The columns of a table: name -> ``str``, ``int``, ``float`` or ``bool``; any value may be missing."""
-Row = Mapping[str, Any]
 Cell = Mapping[str, str]
 """The share of a step's work that a job does: axis -> value, as in the wildcards of the workflow."""
 
@@ -53,14 +52,6 @@ FIRST = "the first data set"
 """For :attr:`Step.documents`: one job that reads the first available data set; no job if there is none."""
 ALL_MODELS = "all models"
 """For :attr:`Step.evaluations`: every model on every available data set."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The result of a step: the rows of its tables, in the order in which it declares them, and its evidence."""
-
-    tables: Sequence[Iterable[Row]] = ()
-    evidence: Sequence[Evidence] = ()
 
 
 @dataclass(frozen=True)
@@ -97,16 +88,12 @@ class Job:
 
     def datasets(self) -> dict[str, RankingData]:
         """Every data set of the job by name, whole, or the sample of ``most_queries`` in the order of the file."""
-        from pipeline_lib.ranking_data import RankingData
-
         return {
             path.parent.name: RankingData.read_parquet(path, self._sample(path), stored=True) for path in self.documents
         }
 
     def parts(self, dataset: str, fold: int, parts: Sequence[Part]) -> list[RankingData]:
         """Parts of one fold of a data set, such as ``("train", "validation", "test")``, as far as in the sample."""
-        from pipeline_lib.sources import folds
-
         documents = next(path for path in self.documents if path.parent.name == dataset)
         table = next(path for path in self.folds if path.parent.name == dataset)
         sample = self._sample(documents)
@@ -114,25 +101,16 @@ class Job:
 
     def _sample(self, documents: Path) -> NDArray[np.int64] | None:
         """The indices of the queries that may be read, ascending; None where that are all."""
-        import numpy as np
-
-        from pipeline_lib import seeds, stored_data
-
         if self.most_queries is None:
             return None
         _, names, _ = stored_data.query_index(documents, stored=True)
         rng = seeds.generator(self.seed, "queries of experiments", documents.parent.name)
         return np.sort(rng.permutation(len(names))[: self.most_queries])
 
-    def rows(self, table: str) -> list[dict[str, Any]]:
-        """The rows of a table of an earlier step, all its parts one after the other.
-
-        ``table`` is the name under which that step declares it, such as ``"slices/twolayer-gaps/{slice}"``.
-        """
-        from pipeline_lib import storage
-
-        paths = [path for path in self.tables if re.search(pattern_of(table), path.as_posix())]
-        return [row for path in paths for row in storage.read_table(path).iter_rows(named=True)]
+    def rows(self, row: type[Row]) -> list[Any]:
+        """The rows of a class that an earlier step has yielded, all its parts one after the other."""
+        paths = [path for path in self.tables if re.search(pattern_of(row.table), path.as_posix())]
+        return [row.of(stored) for path in paths for stored in storage.read_table(path).iter_rows(named=True)]
 
 
 @dataclass(frozen=True)
@@ -144,13 +122,10 @@ class Step:
     name : str
         Unique among the steps of its paper; the rule is ``<paper>_<name>``.
     run : callable
-        Does the work: Job -> Outcome.
-    tables : mapping of str to columns
-        What it writes, as paths below the results folder without ending: ``tables/...`` for what the report shows,
-        ``slices/...`` for what another step joins. Axes are written in braces.
-    claims : sequence of str
-        The claims for which it supplies evidence because no table contains the numbers; other claims state themselves
-        which tables they are read from.
+        Does the work: Job -> rows.
+    rows : sequence of classes of rows
+        What it yields; every class names its table, a path below the results folder without ending: ``tables/...`` for
+        what the report shows, ``slices/...`` for what another step joins. Axes are written in braces.
     divided : mapping of str to callable
         Axes of the division of work: name -> (settings -> values). One job for each combination of values.
     documents : str or sequence of str or callable
@@ -159,15 +134,15 @@ class Step:
         callable of the settings that gives them, restrict the data sets for which there are jobs.
     with_folds : bool
         Whether the folds of these data sets are read as well.
-    reads : sequence of str
-        Tables of other steps of the paper, by the names under which they are declared.
+    reads : sequence of classes of rows
+        What it reads of other steps of the paper.
     evaluations : str or sequence of str
         Measures of models query by query: of :data:`ALL_MODELS`, or, on the named data sets (as far as they are
         available), of the models that reproduce a published row.
     files : sequence of str
         Other files it reads: below the results folder if they begin with ``results/``, else below the project's.
     facts : sequence of str
-        What it needs to know of the study: keys of :attr:`pipeline_lib.steps.StudyView.facts`.
+        What it needs to know of the study: keys of ``pipeline_lib.study.step_rules.FACTS``.
     surrogates : sequence of str or callable
         Surrogates that its settings name, whose code the job depends on without importing it by name.
     cost : Cost
@@ -179,13 +154,12 @@ class Step:
     """
 
     name: str
-    run: Callable[[Job], Outcome]
-    tables: Mapping[str, Columns] = field(default_factory=dict)
-    claims: Sequence[str] = ()
+    run: Callable[[Job], Iterable[Row]]
+    rows: Sequence[type[Row]]
     divided: Mapping[str, Callable[[Any], Iterable[Any]]] = field(default_factory=dict)
     documents: str | Sequence[str] | Callable[[Any], Sequence[str] | str] = ()
     with_folds: bool = False
-    reads: Sequence[str] = ()
+    reads: Sequence[type[Row]] = ()
     evaluations: str | Sequence[str] = ()
     files: Sequence[str] = ()
     facts: Sequence[str] = ()
@@ -194,6 +168,11 @@ class Step:
     seconds: Callable[[Any, Cell], float] = lambda settings, cell: 0.0
     megabytes: Callable[[Any], float] = lambda settings: 0.0
     seconds_grow_with_data: bool = False
+
+    @cached_property
+    def tables(self) -> dict[str, type[Row]]:
+        """The rows of every table that it writes."""
+        return {row.table: row for row in self.rows}
 
     @cached_property
     def axes(self) -> tuple[str, ...]:
@@ -209,8 +188,6 @@ class Step:
             raise ConfigurationError(
                 f"step {self.name}: expected the axes of `divided` in the names of its tables, found {self.axes}"
             )
-        if self.claims and self.axes:
-            raise ConfigurationError(f"step {self.name}: a step that supplies evidence cannot be divided")
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -235,9 +212,9 @@ class Experiment:
     selectors: tuple[str, ...] = ()
 
     @property
-    def tables(self) -> dict[str, Columns]:
-        """The tables of all its steps."""
-        return {table: columns for step in self.steps for table, columns in step.tables.items()}
+    def tables(self) -> dict[str, type[Row]]:
+        """The rows of every table of all its steps."""
+        return {table: row for step in self.steps for table, row in step.tables.items()}
 
 
 def axes_of(table: str) -> tuple[str, ...]:
@@ -263,43 +240,26 @@ def pattern_of(table: str) -> str:
     return r"(^|/)" + r"[^/]+".join(re.escape(part) for part in parts) + r"\.parquet$"
 
 
-def schema_of(columns: Columns) -> dict[str, Any]:
-    """The types of polars in which declared columns are stored.
-
-    Example
-    -------
-    >>> schema_of({"m": int, "slack": float})
-    {'m': Int64, 'slack': Float64}
-    """
-    import polars as pl
-
-    stored = {str: pl.String(), int: pl.Int64(), float: pl.Float64(), bool: pl.Boolean()}
-    return {column: stored[kind] for column, kind in columns.items()}
-
-
-def write(tables: Mapping[str, Columns], paths: Sequence[Path], outcome: Outcome) -> None:
-    """Write the tables of an outcome, with exactly the columns that were declared.
+def write(step: Step, paths: Sequence[Path], found: Iterable[Row]) -> None:
+    """Write the rows that a step yields, each to the table of its class.
 
     Raises
     ------
     DataError
-        When the outcome holds another number of tables, or its rows have other columns than those declared.
+        At the first row that is not of a class that the step declares, or has a wrong value; it names class and field.
     """
-    import polars as pl
-
-    from pipeline_lib import storage
-
-    if len(outcome.tables) != len(tables) or len(paths) != len(tables):
-        raise DataError(f"expected {len(tables)} tables, found {len(outcome.tables)} and {len(paths)} paths")
-    for (name, columns), path, rows in zip(tables.items(), paths, outcome.tables, strict=True):
-        listed = list(rows)
-        given = set().union(*listed)
-        if listed and given != set(columns):
-            raise DataError(
-                f"{name}: expected the columns {list(columns)}, found {sorted(given ^ set(columns))} differ"
-            )
-        try:
-            frame = pl.DataFrame(listed, schema=schema_of(columns))
-        except (pl.exceptions.PolarsError, TypeError) as error:
-            raise DataError(f"{name}: expected the columns {list(columns)}, found other values ({error})") from error
-        storage.write_table(path, frame)
+    tables: dict[type[Row], list[Row]] = {row: [] for row in step.rows}
+    try:
+        for row in found:
+            if type(row) not in tables:
+                raise DataError(
+                    f"step {step.name}: expected rows of {', '.join(one.__name__ for one in tables)}, "
+                    f"found one of {type(row).__name__}"
+                )
+            tables[type(row)].append(row)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        place = ".".join(map(str, (error.title, *wrong["loc"])))
+        raise DataError(f"step {step.name}: {place}: {wrong['msg']}, found {wrong['input']!r}") from error
+    for path, (kind, rows) in zip(paths, tables.items(), strict=True):
+        storage.write_table(path, frame(rows, kind))

@@ -12,11 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.checks import checked
-from pipeline_lib.compiled import njit
-from pipeline_lib.errors import DataError
-from pipeline_lib.labels import MAX_LABEL
+from pipeline_lib.core import checks
+from pipeline_lib.core.checks import MAX_LABEL, Count, checked
+from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.errors import DataError
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +27,7 @@ LONG = 64
 
 
 @checked
-def discounts(m: int) -> Floats:
+def discounts(m: Count) -> Floats:
     """D(1), ..., D(m).
 
     Example
@@ -60,7 +59,7 @@ def inverse_discounts(ranks: ArrayLike) -> Floats:
 
 
 @checked
-def discount_sums(m: int) -> Floats:
+def discount_sums(m: Count) -> Floats:
     """D(1) + ... + D(r) for r = 0, ..., m.
 
     Example
@@ -74,7 +73,7 @@ def discount_sums(m: int) -> Floats:
 
 
 @checked
-def letor4_discounts(m: int) -> Floats:
+def letor4_discounts(m: Count) -> Floats:
     """The discounts of the evaluation of LETOR 4.0 at ranks 1, ..., m: 1 at ranks 1 and 2, then 1 / log2(i).
 
     Example
@@ -270,7 +269,7 @@ def ideal_dcg_in_data_order(y, ranks, D):  # type: ignore[no-untyped-def]
 
 
 @checked
-def ideal_dcgs(y: ArrayLike, offsets: ArrayLike, k: int) -> Floats:
+def ideal_dcgs(y: ArrayLike, offsets: ArrayLike, k: Count) -> Floats:
     """The ideal DCG at rank k of every query, shape (Q,); terms are added in the order of the data, as numpy adds.
 
     Example

@@ -9,21 +9,64 @@ NaN is rejected: first drop the queries without a value (``no_relevant="skip"``)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri, stdtrit
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.resampling import RELATIVE_TIE, bca_levels, blocks, resampled_statistics
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Natural, Probability, checked
+from pipeline_lib.core.errors import DataError
 
 ENUMERATED_DIFFERENCES = 16
 LARGEST = 1e150
+NUMBERS_PER_BLOCK = 2**20  # rows of resampled numbers are made in blocks of 8 MB
+# Resampled sums that equal the observed one in exact arithmetic must count as equal in floating point.
+RELATIVE_TIE = 1e-12
+LEVEL = 0.95
+"""The confidence of intervals in tables."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A measured number with its interval of 95 % confidence, ``low <= value <= high``, all finite.
+
+    ``freedom`` are the degrees of freedom of the Student distribution whose quantile gave the ends, such as the number
+    of repetitions minus 1. None stands for a normal quantile, or for an interval that needed none. By it an interval is
+    widened where several are judged jointly (:func:`pipeline_lib.claims.verdicts.jointly`).
+
+    Example
+    -------
+    >>> Interval(0.64, 0.61, 0.67).high
+    0.67
+    >>> Interval(0.64, 0.65, 0.67)
+    Traceback (most recent call last):
+        ...
+    pipeline_lib.core.errors.DataError: interval: expected low <= value <= high, found 0.65, 0.64, 0.67
+    """
+
+    value: float
+    low: float
+    high: float
+    freedom: float | None = None
+
+    def __post_init__(self) -> None:
+        numbers = (self.value, self.low, self.high)
+        if any(isinstance(number, bool) or not isinstance(number, int | float) for number in numbers):
+            raise DataError(f"value, low, high: expected three numbers, found {numbers}")
+        if not all(math.isfinite(number) for number in numbers):
+            raise DataError(f"value, low, high: expected finite numbers, found {numbers}")
+        if not self.low <= self.value <= self.high:
+            raise DataError(f"interval: expected low <= value <= high, found {self.low}, {self.value}, {self.high}")
+        if self.freedom is not None and not (
+            isinstance(self.freedom, int | float) and math.isfinite(self.freedom) and self.freedom > 0
+        ):
+            raise DataError(f"freedom: expected degrees of freedom above 0, found {self.freedom}")
 
 
 @dataclass(frozen=True)
@@ -55,7 +98,7 @@ class Exponent:
 
 @checked
 def paired_randomisation_test(
-    a: ArrayLike, b: ArrayLike, *, resamples: int = 100_000, rng: np.random.Generator
+    a: ArrayLike, b: ArrayLike, *, resamples: Count = 100_000, rng: np.random.Generator
 ) -> float:
     """Two-sided paired randomisation test over queries: p-value of "a and b are the same system".
 
@@ -106,7 +149,7 @@ def paired_randomisation_test(
         patterns = np.arange(2**n)[:, None] >> np.arange(n) & 1
         return float(np.mean(np.abs(2.0 * (patterns @ differences) - total) >= reach))
     hits = 0
-    for block in blocks(resamples, n):
+    for block in _blocks(resamples, n):
         # Bits rather than signs: sum e d = 2 sum bit d - sum d.
         bits = np.unpackbits(np.frombuffer(rng.bytes(block * n // 8 + 1), np.uint8), count=block * n)
         hits += int(np.sum(np.abs(2.0 * (bits.reshape(block, n) @ differences) - total) >= reach))
@@ -114,7 +157,7 @@ def paired_randomisation_test(
 
 
 @checked
-def smallest_p_value(n_queries: int) -> float:
+def smallest_p_value(n_queries: Natural) -> float:
     """The smallest p-value that :func:`paired_randomisation_test` can give for so many queries.
 
     When all differences have one sign, two of the 2^n patterns of signs are as extreme: all plus and all minus.
@@ -171,8 +214,8 @@ def holm(p_values: ArrayLike) -> Floats:
 def bootstrap_interval(
     values: ArrayLike,
     *,
-    level: float = 0.95,
-    resamples: int = 10_000,
+    level: Probability = 0.95,
+    resamples: Count = 10_000,
     rng: np.random.Generator,
     statistic: Callable[..., Any] = np.mean,
 ) -> tuple[float, float]:
@@ -222,8 +265,8 @@ def bootstrap_interval(
     estimate = float(statistic(sample, axis=-1))
     if np.ptp(sample) == 0.0:
         return estimate, estimate
-    resampled = resampled_statistics(sample, resamples, rng, statistic)
-    low, high = np.quantile(resampled, bca_levels(sample, resampled, estimate, level, statistic))
+    resampled = _resampled(sample, resamples, rng, statistic)
+    low, high = np.quantile(resampled, _bca_levels(sample, resampled, estimate, level, statistic))
     return float(low), float(high)
 
 
@@ -232,8 +275,8 @@ def bootstrap_difference(
     a: ArrayLike,
     b: ArrayLike,
     *,
-    level: float = 0.95,
-    resamples: int = 10_000,
+    level: Probability = 0.95,
+    resamples: Count = 10_000,
     rng: np.random.Generator,
 ) -> tuple[float, float]:
     """Bootstrap interval of the mean difference a - b of two systems on the same queries.
@@ -255,7 +298,7 @@ def bootstrap_difference(
 
 
 @checked
-def over_folds(values: ArrayLike, *, level: float = 0.95) -> FoldSummary:
+def over_folds(values: ArrayLike, *, level: Probability = 0.95) -> FoldSummary:
     """Mean, standard deviation and t interval over the results of k folds, or of k independent repetitions.
 
     ::
@@ -289,7 +332,116 @@ def over_folds(values: ArrayLike, *, level: float = 0.95) -> FoldSummary:
 
 
 @checked
-def fit_exponent(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Exponent:
+def mean_interval(values: ArrayLike, level: Probability = LEVEL) -> Interval:
+    """The mean over independent repetitions with its t interval, as :func:`over_folds` has them.
+
+    Raises
+    ------
+    DataError
+        As :func:`over_folds`.
+
+    Example
+    -------
+    >>> mean_interval([1.0, 1.0])
+    Interval(value=1.0, low=1.0, high=1.0, freedom=None)
+    """
+    mean = over_folds(values, level=level)
+    return Interval(mean.mean, mean.low, mean.high)
+
+
+@checked
+def joint_level(intervals: Count) -> float:
+    """The level of each of so many intervals if all together are to hold with 95 % confidence (Bonferroni).
+
+    The worst trial decides a claim, and of many intervals of 95 % some would miss the truth by chance.
+
+    Example
+    -------
+    >>> joint_level(1), joint_level(10)
+    (0.95, 0.995)
+    """
+    return 1.0 - (1.0 - LEVEL) / intervals
+
+
+@checked
+def ratio_interval(above: ArrayLike, below: ArrayLike) -> Interval:
+    """mean(above) / mean(below) with its t interval by the delta method, paired by repetition.
+
+    ::
+
+        ratio = mean(above) / mean(below),   the interval is that of the mean of
+        ratio + (above_r - ratio below_r) / mean(below)
+
+    Parameters
+    ----------
+    above, below : array-like, shape (repetitions,)
+        At least two; the mean of ``below`` is not 0.
+
+    Raises
+    ------
+    DataError
+        As :func:`over_folds`, when the shapes differ, and when the mean of ``below`` is 0 or too small to divide by.
+
+    Example
+    -------
+    >>> ratio_interval([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
+    Interval(value=0.5, low=0.5, high=0.5, freedom=None)
+    """
+    numerators, denominators = _values(above, "above", at_least=2), _values(below, "below", at_least=2)
+    if len(numerators) != len(denominators):
+        raise DataError(
+            f"above and below: expected the same repetitions in both, found {len(numerators)} and {len(denominators)}"
+        )
+    if not (mean := denominators.mean()):
+        raise DataError("below: expected a mean other than 0, found 0")
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratio = float(numerators.mean() / mean)
+        linear = ratio + (numerators - ratio * denominators) / mean
+    if not np.abs(linear).max() <= LARGEST:
+        raise DataError(f"below: expected a mean by which above can be divided, found {mean:g}")
+    return mean_interval(linear)
+
+
+@checked
+def limits_at_infinity(x: ArrayLike, y: ArrayLike) -> Floats:
+    """The limits of y = limit + b/x + c/x^2 through the largest four x (all, if fewer).
+
+    Least squares for each repetition separately; being linear in y, their mean is the fit to the means.
+
+    Parameters
+    ----------
+    x : array-like, shape (grid,)
+        Positive and rising, so that the last four are the largest.
+    y : array-like, shape (repetitions, grid)
+        What was measured in every repetition at every x.
+
+    Returns
+    -------
+    float64 array, shape (repetitions,)
+
+    Raises
+    ------
+    DataError
+        When shapes differ, a value is not finite, there is a single repetition, or x does not rise or is not positive.
+
+    Example
+    -------
+    >>> x = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+    >>> limits_at_infinity(x, [0.25 + 3 / x - 1 / x**2] * 2).round(6)
+    array([0.25, 0.25])
+    """
+    grid, measured = _checked_grid(x, y)
+    if measured.ndim != 2:
+        raise DataError(f"y: expected shape (repetitions, {len(grid)}), found {measured.shape}")
+    if np.any(np.diff(grid) <= 0.0):
+        raise DataError("x: expected rising numbers, found others")
+    last = slice(-4, None)
+    design = np.column_stack([np.ones_like(grid[last]), 1.0 / grid[last], 1.0 / grid[last] ** 2])[:, : len(grid[last])]
+    return np.asarray(measured[:, last] @ np.linalg.pinv(design)[0])
+
+
+@checked
+def fit_exponent(x: ArrayLike, y: ArrayLike, *, level: Probability = 0.95) -> Exponent:
     """Fit the exponent of a rate: the slope of log y against log x, with its confidence interval.
 
     ::
@@ -376,8 +528,6 @@ def _average_equal_x(grid: Floats, rows: Floats) -> tuple[Floats, Floats]:
 
 
 def _t_quantile(freedom: int, level: float) -> float:
-    from scipy.special import stdtrit
-
     return float(stdtrit(freedom, (1.0 + level) / 2.0))
 
 
@@ -395,3 +545,49 @@ def _paired_differences(a: ArrayLike, b: ArrayLike) -> Floats:
     if len(first) != len(second):
         raise DataError(f"a and b: expected the same queries in both, found {len(first)} and {len(second)} values")
     return first - second
+
+
+def _blocks(total: int, width: int) -> list[int]:
+    """Split ``total`` rows of ``width`` numbers into blocks of at most NUMBERS_PER_BLOCK numbers (8 MB)."""
+    most = max(1, NUMBERS_PER_BLOCK // width)
+    return [most] * (total // most) + ([total % most] if total % most else [])
+
+
+def _resampled(sample: Floats, resamples: int, rng: np.random.Generator, statistic: Callable[..., Any]) -> Floats:
+    """The statistic of so many samples of the same size, drawn with replacement; shape (resamples,)."""
+    n = len(sample)
+    resampled = [
+        np.asarray(statistic(sample[rng.integers(n, size=(block, n), dtype=np.int32)], axis=-1))
+        for block in _blocks(resamples, n)
+    ]
+    return np.concatenate(resampled)
+
+
+def _bca_levels(
+    sample: Floats, resampled: Floats, estimate: float, level: float, statistic: Callable[..., Any]
+) -> Floats:
+    """The levels of the ends of the bias-corrected and accelerated interval; see :func:`bootstrap_interval`."""
+    # Half of the ties count as below, so that discrete statistics are not considered biased; the ends stay finite.
+    tie = RELATIVE_TIE * np.abs(sample).max()
+    below = np.mean(resampled < estimate - tie) + 0.5 * np.mean(np.abs(resampled - estimate) <= tie)
+    bias = ndtri(np.clip(below, 0.5 / len(resampled), 1.0 - 0.5 / len(resampled)))
+    left = _jackknife(sample, statistic)
+    influence = left.mean() - left
+    variation = float(np.sum(influence**2))
+    acceleration = float(np.sum(influence**3)) / (6.0 * variation**1.5) if variation > 0.0 else 0.0
+    ends = bias + ndtri(np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0]))
+    return np.asarray(ndtr(bias + ends / np.maximum(1.0 - acceleration * ends, np.finfo(np.float64).tiny)))
+
+
+def _jackknife(sample: Floats, statistic: Callable[..., Any]) -> Floats:
+    """The statistic with one value left out, for every value; shape (Q,)."""
+    n = len(sample)
+    if statistic is np.mean:
+        return np.asarray((sample.sum() - sample) / (n - 1))
+    left, start = [], 0
+    for block in _blocks(n, n):
+        rows = np.arange(start, start + block)[:, None]
+        others = np.arange(n - 1)[None, :]
+        left.append(np.asarray(statistic(sample[others + (others >= rows)], axis=-1)))
+        start += block
+    return np.concatenate(left)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from pydantic import TypeAdapter
 
-from pipeline_lib import experiment, papers, storage
+from pipeline_lib import papers
 from pipeline_lib.claims import ledger
-from pipeline_lib.claims.evidence import Trial
+from pipeline_lib.claims.kinds import AnyCheck
 from pipeline_lib.claims.ledger import Claim
+from pipeline_lib.claims.trials import Trial
+from pipeline_lib.claims.verdicts import Check
+from pipeline_lib.core import storage
+from pipeline_lib.data.rows import schema
 
 
 @functools.cache
@@ -22,9 +26,9 @@ def ledger_of_claims() -> tuple[Claim, ...]:
     return tuple(ledger.load())
 
 
-def handed_in(claims: Iterable[Claim]) -> list[Claim]:
-    """The same claims as if experiments handed in the evidence for all of them, and nothing were planted."""
-    return [dataclasses.replace(claim, readings=(), planted=()) for claim in claims]
+def check_of(entry: Mapping[str, Any] | str) -> Check:
+    """The check that an entry under ``rule`` describes."""
+    return TypeAdapter[Check](AnyCheck).validate_python(entry)
 
 
 def trials(
@@ -43,21 +47,21 @@ def notes(
 
 def judged(
     claim: str, tables: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any], folder: Path
-) -> ledger.Judgement:
+) -> ledger.JudgedClaim:
     """A claim, judged on such tables of one experiment, and all that is planted into them.
 
     Settings that are not given have their defaults, here and in the other functions.
     """
     [found] = [one for one in ledger_of_claims() if one.id == claim]
     paths, used = [], {}
-    for name, one in papers.experiments(found.paper.name).items():
-        for table, columns in one.tables.items():
+    for name, one in papers.experiments(found.paper).items():
+        for table, row in one.tables.items():
             if (rows := tables.get(table.removeprefix("tables/"))) is not None:
                 used[name] = {**one.settings().plain(), **settings}
                 paths.append(folder / f"{table}.parquet")
                 paths[-1].parent.mkdir(parents=True, exist_ok=True)
-                storage.write_table(paths[-1], pl.DataFrame(rows, schema=experiment.schema_of(columns)))
-    [judgement] = ledger.judge([found], [], ledger.Context("made", tables=paths, settings={found.paper.name: used}))
+                storage.write_table(paths[-1], pl.DataFrame(rows, schema=schema(row)))
+    [judgement] = ledger.judge([found], ledger.Context("made", tables=paths, settings={found.paper: used}))
     return judgement
 
 
@@ -66,16 +70,14 @@ def _read(
 ) -> list[tuple[list[Trial], str]]:
     [found] = [one for one in ledger_of_claims() if one.id == claim]
     declared = {
-        table: (columns, one.settings().plain())
-        for one in papers.experiments(found.paper.name).values()
-        for table, columns in one.tables.items()
+        table.removeprefix("tables/"): (schema(row), one.settings().plain())
+        for one in papers.experiments(found.paper).values()
+        for table, row in one.tables.items()
     }
     return [
         reading.trials(
-            f"{reading.table}.parquet",
-            pl.DataFrame(
-                tables[reading.table.removeprefix("tables/")], schema=experiment.schema_of(declared[reading.table][0])
-            ),
+            f"tables/{reading.table}.parquet",
+            pl.DataFrame(tables[reading.table], schema=declared[reading.table][0]),
             {**declared[reading.table][1], **(settings or {})},
         )
         for reading in found.readings

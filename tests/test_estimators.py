@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from pipeline_lib import RankingData, learners, metrics
-from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.core.errors import ConfigurationError
 
 sklearn = pytest.importorskip("sklearn", reason="the estimators need scikit-learn: pip install 'pipeline_lib[sklearn]'")
 from sklearn.base import clone  # noqa: E402

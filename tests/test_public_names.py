@@ -72,10 +72,10 @@ def test_a_missing_library_is_not_taken_for_a_missing_module(tmp_path, monkeypat
     (folder / "__init__.py").write_text("")
     (folder / "needy.py").write_text("import a_library_that_is_not_installed\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    from pipeline_lib import submodules
+    from pipeline_lib.core import submodules
 
     with pytest.raises(ModuleNotFoundError, match="a_library_that_is_not_installed"):
-        submodules.load("made_package", [str(folder)], "needy")
+        submodules.load("made_package", "needy")
 
 
 @pytest.fixture

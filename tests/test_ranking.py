@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_lib import ranking
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 
 
 @pytest.mark.parametrize("m", [1, 7, ranking.LONG, ranking.LONG + 1, 300])

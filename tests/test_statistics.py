@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib import resampling, statistics
-from pipeline_lib.errors import DataError
+from pipeline_lib import statistics
+from pipeline_lib.core.errors import DataError
 
 
 def rng(seed=0):
@@ -55,7 +55,7 @@ def test_random_signs_agree_with_enumeration(monkeypatch):
     differences = rng(3).normal(0.4, 1.0, 14)
     exact = statistics.paired_randomisation_test(differences, np.zeros(14), rng=rng())
     monkeypatch.setattr(statistics, "ENUMERATED_DIFFERENCES", 0)
-    monkeypatch.setattr(resampling, "NUMBERS_PER_BLOCK", 1000)
+    monkeypatch.setattr(statistics, "NUMBERS_PER_BLOCK", 1000)
     drawn = statistics.paired_randomisation_test(differences, np.zeros(14), resamples=40_001, rng=rng())
     assert drawn == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 40_001))
     assert drawn != exact
@@ -134,15 +134,15 @@ def test_bootstrap_interval_agrees_with_scipy():
 
 def test_jackknife_of_the_mean_in_closed_form_equals_the_general_one(monkeypatch):
     sample = rng(0).random(30)
-    monkeypatch.setattr(resampling, "NUMBERS_PER_BLOCK", 100)
-    general = resampling.jackknife(sample, lambda values, axis: np.mean(values, axis=axis))
-    np.testing.assert_allclose(resampling.jackknife(sample, np.mean), general, rtol=1e-12)
+    monkeypatch.setattr(statistics, "NUMBERS_PER_BLOCK", 100)
+    general = statistics._jackknife(sample, lambda values, axis: np.mean(values, axis=axis))
+    np.testing.assert_allclose(statistics._jackknife(sample, np.mean), general, rtol=1e-12)
 
 
 def test_bootstrap_blocks_do_not_change_the_values(monkeypatch):
     sample = skewed_measure(rng(4), 64)
     whole = statistics.bootstrap_interval(sample, resamples=512, rng=rng(1))
-    monkeypatch.setattr(resampling, "NUMBERS_PER_BLOCK", 64 * 64)
+    monkeypatch.setattr(statistics, "NUMBERS_PER_BLOCK", 64 * 64)
     assert statistics.bootstrap_interval(sample, resamples=512, rng=rng(1)) == whole
 
 
@@ -272,3 +272,42 @@ def test_bad_input_is_rejected():
         statistics.bootstrap_interval([1.0, 2.0], level=95, rng=rng())
     with pytest.raises(DataError, match="at least 2"):
         statistics.over_folds([0.4])
+
+
+# --- intervals of repetitions ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.3])
+def test_limits_are_found_in_noise(truth):
+    rng = np.random.default_rng(0)
+    x = np.array([10.0, 40, 160, 320, 640, 1280])
+    values = truth + 5 / x - 20 / x**2 + 0.001 * rng.normal(size=(60, 6))
+    found = statistics.mean_interval(statistics.limits_at_infinity(x, values))
+    assert found.low < truth < found.high
+    assert found.high - found.low < 0.01
+
+
+def test_joint_intervals_hold_all_together():
+    rng = np.random.default_rng(2)
+    level, missed = statistics.joint_level(10), 0
+    for _ in range(400):
+        ten = [statistics.mean_interval(rng.normal(size=20), level) for _ in range(10)]
+        missed += any(not one.low <= 0.0 <= one.high for one in ten)
+    assert 5 <= missed <= 35  # 20 expected; 160 at 95 % each
+
+
+def test_ratios_by_simulation():
+    rng = np.random.default_rng(1)
+    inside = 0
+    for _ in range(300):
+        below = 2.0 + rng.normal(size=30)
+        above = 0.5 * below + 0.3 * rng.normal(size=30)
+        interval = statistics.ratio_interval(above, below)
+        inside += interval.low <= 0.5 <= interval.high
+    assert 270 <= inside <= 298
+
+
+@pytest.mark.parametrize("below", [[1e-320] * 3, [2e-320, 1e-320, 3e-320], [1e-160, 2e-160, 3e-160], [1.0, -1.0, 0.0]])
+def test_a_mean_by_which_nothing_can_be_divided_is_named(below):
+    with pytest.raises(DataError, match="below: expected a mean"):
+        statistics.ratio_interval([1.0, 2.0, 4.0], below)

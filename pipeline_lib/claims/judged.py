@@ -9,16 +9,19 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib.claims.evidence import Interval, Trial, Value
-from pipeline_lib.claims.severity import Plant, Severity
+from pydantic import TypeAdapter, ValidationError
+
+from pipeline_lib.claims.severity import Severity
+from pipeline_lib.claims.trials import Trial
 from pipeline_lib.claims.words import STATUSES, Status
-from pipeline_lib.errors import DataError
-from pipeline_lib.files import write_text
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.files import write_text
+from pipeline_lib.statistics import Interval
 
 
 @dataclass(frozen=True)
@@ -90,10 +93,9 @@ def write(path: str | os.PathLike[str], found: JudgedStudy) -> None:
 
     Every claim is one line, so that two files can be compared line by line.
     """
-    claims = ",\n".join(_line(_plain(claim)) for claim in found.claims)
-    about = _line({name: _plain(paper) for name, paper in found.papers.items()})
-    parts = {"study": _line(found.study), "counts": _line(found.counts()), "claims": f"[\n{claims}\n]", "papers": about}
-    text = ",\n".join(f"{_line(name)}: {part}" for name, part in parts.items())
+    claims = ",\n".join(map(_line, found.claims))
+    parts = {"study": _line(found.study), "counts": _line(found.counts()), "claims": f"[\n{claims}\n]"}
+    text = ",\n".join(f"{_line(name)}: {part}" for name, part in (parts | {"papers": _line(found.papers)}).items())
     write_text(path, f"{{\n{text}\n}}\n")
 
 
@@ -115,14 +117,12 @@ def read(path: str | os.PathLike[str]) -> JudgedStudy:
     True
     """
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-        return JudgedStudy(
-            document["study"],
-            tuple(_claim(entry) for entry in document["claims"]),
-            {name: JudgedPaper(**entry) for name, entry in document["papers"].items()},
-        )
-    except (OSError, ValueError, TypeError, AttributeError, KeyError, DataError) as error:
-        what = f"no {error}" if isinstance(error, KeyError) else str(error)
+        return TypeAdapter(JudgedStudy).validate_python(json.loads(Path(path).read_text(encoding="utf-8")))
+    except (OSError, ValueError, DataError) as error:
+        what = str(error)
+        if isinstance(error, ValidationError):
+            first = error.errors()[0]
+            what = f"{first['msg']} at {'.'.join(map(str, first['loc']))}"
         raise DataError(
             f"{path}: expected the judged claims of a study, found {what}; write them with "
             f"`python -m pipeline_lib judge-claims`"
@@ -130,42 +130,12 @@ def read(path: str | os.PathLike[str]) -> JudgedStudy:
 
 
 def _line(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
 
 
 def _plain(value: Any) -> Any:
-    """Dataclasses as mappings in the order of their fields; an interval as value, ends and, if any, freedom."""
+    """A dataclass as a mapping; an interval as value, ends and, if any, freedom."""
     if isinstance(value, Interval):
         return [value.value, value.low, value.high, *([] if value.freedom is None else [value.freedom])]
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    if value == math.inf:
-        return "Infinity"  # JSON has no number for it
-    if hasattr(value, "__dataclass_fields__"):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    return value
-
-
-def _claim(entry: Mapping[str, Any]) -> JudgedClaim:
-    trials = tuple(JudgedTrial(**{**trial, "values": _values(trial["values"])}) for trial in entry["trials"])
-    severity = None if entry["severity"] is None else _severity(entry["severity"])
-    return JudgedClaim(**{**entry, "severity": severity, "tables": tuple(entry["tables"]), "trials": trials})
-
-
-def _severity(entry: Mapping[str, Any]) -> Severity:
-    excludes = {name: (low, high) for name, (low, high) in entry["excludes"].items()}
-    slack = None if entry["slack_factor"] is None else float(entry["slack_factor"])
-    return Severity(
-        **{
-            **entry,
-            "slack_factor": slack,
-            "excludes": excludes,
-            "planted": tuple(Plant(**one) for one in entry["planted"]),
-        }
-    )
-
-
-def _values(values: Mapping[str, float | Sequence[float]]) -> dict[str, Value]:
-    return {name: Interval(*value) if isinstance(value, list) else value for name, value in values.items()}  # type: ignore[misc]
+    # JSON has no number for infinity.
+    return {name: "Infinity" if one == math.inf else one for name, one in vars(value).items()}

@@ -8,14 +8,19 @@ widened for all trials together, contains the limit (:mod:`pipeline_lib.claims.v
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, Self
 
-from pipeline_lib.claims.evidence import Interval, Trial
+from pydantic import BeforeValidator, Field, model_validator
+
+from pipeline_lib.claims.questions import Question
+from pipeline_lib.claims.trials import Trial
 from pipeline_lib.claims.verdicts import (
+    Check,
+    Name,
     Quantity,
     Verdict,
+    Width,
     allowance,
     amount,
     as_interval,
@@ -25,36 +30,30 @@ from pipeline_lib.claims.verdicts import (
     in_all,
     in_some,
     jointly,
+    of_checks,
     of_trials,
     outcome,
     quantity_in,
 )
-from pipeline_lib.claims.words import Status, plain, shown_value, spoken
-from pipeline_lib.errors import DataError
+from pipeline_lib.claims.words import FAILED, Status, plain, shown_value, spoken
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.settings import Number
+from pipeline_lib.statistics import Interval
 
 
-@dataclass(frozen=True)
-class Bound:
+class Bound(Check):
     """``at-most`` and ``at-least``: an inequality that must hold in every trial.
 
     A trial is informative only where the limit is better than ``trivial``, the value that the statistic cannot pass
     whatever happens.
     """
 
-    direction: Literal["at-most", "at-least"]
-    statistic: str
+    check: Literal["at-most", "at-least"]
+    statistic: Name
     limit: Quantity
-    trivial: Quantity | None = None
-    tolerance: float = 0.0
-    deviates_within: float | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return _named(self.statistic, self.limit, *([] if self.trivial is None else [self.trivial]))
-
-    @property
-    def statuses(self) -> tuple[Status, ...]:
-        return ("verified", "consistent", *_failing(self.deviates_within))
+    trivial: Quantity | None = Field(None, description="trials whose limit is no better do not count")
+    tolerance: Width = 0.0
+    deviates_within: Width | None = None
 
     def words(self) -> str:
         limit = f"{spoken(self.limit)}{allowance(self.tolerance)}"
@@ -79,12 +78,12 @@ class Bound:
 
     @property
     def _sign(self) -> str:
-        return "≤" if self.direction == "at-most" else "≥"
+        return "≤" if self.check == "at-most" else "≥"
 
     def _excess(self, trial: Trial) -> Interval:
         """How far the statistic lies beyond its limit; negative where it holds."""
         pair = as_interval(self.statistic, trial), as_interval(self.limit, trial)
-        return difference(*pair) if self.direction == "at-most" else difference(*reversed(pair))
+        return difference(*pair) if self.check == "at-most" else difference(*reversed(pair))
 
     def _status(self, trial: Trial, excess: Interval) -> Status:
         status = outcome(excess, self.tolerance, self.deviates_within)
@@ -94,7 +93,7 @@ class Bound:
         if self.trivial is None:
             return True
         limit, trivial = amount(self.limit, trial), amount(self.trivial, trial)
-        return limit < trivial if self.direction == "at-most" else limit > trivial
+        return limit < trivial if self.check == "at-most" else limit > trivial
 
     def _slack_factor(self, trials: Sequence[Trial], excesses: Sequence[Interval]) -> float | None:
         """The factor at which the first trial would contradict the limit; none where every limit is 0."""
@@ -104,8 +103,8 @@ class Bound:
 
     def _factor(self, limit: float, excess: Interval) -> float:
         """By which factor a limit other than 0 must be sharper, which is nearer to 0 or further away by its sign."""
-        nearest = limit + excess.low if self.direction == "at-most" else limit - excess.low
-        if (self.direction == "at-most") is (limit < 0):
+        nearest = limit + excess.low if self.check == "at-most" else limit - excess.low
+        if (self.check == "at-most") is (limit < 0):
             return max(nearest / limit, 0.0)
         return limit / nearest if nearest * limit > 0 else math.inf
 
@@ -115,33 +114,25 @@ class Bound:
         trial = trials[nearest]
         claimed = f"{spoken(self.statistic)} {self._sign} {spoken(self.limit)}"
         against = f"{shown_value(trial.values[self.statistic])} against {plain(amount(self.limit, trial))}{at(trial)}"
-        if failed := sum(status in ("deviates", "refuted") for status in statuses):
-            return f"{claimed} fails {in_some(failed, trials)}; the decisive value is {against}."
+        if statuses[nearest] in FAILED:
+            return f"{claimed} {_result(statuses, trials)}; the decisive value is {against}."
         slack = f"the smallest slack is {plain(-excesses[nearest].value)} ({against})"
         if statuses[nearest] == "consistent":
             return f"{claimed} is not contradicted, but no trial could have done so; {slack}."
-        return f"{claimed} holds {_where(statuses, trials)}; {slack}."
+        return f"{claimed} {_result(statuses, trials)}; {slack}."
 
 
-@dataclass(frozen=True)
-class Equals:
+class Equals(Check):
     """``equals``: an identity or a single published value.
 
     A number with an interval is tested for equivalence: the whole interval must be within the tolerance.
     """
 
-    statistic: str
+    check: Literal["equals"]
+    statistic: Name
     expected: Quantity
-    tolerance: float
-    deviates_within: float | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return _named(self.statistic, self.expected)
-
-    @property
-    def statuses(self) -> tuple[Status, ...]:
-        return ("verified", "consistent", *_failing(self.deviates_within))
+    tolerance: Width
+    deviates_within: Width | None = None
 
     def words(self) -> str:
         within = f"to within {plain(self.tolerance)}" if self.tolerance else "exactly"
@@ -154,38 +145,43 @@ class Equals:
         statuses = tuple(outcome(_size(one), self.tolerance, self.deviates_within) for one in away)
         far = max(range(len(trials)), key=lambda i: abs(away[i].value))
         trial = trials[far]
-        failed = sum(status in ("deviates", "refuted") for status in statuses)
-        result = f"fails {in_some(failed, trials)}" if failed else f"holds {_where(statuses, trials)}"
         sentence = (
-            f"{spoken(self.statistic)} = {spoken(self.expected)}{allowance(self.tolerance)} {result}; "
-            f"the largest difference is {plain(abs(away[far].value))} "
+            f"{spoken(self.statistic)} = {spoken(self.expected)}{allowance(self.tolerance)} "
+            f"{_result(statuses, trials)}; the largest difference is {plain(abs(away[far].value))} "
             f"({shown_value(trial.values[self.statistic])} against {plain(amount(self.expected, trial))}{at(trial)})."
         )
         resolution = _resolution(self.statistic, away, self.tolerance)
         return Verdict(of_trials(statuses), sentence, statuses, resolution=resolution)
 
 
-@dataclass(frozen=True)
-class Exponent:
+class Exponent(Check):
     """``exponent``: a fitted slope with its interval, against the exponent of a rate.
 
     The whole interval must be on the stated side of the exponent, up to ``tolerance``, the margin within which two
     exponents count as equal.
     """
 
-    statistic: str
-    relation: Literal["at_most", "at_least", "equals"]
-    limit: float
-    deviates_within: float
-    tolerance: float = 0.0
+    check: Literal["exponent"]
+    statistic: Name
+    at_most: Number | None = None
+    at_least: Number | None = None
+    equals: Number | None = None
+    deviates_within: Width
+    tolerance: Width = 0.0
+
+    @model_validator(mode="after")
+    def _one_relation(self) -> Self:
+        if sum(limit is not None for limit in (self.at_most, self.at_least, self.equals)) != 1:
+            raise ValueError("expected one of the keys at_most, at_least and equals")
+        return self
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return (self.statistic,)
+    def relation(self) -> Literal["at_most", "at_least", "equals"]:
+        return "at_most" if self.at_most is not None else "at_least" if self.at_least is not None else "equals"
 
     @property
-    def statuses(self) -> tuple[Status, ...]:
-        return ("verified", "consistent", *_failing(self.deviates_within))
+    def limit(self) -> float:
+        return float(getattr(self, self.relation))
 
     def words(self) -> str:
         relation = {"at_most": "at most", "at_least": "at least", "equals": "equal to"}[self.relation]
@@ -201,11 +197,10 @@ class Exponent:
         status = of_trials(statuses)
         nearest = max((i for i, one in enumerate(statuses) if one == status), key=lambda i: excesses[i].high)
         relation = {"at_most": "≤", "at_least": "≥", "equals": "="}[self.relation]
-        failed = sum(one in ("deviates", "refuted") for one in statuses)
-        result = f"fails {in_some(failed, trials)}" if failed else f"holds {_where(statuses, trials)}"
         sentence = (
-            f"{spoken(self.statistic)} {relation} {plain(self.limit)}{allowance(self.tolerance)} {result}; "
-            f"the decisive exponent is {shown_value(trials[nearest].values[self.statistic])}{at(trials[nearest])}."
+            f"{spoken(self.statistic)} {relation} {plain(self.limit)}{allowance(self.tolerance)} "
+            f"{_result(statuses, trials)}; the decisive exponent is "
+            f"{shown_value(trials[nearest].values[self.statistic])}{at(trials[nearest])}."
         )
         excluded = {self.statistic: (min(one.low for one in intervals), max(one.high for one in intervals))}
         resolution = _resolution(self.statistic, intervals, self.tolerance)
@@ -223,23 +218,15 @@ class Exponent:
         return {"at_most": above, "at_least": below, "equals": _size(above)}[self.relation]
 
 
-@dataclass(frozen=True)
-class Order:
+class Order(Check):
     """``order``: named values that should be in a published order, each pair (greater, lesser).
 
     A comparison holds or fails where the intervals are apart; where they overlap it decides nothing. A value without an
     interval counts as exact.
     """
 
-    greater: tuple[tuple[Quantity, Quantity], ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return _named(*(name for pair in self.greater for name in pair))
-
-    @property
-    def statuses(self) -> tuple[Status, ...]:
-        return ("verified", "consistent", "refuted")
+    check: Literal["order"]
+    greater: Annotated[tuple[tuple[Quantity, Quantity], ...], Field(min_length=1)]
 
     def words(self) -> str:
         pairs = ", ".join(f"{spoken(a)} > {spoken(b)}" for a, b in self.greater)
@@ -250,38 +237,31 @@ class Order:
         leads = jointly([difference(as_interval(a, trial), as_interval(b, trial)) for trial, (a, b) in compared])
         each = [_apart(lead) for lead in leads]
         step = len(self.greater)
-        statuses = tuple(_of_comparisons(each[i * step : (i + 1) * step]) for i in range(len(trials)))
+        statuses = tuple(of_checks(each[i * step : (i + 1) * step]) for i in range(len(trials)))
         status = of_trials(statuses)
         deciding = [i for i, one in enumerate(each) if one == status] or range(len(each))
         trial, (a, b) = compared[min(deciding, key=lambda i: leads[i].value)]
         held, overlapping, reversed_ = (each.count(one) for one in ("verified", "consistent", "refuted"))
         sentence = (
-            f"of {len(each)} comparison{'s' * (len(each) != 1)}, {held} {_verb(held, 'holds', 'hold')}, {overlapping} "
-            f"{_verb(overlapping, 'lies', 'lie')} within the intervals and {reversed_} "
-            f"{_verb(reversed_, 'is', 'are')} reversed; the {'closest' if status == 'verified' else 'decisive'} one is "
+            f"of {len(each)} comparison{'s' * (len(each) != 1)}, {held} hold{'s' * (held == 1)}, {overlapping} "
+            f"{'lies' if overlapping == 1 else 'lie'} within the intervals and {reversed_} "
+            f"{'is' if reversed_ == 1 else 'are'} reversed; "
+            f"the {'closest' if status == 'verified' else 'decisive'} one is "
             f"{_with_value(a, trial)} against {_with_value(b, trial)}{at(trial)}."
         )
         return Verdict(status, sentence, statuses, resolution=_resolution("comparison", leads, 0.0))
 
 
-@dataclass(frozen=True)
-class Cells:
+class Cells(Check):
     """``cells``: a table of published values, one trial per cell, with one tolerance for all cells.
 
     Verified: all cells within the tolerance. Deviates: some. Refuted: none.
     """
 
-    statistic: str
+    check: Literal["cells"]
+    statistic: Name
     expected: Quantity
-    tolerance: float
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return _named(self.statistic, self.expected)
-
-    @property
-    def statuses(self) -> tuple[Status, ...]:
-        return ("verified", "deviates", "refuted")
+    tolerance: Width
 
     def words(self) -> str:
         return (
@@ -303,16 +283,48 @@ class Cells:
         return Verdict(status, sentence, statuses, resolution={self.statistic: self.tolerance})
 
 
-def _where(statuses: Sequence[Status], trials: Sequence[Trial]) -> str:
-    """Where an inequality or an identity holds that fails nowhere."""
+_BY_SIGN = {"<=": ("at-most", "limit"), ">=": ("at-least", "limit"), "=": ("equals", "expected")}
+
+
+def _from_relation(entry: Any) -> Any:
+    """The keys of a check that is written as what holds, such as "gap <= bound", "slope = 2", or "a > b, b > c"."""
+    entry = {"holds": entry} if isinstance(entry, str) else entry
+    if not isinstance(entry, Mapping) or "holds" not in entry:
+        return entry
+    others = {key: entry[key] for key in entry if key != "holds"}
+    pairs = [part.split() for part in str(entry["holds"]).split(",")]
+    if all(len(pair) == 3 and pair[1] == ">" for pair in pairs):
+        return {"check": "order", "greater": [(_quantity(a), _quantity(b)) for a, _, b in pairs]} | others
+    if len(pairs) == 1 and len(pairs[0]) == 3 and pairs[0][1] in _BY_SIGN:
+        check, side = _BY_SIGN[pairs[0][1]]
+        return {"check": check, "statistic": pairs[0][0], side: _quantity(pairs[0][2])} | others
+    raise ValueError(f"expected two names or numbers with <=, >=, = or > between them, found {entry['holds']!r}")
+
+
+def _quantity(text: str) -> Quantity:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+AnyCheck = Annotated[
+    Bound | Equals | Exponent | Order | Cells | Question,
+    Field(discriminator="check"),
+    BeforeValidator(_from_relation),
+]
+"""A check as an entry under ``rule`` in the ledger gives it."""
+
+
+def _result(statuses: Sequence[Status], trials: Sequence[Trial]) -> str:
+    """Where an inequality or an identity fails, or where it holds."""
+    if failed := sum(status in FAILED for status in statuses):
+        return f"fails {in_some(failed, trials)}"
     decided = sum(status == "verified" for status in statuses)
     if decided == len(trials):
-        return in_all(trials)
-    return (
-        f"in the {decided} of {count(trials)} that decide"
-        if decided
-        else "within every interval, which decides nothing"
-    )
+        return f"holds {in_all(trials)}"
+    some = f"in the {decided} of {count(trials)} that decide"
+    return f"holds {some if decided else 'within every interval, which decides nothing'}"
 
 
 def _size(away: Interval) -> Interval:
@@ -327,31 +339,14 @@ def _apart(lead: Interval) -> Status:
     return "refuted" if lead.high < 0 else "consistent"
 
 
-def _of_comparisons(statuses: Sequence[Status]) -> Status:
-    """A trial is in the published order if no comparison is reversed and each of them decides."""
-    return next((one for one in ("refuted", "consistent") if one in statuses), "verified")  # type: ignore[return-value]
-
-
 def _resolution(statistic: str, values: Sequence[Interval], tolerance: float) -> dict[str, float]:
     return {statistic: max(tolerance, *((one.high - one.low) / 2 for one in values))}
-
-
-def _failing(deviates_within: float | None) -> tuple[Status, ...]:
-    return ("refuted",) if deviates_within is None else ("deviates", "refuted")
 
 
 def _leniency(deviates_within: float | None) -> str:
     return "" if deviates_within is None else f"; deviates when it misses by at most {plain(deviates_within)}"
 
 
-def _verb(number: int, singular: str, plural: str) -> str:
-    return singular if number == 1 else plural
-
-
 def _with_value(quantity: Quantity, trial: Trial) -> str:
     value = shown_value(quantity_in(quantity, trial))
     return f"{spoken(quantity)} {value}" if isinstance(quantity, str) else value
-
-
-def _named(*quantities: Quantity) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(quantity for quantity in quantities if isinstance(quantity, str)))

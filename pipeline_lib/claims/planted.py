@@ -8,59 +8,46 @@ statement, must pass (``holds: true``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Self
 
-from pipeline_lib.claims.evidence import Interval, Trial, Value
-from pipeline_lib.claims.reading import Reading
-from pipeline_lib.claims.verdicts import Verdict
-from pipeline_lib.errors import ConfigurationError, DataError
+import polars as pl
+from pydantic import Field, model_validator
 
-if TYPE_CHECKING:
-    import polars as pl
+from pipeline_lib.claims.reading import Expression, column
+from pipeline_lib.claims.trials import Trial, Value
+from pipeline_lib.claims.verdicts import Name, Prose, Titled, Verdict
+from pipeline_lib.claims.words import FAILED
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.settings import FOLDER_NAME, Truth
+from pipeline_lib.statistics import Interval
+
+Key = Literal["table", "columns", "where", "axes", "setting", "values", "named_by", "value", "freedom"]
 
 
-@dataclass(frozen=True)
-class Planted:
-    """A statement to be tried on the evidence of a claim.
+class Planted(Titled):
+    """A statement to be tried on the evidence of a claim."""
 
-    Attributes
-    ----------
-    values : mapping of str to str
-        By the name of a value, an expression of SQL over the values and the setting of the trial, which replaces it in
-        every trial. Of a value with an interval the expression takes the value and both ends.
-    reading : Reading or None
-        In place of values: how the trials are read from other rows of the table.
-    holds : bool
-        Whether the statement is true, so that the checks must let it pass.
-    """
+    TITLE = ("name", "statement")
 
-    name: str
-    statement: str
-    values: Mapping[str, str] = field(default_factory=dict)
-    reading: Reading | None = None
-    holds: bool = False
+    name: Annotated[Prose, Field(pattern=FOLDER_NAME)]
+    statement: Prose
+    values: dict[Name, Expression] = Field(
+        {},
+        description="by the name of a value, an expression over the values and the setting of the trial, which "
+        "replaces it in every trial; of a value with an interval the expression takes the value and both ends",
+    )
+    evidence: dict[Key, Any] = Field(
+        {}, description="in place of values: keys that replace those of the claim's reading"
+    )
+    holds: Truth = Field(False, description="whether it is true, so that the checks must let it pass")
 
-    @classmethod
-    def of(cls, entry: Mapping[str, Any], evidence: Any) -> Planted:
-        """Take an entry of the ledger; ``evidence`` is that of its claim.
-
-        Raises
-        ------
-        ConfigurationError
-            When it replaces keys of a reading, and the claim has none or several.
-        """
-        reading = None
-        if "evidence" in entry:
-            if not isinstance(evidence, Mapping):
-                raise ConfigurationError(
-                    f"planted: {entry['name']}: expected a claim with one reading under evidence, found "
-                    f"{'none' if evidence is None else len(evidence)}; use values instead"
-                )
-            reading = Reading.of({**evidence, **entry["evidence"]})
-        values = {name: str(text) for name, text in entry.get("values", {}).items()}
-        return cls(entry["name"], entry["statement"], values, reading, entry.get("holds", False))
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if bool(self.values) == bool(self.evidence):
+            raise ValueError("expected either `values` or `evidence`")
+        return self
 
     def written_into(self, trials: Sequence[Trial]) -> list[Trial]:
         """The trials with the values that the statement would give them.
@@ -74,7 +61,7 @@ class Planted:
 
         Example
         -------
-        >>> wrong = Planted("half", "The constant is 1 in place of 2.", {"bound": "bound / 2"})
+        >>> wrong = Planted(name="half", statement="C = 1 in place of 2.", values={"bound": "bound / 2"})
         >>> trials = [Trial({"m": 5}, {"gap": 0.5, "bound": 0.75}, "tables/gaps.parquet")]
         >>> wrong.written_into(trials)[0].values
         {'gap': 0.5, 'bound': 0.375}
@@ -82,7 +69,7 @@ class Planted:
         columns = [self._evaluated(trials, part) for part in ("value", "low", "high")]
         changed = []
         for i, trial in enumerate(trials):
-            found = {name: tuple(column[name][i] for column in columns) for name in self.values if name in trial.values}
+            found = {name: tuple(part[name][i] for part in columns) for name in self.values if name in trial.values}
             freedom = _fewest(trial)
             new = {name: _value(parts, freedom) for name, parts in found.items() if None not in parts}
             changed.append(replace(trial, values={**trial.values, **new}))
@@ -96,30 +83,18 @@ class Planted:
             return planted.status == "verified"
         if verdict.answers:
             return planted.answers != verdict.answers
-        return planted.status in ("deviates", "refuted")
+        return planted.status in FAILED
 
     def _evaluated(self, trials: Sequence[Trial], part: str) -> dict[str, list[Any]]:
-        import polars as pl
-
         rows = _frame(trials, part)
-        found = {}
-        for name, text in self.values.items():
-            try:
-                column = rows.select(pl.sql_expr(text).cast(pl.Float64)).to_series()
-            except pl.exceptions.PolarsError as error:
-                problem = str(error).strip().partition("\n")[0]
-                raise DataError(
-                    f"planted: {self.name}: {name}: expected an expression over {', '.join(rows.columns)}, "
-                    f"found {text!r}: {problem}"
-                ) from error
-            found[name] = (column if len(column) == rows.height else column.new_from_index(0, rows.height)).to_list()
-        return found
+        return {
+            name: column(f"planted: {self.name}: {name}", rows, text).cast(pl.Float64, strict=False).to_list()
+            for name, text in self.values.items()
+        }
 
 
 def _frame(trials: Sequence[Trial], part: str) -> pl.DataFrame:
     """One row per trial: its setting, and its values or one end of their intervals."""
-    import polars as pl
-
     rows = [
         {**trial.setting, **{name: getattr(value, part, value) for name, value in trial.values.items()}}
         for trial in trials
@@ -130,8 +105,6 @@ def _frame(trials: Sequence[Trial], part: str) -> pl.DataFrame:
 
 
 def _series(name: str, values: Sequence[Any]) -> pl.Series:
-    import polars as pl
-
     if any(isinstance(value, str) for value in values):
         return pl.Series(name, [None if value is None else str(value) for value in values])
     return pl.Series(name, values, dtype=pl.Float64, strict=False)

@@ -3,65 +3,72 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
 
-from pipeline_lib.claims.evidence import Interval, Trial
-from pipeline_lib.claims.verdicts import Verdict, as_interval, at, in_some, jointly, of_trials
+from pydantic import AfterValidator, Field, model_validator
+
+from pipeline_lib.claims.trials import Trial
+from pipeline_lib.claims.verdicts import Check, Name, Prose, Verdict, as_interval, at, in_some, jointly, of_trials
 from pipeline_lib.claims.words import Status, plain, shown_value, spoken
+from pipeline_lib.core.settings import Number, Settings, different
+from pipeline_lib.statistics import Interval
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What is answered where a statistic lies between two numbers."""
+class Answer(Settings):
+    """What is answered where a statistic lies above a number, below one, or within two.
 
-    statistic: str
-    says: str
-    above: float = -math.inf
-    below: float = math.inf
+    Example
+    -------
+    >>> Answer(statistic="slope", within=(-0.1, 0.1), says="It does not grow.").words()
+    '“It does not grow.” when slope is above -0.1 and below 0.1'
+    """
 
-    @classmethod
-    def of(cls, entry: Mapping[str, Any]) -> Answer:
-        """Take an answer as the ledger writes it, where ``within: [a, b]`` means above a and below b.
+    statistic: Name
+    says: Prose
+    above: Number | None = None
+    below: Number | None = None
+    within: tuple[Number, Number] | None = None
 
-        Example
-        -------
-        >>> Answer.of({"statistic": "slope", "within": [-0.1, 0.1], "says": "It does not grow."}).words()
-        '“It does not grow.” when slope is above -0.1 and below 0.1'
-        """
-        rest = {key: value for key, value in entry.items() if key != "within"}
-        above, below = entry.get("within", (-math.inf, math.inf))
-        return cls(**{"above": above, "below": below, **rest})
+    @model_validator(mode="after")
+    def _one_condition(self) -> Self:
+        if (self.within is None) == (self.above is None and self.below is None):
+            raise ValueError("expected `within`, or one of the keys `above` and `below` or both")
+        return self
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The numbers between which the statistic lies."""
+        return self.within or (
+            -math.inf if self.above is None else self.above,
+            math.inf if self.below is None else self.below,
+        )
 
     def words(self) -> str:
         """The answer, with its condition."""
-        ends = (("above", self.above), ("below", self.below))
+        ends = zip(("above", "below"), self.ends, strict=True)
         conditions = [f"{side} {plain(end)}" for side, end in ends if math.isfinite(end)]
         return f"“{self.says}” when {spoken(self.statistic)} is {' and '.join(conditions)}"
 
     def holds(self, measured: Interval) -> bool:
         """Whether the whole interval satisfies the condition."""
-        return self.above < measured.low and measured.high < self.below
+        above, below = self.ends
+        return above < measured.low and measured.high < below
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Check):
     """``question``: what the paper leaves open.
 
     Every trial gives the first answer that its whole interval, widened for all trials together, satisfies.
     """
 
-    statistics: tuple[str, ...]
-    answers: tuple[Answer, ...]
+    check: Literal["question"]
+    statistics: Annotated[tuple[Name, ...], Field(min_length=1), AfterValidator(different)]
+    answers: Annotated[tuple[Answer, ...], Field(min_length=1)]
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.statistics, *(answer.statistic for answer in self.answers)]))
-
-    @property
-    def statuses(self) -> tuple[Status, ...]:
-        return ("answered", "consistent")
 
     def words(self) -> str:
         return "an open question; the answer is " + ", ".join(answer.words() for answer in self.answers)

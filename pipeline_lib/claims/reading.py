@@ -21,101 +21,129 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Self
 
-from pipeline_lib.claims.evidence import Interval, Label, Trial, Value
-from pipeline_lib.errors import ConfigurationError, DataError
+import polars as pl
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-if TYPE_CHECKING:
-    import polars as pl
+from pipeline_lib.claims.trials import Trial, Value, is_number
+from pipeline_lib.claims.verdicts import Name, Prose, Titled
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.settings import Settings, Truth
+from pipeline_lib.statistics import Interval
 
 SETTINGS = "settings"
 """The column whose fields are the settings of the experiment."""
 
 
-@dataclass(frozen=True)
-class Measured:
+def _as_text(entry: Any) -> Any:
+    return str(entry) if isinstance(entry, int | float) and not isinstance(entry, bool) else entry
+
+
+def _named(entry: Any) -> Any:
+    """A mapping that may be written as a list, in which a name alone is that of a column."""
+    if not isinstance(entry, list | tuple):
+        return entry
+    pairs = [pair for one in entry for pair in (one.items() if isinstance(one, Mapping) else [(one, f'"{one}"')])]
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError(f"expected every name once, found {[name for name, _ in pairs]}")
+    return dict(pairs)
+
+
+def listed(entry: Any) -> Any:
+    """What may also be written without the brackets of a list that has one entry."""
+    return entry if isinstance(entry, list | tuple) else [entry]
+
+
+def _one_or_three(expressions: tuple[str, ...]) -> tuple[str, ...]:
+    if len(expressions) not in (1, 3):
+        raise ValueError(f"expected a number, or a number and the ends of its interval, found {list(expressions)}")
+    return expressions
+
+
+Expression = Annotated[Prose, BeforeValidator(_as_text)]
+"""An expression of SQL over the columns of the table, or a number."""
+Expressions = dict[str, Expression]
+
+
+class Measured(Settings):
     """One value of a trial: a number, or the three numbers of an interval, read from some rows of the trial.
 
     ``optional`` values are left out of trials that have no such row. ``freedom`` is the expression for the degrees of
-    freedom of the interval, empty for a normal quantile.
+    freedom of the interval; where there is none, that of the reading.
     """
 
-    expressions: tuple[str, ...]
-    where: str = ""
-    optional: bool = False
-    freedom: str = ""
-
-    @classmethod
-    def of(cls, entry: Any, freedom: str) -> Measured:
-        """Take a value as the ledger writes it: an expression, a list of three, or a mapping with ``value``.
-
-        ``freedom`` is what the reading says of all its intervals.
-        """
-        given = entry if isinstance(entry, Mapping) else {"value": entry}
-        expressions = _listed(given["value"])
-        freedom = str(given.get("freedom", freedom)) if len(expressions) > 1 else ""
-        return cls(expressions, given.get("where", ""), given.get("optional", False), freedom)
+    value: Annotated[tuple[Expression, ...], BeforeValidator(listed), AfterValidator(_one_or_three)]
+    where: Prose | None = None
+    optional: Truth = False
+    freedom: Expression | None = None
 
 
-@dataclass(frozen=True)
-class Reading:
+def _measured(entry: Any) -> Any:
+    return entry if isinstance(entry, Mapping | Measured) else {"value": entry}
+
+
+AnyMeasured = Annotated[Measured, BeforeValidator(_measured)]
+
+
+class Reading(Titled):
     """What the ledger says of the trials in one table, key by key (docs/claims.md explains the keys)."""
 
-    table: str
-    columns: Mapping[str, str] = field(default_factory=dict)
-    where: str = ""
-    axes: Mapping[str, str] = field(default_factory=dict)
-    setting: Mapping[str, str] = field(default_factory=dict)
-    values: Mapping[str, Measured] = field(default_factory=dict)
-    named_by: str = ""
-    named: Measured | None = None
-    notes: str = ""
+    TITLE = ("table", "where")
 
-    def __post_init__(self) -> None:
-        try:
-            expressions = list(self.expressions())
-        except ValueError as error:
-            raise ConfigurationError(
-                f"notes: expected expressions in braces, found {self.notes!r} ({error})"
-            ) from error
-        for text in expressions:
-            if re.search(r"\bFILTER\s*\(", text, re.IGNORECASE):
-                # Some versions of polars leave it out without a word.
-                raise ConfigurationError(f"expected CASE WHEN ... THEN ... END in place of FILTER, found {text!r}")
+    table: Prose = Field(description="as an experiment declares it, without the folder tables/")
+    columns: Expressions = Field({}, description="further columns, computed in all rows of the table")
+    where: Prose | None = Field(None, description="the rows that count")
+    axes: Annotated[Expressions, BeforeValidator(_named)] = Field(
+        {}, description="rows that agree in these are a trial; columns, or names with an expression each"
+    )
+    setting: Expressions = Field({}, description="what else a trial's setting says, the same in all its rows")
+    values: Annotated[dict[Name, AnyMeasured], BeforeValidator(_named)] = Field(
+        {}, description="the values of a trial; in a list, a name alone is that of its column"
+    )
+    named_by: Prose | None = Field(
+        None,
+        description="instead of values: every row is a value, and this is its name; by default, its column statistic",
+    )
+    value: AnyMeasured | None = Field(
+        None, description="with named_by: the value of a row, by default its column value"
+    )
+    freedom: Expression | None = Field(
+        None, description="degrees of freedom of Student's distribution behind the intervals, if they are not normal"
+    )
+    notes: str = Field("", description="a sentence, with expressions in braces")
 
+    @model_validator(mode="before")
     @classmethod
-    def of(cls, entry: Mapping[str, Any]) -> Reading:
-        """Take an entry of the ledger that was validated against the schema.
+    def _row_by_row(cls, entry: Any) -> Any:
+        if isinstance(entry, Mapping) and not {"values", "named_by", "value"} & {*entry}:
+            return {**entry, "named_by": "statistic", "value": "value"}
+        return entry
 
-        Raises
-        ------
-        ConfigurationError
-            When the braces of the notes do not match, or an expression has a clause that not all versions know.
-        """
-        axes, freedom = entry.get("axes", ()), str(entry.get("freedom", ""))
-        return cls(
-            table=f"tables/{entry['table']}",
-            columns=_texts(entry.get("columns", {})),
-            where=entry.get("where", ""),
-            axes=_texts(axes if isinstance(axes, Mapping) else {axis: f'"{axis}"' for axis in axes}),
-            setting=_texts(entry.get("setting", {})),
-            values={name: Measured.of(value, freedom) for name, value in entry.get("values", {}).items()},
-            named_by=entry.get("named_by", ""),
-            named=Measured.of(entry["value"], freedom) if "value" in entry else None,
-            notes=entry.get("notes", ""),
-        )
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        if bool(self.values) == (self.value is not None) or (self.value is None) != (self.named_by is None):
+            raise ValueError("expected either `values`, or `named_by` and `value`")
+        try:
+            list(self.expressions())
+        except ValueError as error:
+            raise ValueError(f"notes: expected expressions in braces, found {self.notes!r} ({error})") from error
+        return self
 
     def expressions(self) -> Iterator[str]:
         """Every expression, those of ``columns`` first."""
         yield from self.columns.values()
         yield from filter(None, (self.where, self.named_by))
         yield from (*self.axes.values(), *self.setting.values())
-        for measured in (*self.values.values(), *filter(None, [self.named])):
-            yield from (*measured.expressions, *filter(None, [measured.where, measured.freedom]))
+        for measured in (*self.values.values(), *filter(None, [self.value])):
+            yield from (*measured.value, *filter(None, [measured.where]), *self._freedom(measured))
         yield from (text for _, text, _, _ in Formatter().parse(self.notes) if text)
+
+    def _freedom(self, measured: Measured) -> list[str]:
+        """The expression for the degrees of freedom of an interval; none for a number, or a normal quantile."""
+        stated = measured.freedom or self.freedom
+        return [stated] if stated and len(measured.value) > 1 else []
 
     @property
     def needs_settings(self) -> bool:
@@ -145,7 +173,7 @@ class Reading:
         >>> import polars as pl
         >>> rows = pl.DataFrame({"m": [5, 5, 9], "slack": [0.5, 0.25, 2.0]})
         >>> entry = {"table": "slack", "axes": ["m"], "values": {"least": "MIN(slack)"}, "notes": "{COUNT(*)} lists."}
-        >>> trials, notes = Reading.of(entry).trials("tables/slack.parquet", rows, {})
+        >>> trials, notes = Reading.parse(entry).trials("tables/slack.parquet", rows, {})
         >>> [(trial.setting, trial.values) for trial in trials], notes
         ([({'m': 5}, {'least': 0.25}), ({'m': 9}, {'least': 2.0})], '3 lists.')
         """
@@ -153,7 +181,7 @@ class Reading:
         if chosen.is_empty():
             return [], ""
         keys = [f"axis {axis}" for axis in self.axes]
-        axes = [_column(path, chosen, text).alias(key) for key, text in zip(keys, self.axes.values(), strict=True)]
+        axes = [column(path, chosen, text).alias(key) for key, text in zip(keys, self.axes.values(), strict=True)]
         marked = chosen.with_columns(axes)
         groups = marked.partition_by(keys, maintain_order=True) if keys else [marked]
         return [self._trial(path, group) for group in groups], _noted(path, chosen, self.notes)
@@ -164,33 +192,38 @@ class Reading:
         return "" if chosen.is_empty() else _noted(path, chosen, text)
 
     def _chosen(self, path: str, rows: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFrame:
-        import polars as pl
-
         if self.needs_settings:
             rows = rows.with_columns(pl.Series(SETTINGS, [dict(settings)]).new_from_index(0, rows.height))
         for name, text in self.columns.items():
-            rows = rows.with_columns(_column(path, rows, text).alias(name))
+            rows = rows.with_columns(column(path, rows, text).alias(name))
         return _filtered(path, rows, self.where)
 
     def _trial(self, path: str, rows: pl.DataFrame) -> Trial:
-        setting: dict[str, Label] = {}
         labels = {axis: rows[f"axis {axis}"].item(0) for axis in self.axes}
         labels |= {name: _constant(f"{path}: {name}", path, rows, text) for name, text in self.setting.items()}
-        setting |= {name: label for name, label in labels.items() if label is not None}
+        setting = {name: label for name, label in labels.items() if label is not None}
         place = f"{path}: trial at {setting}"
         values: dict[str, Value] = {}
         for name, measured in self.values.items():
             found = _filtered(path, rows, measured.where)
             if not (measured.optional and found.is_empty()):
-                values[name] = _value(f"{place}: {name}", path, found, measured)
-        if self.named is not None:
-            names = _column(path, rows, self.named_by)
+                values[name] = self._value(f"{place}: {name}", path, found, measured)
+        if self.value is not None and self.named_by is not None:
+            names = column(path, rows, self.named_by)
             for name in names.unique(maintain_order=True):
-                values[str(name)] = _value(f"{place}: {name}", path, rows.filter(names == name), self.named)
+                values[str(name)] = self._value(f"{place}: {name}", path, rows.filter(names == name), self.value)
         try:
             return Trial(setting, values, path)
         except DataError as error:
             raise DataError(f"{path}: {error}") from error
+
+    def _value(self, place: str, path: str, rows: pl.DataFrame, measured: Measured) -> Value:
+        numbers = [_number(place, path, rows, text) for text in measured.value]
+        numbers += [_constant(f"{place}: freedom", path, rows, text) for text in self._freedom(measured)]
+        try:
+            return Interval(*numbers) if len(numbers) > 1 else numbers[0]
+        except DataError as error:
+            raise DataError(f"{place}: {error}") from error
 
 
 def _noted(path: str, rows: pl.DataFrame, template: str) -> str:
@@ -206,38 +239,27 @@ def _noted(path: str, rows: pl.DataFrame, template: str) -> str:
     return "".join(parts)
 
 
-def _listed(entry: Any) -> tuple[str, ...]:
-    return tuple(map(str, entry)) if isinstance(entry, list) else (str(entry),)
-
-
-def _texts(entries: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(text) for name, text in entries.items()}
-
-
-def _evaluated(path: str, rows: pl.DataFrame, text: str) -> pl.Series:
-    import polars as pl
-
+def _evaluated(place: str, rows: pl.DataFrame, text: str) -> pl.Series:
     try:
         return rows.select(pl.sql_expr(text)).to_series()
     except pl.exceptions.PolarsError as error:
         problem = str(error).strip().partition("\n")[0]
-        raise DataError(f"{path}: expected an expression over its columns, found {text!r}: {problem}") from error
+        wanted = f"expected an expression over {', '.join(rows.columns)}"
+        raise DataError(f"{place}: {wanted}, found {text!r}: {problem}") from error
 
 
-def _filtered(path: str, rows: pl.DataFrame, where: str) -> pl.DataFrame:
-    import polars as pl
-
+def _filtered(path: str, rows: pl.DataFrame, where: str | None) -> pl.DataFrame:
     if not where:
         return rows
-    found = _column(path, rows, where)
+    found = column(path, rows, where)
     if found.dtype != pl.Boolean:
         raise DataError(f"{path}: expected a condition on its rows, found {where!r}")
     return rows.filter(found)
 
 
-def _column(path: str, rows: pl.DataFrame, text: str) -> pl.Series:
+def column(place: str, rows: pl.DataFrame, text: str) -> pl.Series:
     """What an expression gives in every row; a summary of all rows is the same in each."""
-    found = _evaluated(path, rows, text)
+    found = _evaluated(place, rows, text)
     return found if len(found) == rows.height else found.new_from_index(0, rows.height)
 
 
@@ -249,34 +271,22 @@ def _constant(place: str, path: str, rows: pl.DataFrame, text: str) -> Any:
     return found.item(0)
 
 
-def _value(place: str, path: str, rows: pl.DataFrame, measured: Measured) -> Value:
-    numbers = [_number(place, path, rows, text) for text in measured.expressions]
-    if measured.freedom:
-        numbers.append(_constant(f"{place}: freedom", path, rows, measured.freedom))
-    try:
-        return Interval(*numbers) if len(numbers) > 1 else numbers[0]
-    except DataError as error:
-        raise DataError(f"{place}: {error}") from error
-
-
 def _number(place: str, path: str, rows: pl.DataFrame, text: str) -> float:
-    import polars as pl
-
     if rows.is_empty():
         raise DataError(f"{place}: expected a row, found none")
     found = _evaluated(path, rows, text)
-    for column in pl.sql_expr(text).meta.root_names():
+    for name in pl.sql_expr(text).meta.root_names():
         # Sums, maxima and counts would leave such rows out without a word.
-        wrong = [value for value in rows[column].to_list() if value is None or _not_finite(value)]
+        wrong = [
+            value
+            for value in rows[name].to_list()
+            if value is None or (isinstance(value, float) and not math.isfinite(value))
+        ]
         if wrong:
-            raise DataError(f"{place}: expected a finite number in every row of {column!r}, found {wrong[0]}")
+            raise DataError(f"{place}: expected a finite number in every row of {name!r}, found {wrong[0]}")
     if len(found) != 1:
         raise DataError(f"{place}: expected one row or a summary of all, found {text!r} in {len(found)} rows")
     number = found.item(0)
-    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+    if not is_number(number):
         raise DataError(f"{place}: expected {text!r} to be a finite number, found {number!r}")
-    return number
-
-
-def _not_finite(value: Any) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)
+    return number  # type: ignore[no-any-return]

@@ -8,57 +8,22 @@ error and never leads to a status.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from pipeline_lib.claims.evidence import Trial
-from pipeline_lib.claims.kinds import Bound, Cells, Equals, Exponent, Order
-from pipeline_lib.claims.questions import Answer, Question
-from pipeline_lib.claims.verdicts import Check, Quantity, Verdict, at, of_checks, of_trials
-from pipeline_lib.claims.words import Status
-from pipeline_lib.errors import DataError
-
-__all__ = [
-    "Bound",
-    "Cells",
-    "Check",
-    "Equals",
-    "Exponent",
-    "Order",
-    "Quantity",
-    "Question",
-    "Status",
-    "Verdict",
-    "create",
-    "judge",
-]
+from pipeline_lib.claims.trials import Trial
+from pipeline_lib.claims.verdicts import Check, Verdict, at, of_checks, of_trials
+from pipeline_lib.claims.words import FAILED, Status
+from pipeline_lib.core.errors import DataError
 
 
-def create(entry: Mapping[str, Any]) -> Check:
-    """Make the check that an entry of the ledger (already validated against the schema) describes.
-
-    Example
-    -------
-    >>> check = create({"check": "at-most", "statistic": "largest_sum", "limit": 1, "tolerance": 1e-9})
-    >>> check.judge([Trial({"m": 5}, {"largest_sum": 0.8}, "tables/weights.parquet")]).sentence
-    'largest sum ≤ 1 holds in the only trial; the smallest slack is 0.2 (0.8 against 1 at m = 5).'
-    """
-    return _KINDS[entry["check"]]({key: value for key, value in entry.items() if key not in ("check", "why")})
-
-
-def judge(checks: Sequence[Check], trials: Sequence[Trial], displayed: Sequence[str] = ()) -> Verdict:
+def judge(checks: Sequence[Check], trials: Sequence[Trial]) -> Verdict:
     """Judge all checks; the one that decides comes first.
 
     Raises
     ------
     DataError
-        When a trial holds a name that no check knows, lacks one it needs, or a check finds no trial at all.
+        When a trial lacks a value that a check needs or has none for any check, or a check finds no trial at all.
     """
-    known = {name for check in checks for name in check.names} | set(displayed)
-    for trial in trials:
-        unknown = sorted(set(trial.values) - known)
-        if unknown:
-            raise DataError(f"trial{at(trial)}: expected values among {sorted(known)}, found {unknown}")
     per_trial: list[list[Status]] = [[] for _ in trials]
     verdicts = []
     for check in checks:
@@ -80,7 +45,7 @@ def _combined(verdicts: Sequence[Verdict], per_trial: tuple[Status, ...]) -> Ver
     first = sorted(verdicts, key=lambda verdict: verdict.status != status)
     sentence = " ".join(verdict.sentence for verdict in first)
     # Of a claim that fails, the checks that fail; else each limit has to be tested.
-    counted = [one for one in verdicts if one.status == status] if status in ("deviates", "refuted") else verdicts
+    counted = [one for one in verdicts if one.status == status] if status in FAILED else verdicts
     factors = [one.slack_factor for one in counted if one.slack_factor is not None]
     return Verdict(
         status,
@@ -101,28 +66,3 @@ def _concerns(check: Check, trial: Trial) -> bool:
             f"trial{at(trial)}: expected {', '.join(missing)} together with {', '.join(present)}, found none"
         )
     return not missing
-
-
-def _exponent(entry: dict[str, Any]) -> Check:
-    relation: Any = next(key for key in ("at_most", "at_least", "equals") if key in entry)
-    rest = {key: value for key, value in entry.items() if key != relation}
-    return Exponent(relation=relation, limit=entry[relation], **rest)
-
-
-def _order(entry: dict[str, Any]) -> Check:
-    return Order(tuple((a, b) for a, b in entry["greater"]))
-
-
-def _question(entry: dict[str, Any]) -> Check:
-    return Question(tuple(entry["statistics"]), tuple(map(Answer.of, entry["answers"])))
-
-
-_KINDS: dict[str, Callable[[dict[str, Any]], Check]] = {
-    "at-most": lambda entry: Bound("at-most", **entry),
-    "at-least": lambda entry: Bound("at-least", **entry),
-    "equals": lambda entry: Equals(**entry),
-    "exponent": _exponent,
-    "order": _order,
-    "cells": lambda entry: Cells(**entry),
-    "question": _question,
-}

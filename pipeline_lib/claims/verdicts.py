@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import Protocol
+from typing import Annotated, Any, ClassVar
 
-from pipeline_lib.claims.evidence import Interval, Trial
+from pydantic import Field, Strict, model_validator
+
+from pipeline_lib.claims.trials import Trial
 from pipeline_lib.claims.words import Status, plain, setting_words
-from pipeline_lib.markup import quoted
+from pipeline_lib.core.markup import quoted
+from pipeline_lib.core.settings import Number, Settings
+from pipeline_lib.statistics import Interval
 
-Quantity = float | str
+Name = Annotated[str, Strict(), Field(pattern="^[a-z][a-z0-9_]*$")]
+"""The name of a value in the evidence."""
+Quantity = Number | Name
 """A number, or the name of a value that every trial supplies."""
+Width = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
+"""How far apart two numbers may be."""
+Prose = Annotated[str, Strict(), Field(min_length=1)]
+"""Text for people."""
+
+
+class Titled(Settings):
+    """An entry that begins with its name and a sentence, such as ``half: "C = 1 in place of 2."``."""
+
+    TITLE: ClassVar[tuple[str, str]]
+    """The keys for which these two stand."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _titled(cls, entry: Any) -> Any:
+        name, text = cls.TITLE
+        keys = {field.alias or key for key, field in cls.model_fields.items()}
+        first = next(iter(entry), name) if isinstance(entry, Mapping) else name
+        if first in keys or name in entry or text in entry:
+            return entry
+        return {name: first, text: entry[first]} | {key: entry[key] for key in entry if key != first}
+
 
 LEVEL = 0.95
 """The confidence at which experiments state their intervals, and at which all trials of a check hold together."""
@@ -44,26 +72,32 @@ class Verdict:
     answers: tuple[str, ...] = ()
 
 
-class Check(Protocol):
-    """One condition on the trials."""
+class Check(Settings):
+    """One condition on the trials; ``why`` is the reason for its limits."""
+
+    check: str
+    why: Prose | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The values that a trial must supply to be read by this check."""
-        ...
-
-    @property
-    def statuses(self) -> tuple[Status, ...]:
-        """The statuses this check can return."""
-        ...
+        """The values that a trial must supply to be read by this check, in the order of its fields."""
+        return tuple(dict.fromkeys(_names([value for field, value in self if field not in ("check", "why")])))
 
     def words(self) -> str:
         """The rule as a sentence a reader can follow."""
-        ...
+        raise NotImplementedError
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
         """Judge trials that supply all of :attr:`names`; there is at least one."""
-        ...
+        raise NotImplementedError
+
+
+def _names(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _names(one)
 
 
 def of_trials(statuses: Sequence[Status]) -> Status:

@@ -6,11 +6,14 @@ import math
 import re
 from typing import Literal, get_args
 
-from pipeline_lib.claims.evidence import Interval, Trial
+from pipeline_lib.claims.trials import Trial
+from pipeline_lib.statistics import Interval
 
 Status = Literal["refuted", "deviates", "verified", "answered", "consistent", "not-run"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 """All statuses, in the order in which a report shows them."""
+
+FAILED: tuple[Status, ...] = ("deviates", "refuted")
 
 
 def plain(number: float) -> str:

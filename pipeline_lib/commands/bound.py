@@ -8,169 +8,164 @@ what queries certify on which the ranker was not trained.
 
 from __future__ import annotations
 
-import argparse
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from pipeline_lib import learners, surrogates
-from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.ranking_data import Standardisation
+from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.data.ranking_data import Standardisation
 from pipeline_lib.sources import query_stream
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import certificates, held_out, list_bounds, ranker_facts
 
-# Constants that may be given on the command line, and then replace those of the surrogate.
-NUMBERS = (
-    "lipschitz",
-    "lipschitz_l2",
-    "smoothness",
-    "average",
-    "loss_bound",
-    "delta",
-    "optimal_risk",
-    "empirical_risk",
-)
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("--data", type=Path, help="documents with labels: LETOR text, CSV, TSV or Parquet")
-    parser.add_argument("--model", type=Path, help="with --data: trained linear ranker, as `save` or a study stored it")
-    parser.add_argument(
-        "--held-out",
-        type=int,
-        nargs="?",
-        const=1,
-        metavar="K",
-        help="with --model: it was not trained on these queries, and K rankers were compared on them (default: 1)",
-    )
-    parser.add_argument("--name", help=f"name of the bound: {', '.join(list_bounds.NAMES)}")
-    parser.add_argument(
-        "--surrogate",
-        help="surrogate that supplies the constants not given here (with --model, by default that of its training)",
-    )
-    parser.add_argument("--options", type=json.loads, default={}, help="options of the surrogate, as JSON")
-    parser.add_argument("--y-max", type=int, default=2, help="the largest label")
-    parser.add_argument("--n", type=float, help="number of queries")
-    parser.add_argument("--m", type=int, help="number of documents per query")
-    parser.add_argument("--radius", type=float, help="radius of the class: W2, or W1 for erm-l1; 1 without --data")
-    parser.add_argument(
-        "--feature-norm",
-        type=float,
-        default=1.0,
-        help="largest norm of a document, R_X; for erm-l1, its largest feature",
-    )
-    parser.add_argument("--d", type=int, help="number of features, required for erm-l1")
-    for name in NUMBERS:
-        parser.add_argument(f"--{name.replace('_', '-')}", type=float, help=list_bounds.MEANINGS[name])
-    parser.add_argument("--entropy", choices=("closed-form", "integral"), help="how Rademacher averages are bounded")
-
-
-def run(arguments: argparse.Namespace) -> None:
+def run(
+    *,
+    data: Annotated[Path | None, "documents with labels: LETOR text, CSV, TSV or Parquet"] = None,
+    model: Annotated[Path | None, "with --data: trained linear ranker, as `save` or a study stored it"] = None,
+    held_out: Annotated[
+        int | None,
+        "with --model: it was not trained on these queries, and K rankers were compared on them (default: 1)",
+        {"nargs": "?", "const": 1, "metavar": "K"},
+    ] = None,
+    name: Annotated[str | None, f"name of the bound: {', '.join(list_bounds.NAMES)}"] = None,
+    surrogate: Annotated[
+        str | None,
+        "surrogate that supplies the constants not given here (with --model, by default that of its training)",
+    ] = None,
+    options: Annotated[Mapping[str, Any], "options of the surrogate, as JSON"] = {},
+    y_max: Annotated[int, "the largest label"] = 2,
+    n: Annotated[float | None, "number of queries"] = None,
+    m: Annotated[int | None, "number of documents per query"] = None,
+    radius: Annotated[float | None, "radius of the class: W2, or W1 for erm-l1; 1 without --data"] = None,
+    feature_norm: Annotated[float, "largest norm of a document, R_X; for erm-l1, its largest feature"] = 1.0,
+    d: Annotated[int | None, "number of features, required for erm-l1"] = None,
+    lipschitz: Annotated[float | None, list_bounds.MEANINGS["lipschitz"]] = None,
+    lipschitz_l2: Annotated[float | None, list_bounds.MEANINGS["lipschitz_l2"]] = None,
+    smoothness: Annotated[float | None, list_bounds.MEANINGS["smoothness"]] = None,
+    average: Annotated[float | None, list_bounds.MEANINGS["average"]] = None,
+    loss_bound: Annotated[float | None, list_bounds.MEANINGS["loss_bound"]] = None,
+    delta: Annotated[float | None, list_bounds.MEANINGS["delta"]] = None,
+    optimal_risk: Annotated[float | None, list_bounds.MEANINGS["optimal_risk"]] = None,
+    empirical_risk: Annotated[float | None, list_bounds.MEANINGS["empirical_risk"]] = None,
+    entropy: Annotated[Literal["closed-form", "integral"] | None, "how Rademacher averages are bounded"] = None,
+) -> None:
     """Print the bound, or the certificates."""
-    if arguments.data is not None:
-        print("\n".join(_for_data(arguments)))
+    if data is not None:
+        needless = _options(name=name, n=n, m=m, d=d)
+        if needless:
+            raise ConfigurationError(f"bound: expected no {needless} with --data, which says it")
+        print("\n".join(_for_data(data, surrogate, options, model, radius, held_out, delta)))
         return
-    missing = [f"--{name}" for name in ("name", "n", "m") if getattr(arguments, name) is None]
-    if missing:
-        raise ConfigurationError(f"bound: expected {', '.join(missing)}, or --data and --surrogate, found neither")
-    constants = _constants(arguments)
+    if name is None or n is None or m is None:
+        missing = _options(name=name is None, n=n is None, m=m is None)
+        raise ConfigurationError(f"bound: expected {missing}, or --data and --surrogate, found neither")
+    constants: dict[str, Any] = {"m": m, "radius": 1.0 if radius is None else radius, "feature_norm": feature_norm}
+    supplied = {}
+    if surrogate is not None:
+        supplied = list_bounds.of_surrogate(name, surrogates.create(surrogate, **options), y_max=y_max, **constants)
+    stated = {
+        "lipschitz": lipschitz,
+        "lipschitz_l2": lipschitz_l2,
+        "smoothness": smoothness,
+        "average": average,
+        "loss_bound": loss_bound,
+        "delta": delta,
+        "optimal_risk": optimal_risk,
+        "empirical_risk": empirical_risk,
+        "d": d,
+        "entropy": entropy,
+    }
+    known = {key: value for key, value in stated.items() if value is not None}
+    constants = {"delta": 0.05, **constants, **supplied, **known}
     if constants.get("loss_bound") is None:
         raise ConfigurationError("bound: expected --loss-bound, or a --surrogate that implies it")
-    assessed = list_bounds.assess(arguments.name, n=arguments.n, **constants)
+    assessed = list_bounds.assess(name, n=n, **constants)
     first = assessed.not_vacuous_from
     print(
-        f"{arguments.name} ({list_bounds.place(arguments.name)}), n = {arguments.n:,.0f}, m = {arguments.m:,}\n\n"
+        f"{name} ({list_bounds.place(name)}), n = {n:,.0f}, m = {m:,}\n\n"
         f"  bound                {assessed.value:.6g}\n"
         f"  largest loss         {assessed.loss_bound:.6g}\n"
         f"  vacuous              {'yes: it is not below the largest loss' if assessed.vacuous else 'no'}\n"
         f"  not vacuous from     {'no n up to 10^15' if first is None else f'n = {first:,}'}"
     )
-    if arguments.name == "chapelle-wu" and assessed.loss_bound > 1.0:
+    if name == "chapelle-wu" and assessed.loss_bound > 1.0:
         print("\nThe statement requires losses in [0, 1]. This loss is larger, so the second term is too small.")
 
 
-def _constants(arguments: argparse.Namespace) -> dict[str, Any]:
-    radius = 1.0 if arguments.radius is None else arguments.radius
-    given = {"m": arguments.m, "radius": radius, "feature_norm": arguments.feature_norm}
-    supplied: dict[str, Any] = {}
-    if arguments.surrogate is not None:
-        supplied = list_bounds.of_surrogate(arguments.name, _loss(arguments), y_max=arguments.y_max, **given)
-    stated = {name: getattr(arguments, name) for name in (*NUMBERS, "d", "entropy")}
-    supplied |= {name: value for name, value in stated.items() if value is not None}
-    return {"delta": 0.05, **given, **supplied}
+def _options(**given: object) -> str:
+    """The names of the options that are given."""
+    return ", ".join(f"--{name}" for name, value in given.items() if value is not None and value is not False)
 
 
-def _loss(arguments: argparse.Namespace) -> Surrogate:
-    if not isinstance(arguments.options, dict):
-        raise ConfigurationError(f"options: expected a JSON object, found {json.dumps(arguments.options)}")
-    return surrogates.create(arguments.surrogate, **arguments.options)
-
-
-def _for_data(arguments: argparse.Namespace) -> Iterator[str]:
+def _for_data(
+    path: Path,
+    surrogate: str | None,
+    options: Mapping[str, Any],
+    model: Path | None,
+    radius: float | None,
+    compared: int | None,
+    delta: float | None,
+) -> Iterator[str]:
     """What the bounds say of a file, line by line."""
-    if arguments.surrogate is None and arguments.model is not None:
-        trained_with = learners.load(arguments.model).about.get("settings", {})
-        arguments.surrogate = trained_with.get("surrogate")
-        arguments.options = trained_with.get("options", {})
-    if arguments.surrogate is None:
+    if surrogate is None and model is not None:
+        trained_with = learners.load(model).about.get("settings", {})
+        surrogate, options = trained_with.get("surrogate"), trained_with.get("options", {})
+    if surrogate is None:
         raise ConfigurationError(
             "bound: expected --surrogate, the loss whose risk is bounded, with --data, or a --model that was trained "
             "with one; found none"
         )
-    if arguments.model is not None and arguments.radius is not None:
+    if model is not None and radius is not None:
         raise ConfigurationError("bound: expected --model or --radius, found both")
-    if arguments.held_out is not None and arguments.model is None:
+    if compared is not None and model is None:
         raise ConfigurationError(
             "bound: expected --model, the ranker that was not trained on the file, with --held-out"
         )
-    given = [f"--{name}" for name in ("name", "n", "m", "d") if getattr(arguments, name) is not None]
-    if given:
-        raise ConfigurationError(f"bound: expected no {', '.join(given)} with --data, which says it")
-    loss, delta = _loss(arguments), certificates.DELTA if arguments.delta is None else arguments.delta
-    who, known = _known(arguments, loss)
+    loss, delta = surrogates.create(surrogate, **options), certificates.DELTA if delta is None else delta
+    who, known = _known(path, loss, {"surrogate": surrogate, "options": options}, model, radius)
     yield (
-        f"{arguments.data}: {known.n:,} queries of at most {known.m:,} documents with {known.d:,} features and labels "
+        f"{path}: {known.n:,} queries of at most {known.m:,} documents with {known.d:,} features and labels "
         f"up to {known.y_max}"
     )
     yield who
-    if arguments.held_out is not None:
-        alone = held_out.certify(known, loss, chosen_from=arguments.held_out, delta=delta)
+    if compared is not None:
+        alone = held_out.certify(known, loss, chosen_from=compared, delta=delta)
         found = certificates.Certificates((alone,), {})
         yield f"norm {known.l2:.4g} (l2); mean loss on these queries {known.empirical_risk:.6g}"
-    elif arguments.radius is None:
+    elif radius is None:
         found = certificates.certify(known, loss, delta=delta)
         yield f"norms {known.l2:.4g} (l2) and {known.l1:.4g} (l1); training risk {known.empirical_risk:.6g}"
     else:
-        found = certificates.of_class(known, loss, radius=arguments.radius, delta=delta)
+        found = certificates.of_class(known, loss, radius=radius, delta=delta)
     yield ""
     yield from _table(found)
     yield ""
     yield from found.reasons.values()
     if found.holding:
-        yield _in_words(found.holding[0], delta, arguments.radius is not None)
+        yield _in_words(found.holding[0], delta, radius is not None)
 
 
-def _known(arguments: argparse.Namespace, loss: Surrogate) -> tuple[str, ranker_facts.Facts]:
+def _known(
+    path: Path, loss: Surrogate, settings: Mapping[str, Any], model: Path | None, radius: float | None
+) -> tuple[str, ranker_facts.Facts]:
     """What is certified, in words, and the facts about it."""
-    if arguments.model is not None:
-        ranker = learners.load(arguments.model)
-        data = query_stream.whole(arguments.data, n_features=ranker.model.n_inputs())
+    if model is not None:
+        ranker = learners.load(model)
+        data = query_stream.whole(path, n_features=ranker.model.n_inputs())
         try:
-            return f"the ranker of {arguments.model}, {loss.name}", ranker_facts.of_model(ranker.model, data, loss)
+            return f"the ranker of {model}, {loss.name}", ranker_facts.of_model(ranker.model, data, loss)
         except DataError as error:
-            raise DataError(f"{arguments.model}: {error}") from error
-    data = query_stream.whole(arguments.data)
-    if arguments.radius is not None:
+            raise DataError(f"{model}: {error}") from error
+    data = query_stream.whole(path)
+    if radius is not None:
         inside = Standardisation.of(data).apply(data)
         known = replace(ranker_facts.facts(inside, np.zeros(data.n_features), loss), empirical_risk=0.0)
-        return f"all linear rankers with a norm of at most {arguments.radius:g}, {loss.name}, at training risk 0", known
-    settings = {"surrogate": arguments.surrogate, "options": arguments.options}
+        return f"all linear rankers with a norm of at most {radius:g}, {loss.name}, at training risk 0", known
     trained = learners.create("erm", **settings).fit(data)
     who = f"the ranker that erm finds with its default settings, {loss.name}, l2 = {trained.record['l2']:g}"
     return who, ranker_facts.of_model(trained.model, data, loss)

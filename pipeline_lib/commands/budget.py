@@ -7,70 +7,66 @@ queries, to documents and to pairs; without ``--variances`` it presumes the wors
 
 from __future__ import annotations
 
-import argparse
 import math
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
 
-from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.files import replacing
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.core.files import replacing
 from pipeline_lib.theory import two_layer, two_layer_rates
-from pipeline_lib.theory.two_layer import Bound
 from pipeline_lib.theory.two_layer_rates import Variances
 
 WIDTH, HEIGHT = 64, 14
 AROUND = (0.25, 0.5, 1.0, 2.0, 4.0)
 PICTURES = (".svg", ".png", ".pdf")
-BOUNDS = ("printed", "corrected")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("--documents", required=True, type=int, help="the budget: total number of documents to judge")
-    parser.add_argument("--features", required=True, type=int, help="V, the number of features of a linear ranker")
-    parser.add_argument("--delta", type=float, default=0.05, help="largest probability with which the bound may fail")
-    parser.add_argument(
-        "--c1", type=float, default=1.0, help="the constant in D(k) = c1 sqrt(V/k), which the paper leaves open"
-    )
-    parser.add_argument(
-        "--bound",
-        choices=BOUNDS,
-        default=BOUNDS[0],
-        help="the bound to minimise: Theorem 1 as printed, or the one with the true rates (default: printed)",
-    )
-    parser.add_argument(
-        "--variances",
-        type=float,
-        nargs=3,
-        metavar=("V", "S1", "S2"),
-        help="with --bound corrected: the variances of the loss between queries, of the shares of documents, and of "
+def run(
+    *,
+    documents: Annotated[int, "the budget: total number of documents to judge"],
+    features: Annotated[int, "V, the number of features of a linear ranker"],
+    delta: Annotated[float, "largest probability with which the bound may fail"] = 0.05,
+    c1: Annotated[float, "the constant in D(k) = c1 sqrt(V/k), which the paper leaves open"] = 1.0,
+    bound: Annotated[
+        Literal["printed", "corrected"], "the bound to minimise: Theorem 1 as printed, or the one with the true rates"
+    ] = "printed",
+    variances: Annotated[
+        tuple[float, float, float] | None,
+        "with --bound corrected: the variances of the loss between queries, of the shares of documents, and of "
         "pairs within a query (default: the worst case, in which all pairs of a query have the same loss)",
-    )
-    parser.add_argument("--figure", type=Path, help="file for a figure of the curve (.svg, .png or .pdf)")
-
-
-def run(arguments: argparse.Namespace) -> None:
+        {"metavar": ("V", "S1", "S2")},
+    ] = None,
+    figure: Annotated[Path | None, "file for a figure of the curve (.svg, .png or .pdf)"] = None,
+) -> None:
     """Print the plan, the bound there and around it, and the curve."""
-    if arguments.figure and arguments.figure.suffix.lower() not in PICTURES:
-        raise ConfigurationError(f"figure: expected a file .svg, .png or .pdf, found {arguments.figure}")
-    if arguments.variances and arguments.bound != "corrected":
+    if figure and figure.suffix.lower() not in PICTURES:
+        raise ConfigurationError(f"figure: expected a file .svg, .png or .pdf, found {figure}")
+    if variances and bound != "corrected":
         raise ConfigurationError("variances: expected --bound corrected with them, found printed")
-    (_corrected if arguments.bound == "corrected" else _printed)(arguments)
+    if bound == "corrected":
+        queries, totals, best = _corrected(documents, features, delta, variances)
+    else:
+        queries, totals, best = _printed(documents, features, delta, c1)
+    if figure:
+        _draw(figure, queries, totals, best, documents)
 
 
-def _printed(arguments: argparse.Namespace) -> None:
-    budget = (arguments.documents, arguments.features, arguments.delta, arguments.c1)
+def _printed(documents: int, features: int, delta: float, c1: float) -> tuple[Floats, Floats, float]:
+    """Print the plan of Theorem 1; the curve of the bound over the number of queries, and its lowest point."""
+    budget = (documents, features, delta, c1)
     plan = two_layer.budget(*budget)
     lengths, whole = two_layer.whole_budget(*budget)
     print(
-        f"{_heading(arguments)}, c1 = {arguments.c1:g}\n\n"
+        f"{_heading(documents, features, delta)}, c1 = {c1:g}\n\n"
         f"  best by the bound    {plan.queries:,.1f} queries with {plan.documents_per_query:,.1f} documents each\n"
         f"  in whole documents   {_described(lengths)}; bound {whole.total:.4f}\n"
     )
-    print(_table(arguments, plan))
+    print(_table(plan, budget))
     # From a single query on the left to two documents per query on the right.
-    queries = np.geomspace(1.0, arguments.documents / 2.0, 4 * WIDTH)
+    queries = np.geomspace(1.0, documents / 2.0, 4 * WIDTH)
     totals = np.array([two_layer.even_bound(float(n), *budget).total for n in queries])
     print(_text_plot(queries, totals, plan.queries))
     print(
@@ -79,40 +75,41 @@ def _printed(arguments: argparse.Namespace) -> None:
         "queries are added.\nIt therefore recommends deeper judging than measured errors do, and more so for larger "
         "budgets (docs/errata.md, R);\n--bound corrected takes a bound that has their rates."
     )
-    if arguments.figure:
-        _draw(arguments.figure, queries, totals, plan.queries, arguments.documents)
+    return queries, totals, plan.queries
 
 
-def _corrected(arguments: argparse.Namespace) -> None:
-    variances = Variances(*arguments.variances) if arguments.variances else two_layer_rates.worst_case()
+def _corrected(
+    documents: int, features: int, delta: float, given: tuple[float, float, float] | None
+) -> tuple[Floats, Floats, float]:
+    """The same for the bound with the true rates."""
+    variances = Variances(*given) if given else two_layer_rates.worst_case()
     # As for weights of two values each.
-    known = [variances], arguments.features * math.log(2.0), arguments.delta
-    lengths, whole = two_layer_rates.budget(arguments.documents, *known)
+    known = [variances], features * math.log(2.0), delta
+    lengths, whole = two_layer_rates.budget(documents, *known)
     depth = two_layer_rates.best_depth(variances)
     each = "as many documents as possible" if math.isinf(depth) else f"{depth:,.1f} documents"
     print(
-        f"{_heading(arguments)}, bound with the true rates\n\n"
+        f"{_heading(documents, features, delta)}, bound with the true rates\n\n"
         f"  best in the limit    {each} per query, for every large budget\n"
         f"  in whole documents   {_described(lengths)}; bound {whole.total:.4f} = deviation {whole.deviation:.4f} + "
         f"remainder {whole.remainder:.4f}\n"
     )
-    queries = np.unique(np.geomspace(1, arguments.documents // 2, 4 * WIDTH).astype(np.int64))
-    totals = np.array([two_layer_rates.of_even_lists(int(n), arguments.documents, *known).total for n in queries])
+    queries = np.unique(np.geomspace(1, documents // 2, 4 * WIDTH).astype(np.int64))
+    totals = np.array([two_layer_rates.of_even_lists(int(n), documents, *known).total for n in queries])
     print(_text_plot(queries.astype(np.float64), totals, float(len(lengths))))
     print(
         f"The bound limits the difference between the expected and the empirical pairwise 0-1 risk for 2^"
-        f"{arguments.features} rankers, such as\nthose of {arguments.features} weights with two values each. Its plan "
+        f"{features} rankers, such as\nthose of {features} weights with two values each. Its plan "
         "depends on the variances of the loss: between queries (V), of\nthe shares of documents (S1), and of pairs "
         "within a query (S2), as docs/the-two-layer-gap.md defines them."
     )
-    if not arguments.variances:
+    if not given:
         print("Without --variances it presumes the worst case, in which further documents of a query are of no use.")
-    if arguments.figure:
-        _draw(arguments.figure, queries.astype(np.float64), totals, float(len(lengths)), arguments.documents)
+    return queries.astype(np.float64), totals, float(len(lengths))
 
 
-def _heading(arguments: argparse.Namespace) -> str:
-    return f"{arguments.documents:,} documents, {arguments.features} features, confidence {1 - arguments.delta:g}"
+def _heading(documents: int, features: int, delta: float) -> str:
+    return f"{documents:,} documents, {features} features, confidence {1 - delta:g}"
 
 
 def _described(lengths: np.ndarray) -> str:
@@ -121,17 +118,18 @@ def _described(lengths: np.ndarray) -> str:
     return f"{len(lengths):,} quer{'y' if len(lengths) == 1 else 'ies'} ({', '.join(parts)} documents)"
 
 
-def _table(arguments: argparse.Namespace, plan: two_layer.Budget) -> str:
+def _table(plan: two_layer.Budget, budget: tuple[int, int, float, float]) -> str:
+    documents = budget[0]
     heads = ("queries", "documents each", "bound", "= query layer:", "complexity", "concentr.", "+ document layer:")
     lines = ["  {:>10}  {:>14}  {:>8}  {}  {:>10}  {:>9}  {}  {:>10}  {:>9}".format(*heads, "complexity", "concentr.")]
     for factor in AROUND:
         n = plan.queries * factor
-        if not 1.0 <= n <= arguments.documents / 2.0:
+        if not 1.0 <= n <= documents / 2.0:
             continue
-        terms: Bound = two_layer.even_bound(n, arguments.documents, arguments.features, arguments.delta, arguments.c1)
+        terms = two_layer.even_bound(n, *budget)
         mark = "*" if factor == 1.0 else " "
         lines.append(
-            f"{mark} {n:>10,.1f}  {arguments.documents / n:>14,.1f}  {terms.total:>8.4f}  {'':14}  "
+            f"{mark} {n:>10,.1f}  {documents / n:>14,.1f}  {terms.total:>8.4f}  {'':14}  "
             f"{terms.query_complexity:>10.4f}  {terms.query_concentration:>9.4f}  {'':17}  "
             f"{terms.document_complexity:>10.4f}  {terms.document_concentration:>9.4f}"
         )

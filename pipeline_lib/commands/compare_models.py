@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import Annotated
 
 import polars as pl
 
-from pipeline_lib import statistics, storage
-from pipeline_lib.measures import seed_axis
-from pipeline_lib.seeds import generator
+from pipeline_lib import statistics
+from pipeline_lib.core import storage
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.metrics import seed_axis
 
 COMPARISONS = {
     "dataset": pl.String,
@@ -25,32 +27,28 @@ COMPARISONS = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("--evaluations", nargs="*", type=Path, default=[], help="tables of the measures of every query")
-    parser.add_argument("--measures", nargs="*", default=[], help="measures on which models are compared")
-    parser.add_argument("--level", required=True, type=float, help="level of the intervals, such as 0.95")
-    parser.add_argument(
-        "--resamples", required=True, type=int, help="number of bootstrap draws and of random sign flips"
-    )
-    parser.add_argument("--seed", required=True, type=int, help="the study's seed")
-    parser.add_argument("--output", required=True, type=Path, help="output file for the table, as Parquet")
-
-
-def run(arguments: argparse.Namespace) -> None:
+def run(
+    *,
+    level: Annotated[float, "level of the intervals, such as 0.95"],
+    resamples: Annotated[int, "number of bootstrap draws and of random sign flips"],
+    seed: Annotated[int, "the study's seed"],
+    output: Annotated[Path, "output file for the table, as Parquet"],
+    evaluations: Annotated[Sequence[Path], "tables of the measures of every query"] = (),
+    measures: Annotated[Sequence[str], "measures on which models are compared"] = (),
+) -> None:
     """Write one row for every data set, measure and pair of models."""
     per_dataset: dict[str, list[pl.DataFrame]] = {}
-    for path in arguments.evaluations:
+    for path in evaluations:
         table = storage.read_table(path)
         per_dataset.setdefault(table["dataset"][0], []).append(table.sort("fold", "query"))
     rows = []
     for tables in per_dataset.values():
-        for measure in arguments.measures:
-            rows += compare(tables, measure, arguments.level, arguments.resamples, arguments.seed)
-    storage.write_table(arguments.output, pl.DataFrame(rows, schema=COMPARISONS, orient="row"))
+        for measure in measures:
+            rows += pairs_of_models(tables, measure, level, resamples, seed)
+    storage.write_table(output, pl.DataFrame(rows, schema=COMPARISONS, orient="row"))
 
 
-def compare(
+def pairs_of_models(
     tables: list[pl.DataFrame], measure: str, level: float, resamples: int, seed: int
 ) -> list[tuple[object, ...]]:
     """Compare all pairs of models of one data set on one measure; Holm's family is these pairs."""

@@ -2,53 +2,52 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
-from pipeline_lib import storage
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.sources import catalog, conversion, own_data, raw_files
 from pipeline_lib.sources.manifest import Manifest, required
 from pipeline_lib.sources.tables import Options
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    own_data.add_argument(parser)
-    parser.add_argument("--manifest", required=True, type=Path, help="RAW/DATASET/manifest.json")
-    parser.add_argument("--documents", required=True, type=Path, help="output file for the documents, as Parquet")
-    parser.add_argument("--summary", required=True, type=Path, help="output file for the counts, as JSON")
-
-
-def run(arguments: argparse.Namespace) -> None:
+def run(
+    *,
+    dataset: own_data.Name,
+    manifest: Annotated[Path, "RAW/DATASET/manifest.json"],
+    documents: Annotated[Path, "output file for the documents, as Parquet"],
+    summary: Annotated[Path, "output file for the counts, as JSON"],
+    own: own_data.Own = None,
+) -> None:
     """Convert the text; reject it if it differs from the manifest, or its counts from the catalogue."""
-    data_set = own_data.entry(arguments)
-    raw = arguments.manifest.parent.parent
-    manifest = required(data_set, raw)
-    summary = _converted(data_set, manifest, raw, arguments.documents)
+    data_set = own_data.entry(dataset, own)
+    raw = manifest.parent.parent
+    listed = required(data_set, raw)
+    converted = _converted(data_set, listed, raw, documents)
     try:
-        raw_files.compare(data_set, raw, manifest, {part.name: part.sha256 for part in summary.parts})
-        if not any(part.before for part in manifest.parts):
-            check_counts(data_set, summary)  # what the counts of a changed data set are, the report says
+        raw_files.compare(data_set, raw, listed, {part.name: part.sha256 for part in converted.parts})
+        if not any(part.before for part in listed.parts):
+            check_counts(data_set, converted)  # what the counts of a changed data set are, the report says
     except DataError:
-        arguments.documents.unlink()
+        documents.unlink()
         raise
-    content = summary.to_dict()
-    listed = {part.name: part for part in manifest.parts}
+    content = converted.to_dict()
+    of_manifest = {part.name: part for part in listed.parts}
     for part in content["parts"]:
         if data_set.source == "own":
-            part["file"] = listed[part["name"]].origin
+            part["file"] = of_manifest[part["name"]].origin
         else:
             part["verified"] = part["sha256"] in data_set.parts[part["name"]].sha256
-            part["before"] = listed[part["name"]].before
-    storage.write_json(arguments.summary, content)
+            part["before"] = of_manifest[part["name"]].before
+    storage.write_json(summary, content)
 
 
 def _converted(
     data_set: catalog.DataSet, manifest: Manifest, raw: Path, documents: Path
 ) -> conversion.ConversionSummary:
     if data_set.source == "own":
-        files = {part: data_set.raw_path(part, raw) for part in data_set.parts}
+        files = {part: data_set.raw_paths(part, raw)[0] for part in data_set.parts}
         options = Options(**data_set.columns, rounded=data_set.labels == "rounded")
         return conversion.convert_own(files, documents, options, shared=data_set.shared)
     try:

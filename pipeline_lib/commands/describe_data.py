@@ -2,61 +2,55 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from pipeline_lib import storage
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.stored_data import query_index, read_parts
 from pipeline_lib.sources import catalog, own_data
-from pipeline_lib.stored_data import query_index, read_parts
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    own_data.add_argument(parser)
-    parser.add_argument("--summary", required=True, type=Path, help="summary.json written by the conversion")
-    parser.add_argument("--documents", required=True, type=Path, help="documents.parquet of the data set")
-    parser.add_argument("--output", required=True, type=Path, help="output file for the description, as JSON")
-
-
-def run(arguments: argparse.Namespace) -> None:
+def run(
+    *,
+    dataset: own_data.Name,
+    summary: Annotated[Path, "summary.json written by the conversion"],
+    documents: Annotated[Path, "documents.parquet of the data set"],
+    output: Annotated[Path, "output file for the description, as JSON"],
+    own: own_data.Own = None,
+) -> None:
     """Join the catalogue's entry with the counts and digests of the text that was converted."""
-    data_set = own_data.entry(arguments)
-    summary = storage.read_json(arguments.summary)
-    offsets, _, _ = query_index(arguments.documents, stored=True)
-    _check_same_conversion(arguments, summary)
+    data_set = own_data.entry(dataset, own)
+    counted = storage.read_json(summary)
+    offsets, _, _ = query_index(documents, stored=True)
+    # The digests shown on the page must be those of the text from which the documents were converted.
+    stored = {part["name"]: part["sha256"] for part in read_parts(documents, stored=True)}
+    if stored != {part["name"]: part["sha256"] for part in counted["parts"]}:
+        raise DataError(
+            f"{summary}: expected the digests of the text recorded in {documents}, found others; "
+            "delete both files and start the run again"
+        )
     counts, edges = np.histogram(np.diff(offsets), bins="auto")
     description = {
         "dataset": data_set.name,
         "title": data_set.title,
         "licence": data_set.terms or None,
         "citation": data_set.citation or None,
-        "rows": summary["rows"],
-        "queries": summary["queries"],
-        "features": summary["features"],
-        "labels": summary["labels"],
-        "documents_per_query": {name: summary[f"documents_per_query_{name}"] for name in ("min", "median", "max")},
-        "queries_without_relevant": summary["queries_without_relevant"],
-        "parts": summary["parts"],
+        "rows": counted["rows"],
+        "queries": counted["queries"],
+        "features": counted["features"],
+        "labels": counted["labels"],
+        "documents_per_query": {name: counted[f"documents_per_query_{name}"] for name in ("min", "median", "max")},
+        "queries_without_relevant": counted["queries_without_relevant"],
+        "parts": counted["parts"],
         "expected": _expected(data_set),
         "folds": data_set.n_folds,
-        "notes": _notes(data_set, summary),
+        "notes": _notes(data_set, counted),
         "document_counts_histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
     }
-    storage.write_json(arguments.output, description)
-
-
-def _check_same_conversion(arguments: argparse.Namespace, summary: dict[str, Any]) -> None:
-    """The digests shown on the page must be those of the text from which the documents were converted."""
-    stored = {part["name"]: part["sha256"] for part in read_parts(arguments.documents, stored=True)}
-    if stored != {part["name"]: part["sha256"] for part in summary["parts"]}:
-        raise DataError(
-            f"{arguments.summary}: expected the digests of the text recorded in {arguments.documents}, found others; "
-            "delete both files and start the run again"
-        )
+    storage.write_json(output, description)
 
 
 def _expected(data_set: catalog.DataSet) -> dict[str, Any] | None:

@@ -2,65 +2,58 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pipeline_lib import metrics, storage, surrogates
-from pipeline_lib.errors import DataError
-from pipeline_lib.learners import models
+from pipeline_lib import learners, metrics, surrogates
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners.ranker import Trained
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.sources import folds
+from pipeline_lib.sources import folds as stored_folds
 from pipeline_lib.theory import ranker_facts
 from pipeline_lib.theory.ranker_facts import Facts
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("--models", required=True, nargs="+", type=Path, help="trained model of every fold, as JSON")
-    parser.add_argument("--documents", required=True, type=Path, help="documents.parquet of the data set")
-    parser.add_argument("--folds", required=True, type=Path, help="folds.parquet of the data set")
-    parser.add_argument("--measures", required=True, nargs="+", help="names of measures, such as ndcg@10")
-    parser.add_argument("--summary", required=True, type=Path, help="summary.json of the data set")
-    parser.add_argument("--output", required=True, type=Path, help="output file for the table, as Parquet")
-    parser.add_argument(
-        "--held-out",
-        required=True,
-        type=Path,
-        help="output file for the facts about the model on every test part, as JSON",
-    )
-
-
-def run(arguments: argparse.Namespace) -> None:
+def run(
+    *,
+    models: Annotated[Sequence[Path], "trained model of every fold, as JSON"],
+    documents: Annotated[Path, "documents.parquet of the data set"],
+    folds: Annotated[Path, "folds.parquet of the data set"],
+    measures: Annotated[Sequence[str], "names of measures, such as ndcg@10"],
+    summary: Annotated[Path, "summary.json of the data set"],
+    output: Annotated[Path, "output file for the table, as Parquet"],
+    held_out: Annotated[Path, "output file for the facts about the model on every test part, as JSON"],
+) -> None:
     """Apply the model of every fold to its test part; write the measures of every query, and the risk."""
-    labels = storage.read_json(arguments.summary)["labels"]
+    labels = storage.read_json(summary)["labels"]
     y_max = max(int(label) for label in labels)
     tables, risks = [], []
-    for path in arguments.models:
-        trained = models.load(path)
-        test, indices = _test_part(path, int(trained.about["fold"]), arguments)
-        tables.append(_evaluate(trained, test.in_role("test"), indices, y_max, arguments.measures))
+    for path in models:
+        trained = learners.load(path)
+        test, indices = _test_part(path, int(trained.about["fold"]), documents, folds)
+        tables.append(_evaluate(trained, test.in_role("test"), indices, y_max, measures))
         risks.append(_risk(trained, test.in_role("test")))
-    storage.write_table(arguments.output, pl.concat(tables))
-    storage.write_json(arguments.held_out, {"folds": risks})
+    storage.write_table(output, pl.concat(tables))
+    storage.write_json(held_out, {"folds": risks})
 
 
-def _test_part(model: Path, fold: int, arguments: argparse.Namespace) -> tuple[RankingData, NDArray[np.int64]]:
-    indices = folds.queries(arguments.folds, fold, "test")
+def _test_part(model: Path, fold: int, documents: Path, folds: Path) -> tuple[RankingData, NDArray[np.int64]]:
+    indices = stored_folds.queries(folds, fold, "test")
     for part in ("train", "validation"):
-        seen = np.intersect1d(indices, folds.queries(arguments.folds, fold, part))
+        seen = np.intersect1d(indices, stored_folds.queries(folds, fold, part))
         if len(seen):
             raise DataError(
                 f"{model}: expected to measure it on queries that it does not know, found {len(seen):,} of the "
-                f"{part} part of fold {fold} in {arguments.folds}"
+                f"{part} part of fold {fold} in {folds}"
             )
-    return folds.read(arguments.documents, arguments.folds, fold, "test"), indices
+    return stored_folds.read(documents, folds, fold, "test"), indices
 
 
 def _risk(trained: Trained, test: RankingData) -> dict[str, Any]:
@@ -75,7 +68,7 @@ def _risk(trained: Trained, test: RankingData) -> dict[str, Any]:
 
 
 def _evaluate(
-    trained: Trained, test: RankingData, indices: NDArray[np.int64], y_max: int, wanted: list[str]
+    trained: Trained, test: RankingData, indices: NDArray[np.int64], y_max: int, wanted: Sequence[str]
 ) -> pl.DataFrame:
     about, fold = trained.about, int(trained.about["fold"])
     values = metrics.per_query(wanted, trained.predict(test), test.y, test.offsets, y_max=y_max)

@@ -7,36 +7,34 @@ no role.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
-from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.files import write_text
+from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.core.files import write_text
 
 COLUMNS = ("query", "title_words", "text_score", "loans", "age", "pages", "relevance")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("--output", required=True, type=Path, help="file to write, such as books.csv")
-    parser.add_argument("--searches", type=int, default=60, help="number of searches (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=2026, help="another seed gives other books (default: %(default)s)")
-
-
-def run(arguments: argparse.Namespace) -> None:
+def run(
+    *,
+    output: Annotated[Path, "file to write, such as books.csv"],
+    searches: Annotated[int, "number of searches"] = 60,
+    seed: Annotated[int, "another seed gives other books"] = 2026,
+) -> None:
     """Write the file; ConfigurationError if there would be no search in it, or the seed is negative."""
-    if arguments.searches < 1 or arguments.seed < 0:
+    if searches < 1 or seed < 0:
         raise ConfigurationError("--searches: expected at least 1, and --seed at least 0")
-    lines = [",".join(COLUMNS), *_rows(arguments.searches, arguments.seed)]
-    write_text(arguments.output, "\n".join(lines) + "\n")
-    print(f"{arguments.output}: {len(lines) - 1} books of {arguments.searches} searches")
+    lines = [",".join(COLUMNS), *_rows(searches, seed)]
+    write_text(output, "\n".join(lines) + "\n")
+    print(f"{output}: {len(lines) - 1} books of {searches} searches")
 
 
 def _rows(searches: int, seed: int) -> Iterator[str]:
     import numpy as np
 
-    from pipeline_lib import seeds
+    from pipeline_lib.core import seeds
 
     rng = seeds.generator(seed, "example-data")
     for number in range(1, searches + 1):

@@ -1,74 +1,54 @@
-"""Run one step of an experiment: read its inputs, compute, and write its tables and evidence."""
+"""Run one step of an experiment: read its inputs, compute, and write its tables."""
 
 from __future__ import annotations
 
-import argparse
-import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Any
 
-from pipeline_lib import experiment, papers
-from pipeline_lib.claims.evidence import write_all
-from pipeline_lib.errors import ConfigurationError, hint
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("--paper", required=True, help="short name of the paper")
-    parser.add_argument("--experiment", required=True, help="name of the experiment")
-    parser.add_argument("--step", required=True, help="name of the step")
-    parser.add_argument(
-        "--settings", default={}, type=json.loads, help="settings, as JSON; those left out take their defaults"
-    )
-    parser.add_argument("--seed", required=True, type=int, help="the study's seed")
-    parser.add_argument(
-        "--cell", default={}, type=json.loads, help="part of the divided work that the job computes, as JSON"
-    )
-    parser.add_argument(
-        "--facts", default={}, type=json.loads, help="facts about the study that the step uses, as JSON"
-    )
-    parser.add_argument(
-        "--most-queries", type=int, help="read a random sample of so many queries of every larger data set"
-    )
-    for name, what in (
-        ("documents", "documents of the data sets, DATASET/documents.parquet"),
-        ("folds", "folds of the data sets, DATASET/folds.parquet"),
-        ("tables", "tables of earlier steps"),
-        ("evaluations", "evaluations, DATASET/MODEL.parquet, with one row per query"),
-        ("files", "other files"),
-    ):
-        parser.add_argument(f"--{name}", nargs="*", default=[], type=Path, help=what)
-    parser.add_argument(
-        "--write",
-        nargs="*",
-        default=[],
-        type=Path,
-        help="output files for the tables, in the order in which they are declared",
-    )
-    parser.add_argument(
-        "--evidence", nargs="*", default=[], type=Path, help="output files for the evidence, one CLAIM.json per claim"
-    )
+from pipeline_lib import papers
+from pipeline_lib.core.errors import ConfigurationError, DamagedFileError, DataError, hint
+from pipeline_lib.experiment import Job
+from pipeline_lib.experiment import write as write_tables
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(
+    *,
+    paper: Annotated[str, "short name of the paper"],
+    experiment: Annotated[str, "name of the experiment"],
+    step: Annotated[str, "name of the step"],
+    seed: Annotated[int, "the study's seed"],
+    settings: Annotated[Mapping[str, Any], "settings, as JSON; those left out take their defaults"] = {},
+    cell: Annotated[Mapping[str, Any], "part of the divided work that the job computes, as JSON"] = {},
+    facts: Annotated[Mapping[str, Any], "facts about the study that the step uses, as JSON"] = {},
+    most_queries: Annotated[int | None, "read a random sample of so many queries of every larger data set"] = None,
+    documents: Annotated[Sequence[Path], "documents of the data sets, DATASET/documents.parquet"] = (),
+    folds: Annotated[Sequence[Path], "folds of the data sets, DATASET/folds.parquet"] = (),
+    tables: Annotated[Sequence[Path], "tables of earlier steps"] = (),
+    evaluations: Annotated[Sequence[Path], "evaluations, DATASET/MODEL.parquet, with one row per query"] = (),
+    files: Annotated[Sequence[Path], "other files"] = (),
+    write: Annotated[Sequence[Path], "output files for the tables, in the order in which they are declared"] = (),
+) -> None:
     """Run the step."""
-    declared = papers.experiment(arguments.paper, arguments.experiment)
+    declared = papers.experiment(paper, experiment)
     steps = {step.name: step for step in declared.steps}
-    if arguments.step not in steps:
-        raise ConfigurationError(f"unknown step {arguments.step!r}; {hint(arguments.step, steps)}")
-    step = steps[arguments.step]
-    outcome = step.run(
-        experiment.Job(
-            settings=declared.settings.parse(arguments.settings, f"{arguments.paper}.{arguments.experiment}"),
-            seed=arguments.seed,
-            cell=arguments.cell,
-            facts=arguments.facts,
-            documents=arguments.documents,
-            folds=arguments.folds,
-            tables=arguments.tables,
-            evaluations=arguments.evaluations,
-            files=arguments.files,
-            most_queries=arguments.most_queries,
-        )
+    if step not in steps:
+        raise ConfigurationError(f"unknown step {step!r}; {hint(step, steps)}")
+    job = Job(
+        settings=declared.settings.parse(settings, f"{paper}.{experiment}"),
+        seed=seed,
+        cell=cell,
+        facts=facts,
+        documents=documents,
+        folds=folds,
+        tables=tables,
+        evaluations=evaluations,
+        files=files,
+        most_queries=most_queries,
     )
-    experiment.write(step.tables, arguments.write, outcome)
-    write_all(arguments.evidence, outcome.evidence)
+    try:
+        write_tables(steps[step], write, steps[step].run(job))
+    except DamagedFileError:  # names its file, which is put aside
+        raise
+    except DataError as error:
+        raise DataError(f"step {paper}_{step}: {error}") from error

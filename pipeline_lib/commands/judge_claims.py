@@ -1,36 +1,26 @@
-"""Turn tables, and the evidence of the experiments, into a status for every claim of the ledger."""
+"""Turn the tables of a study into a status for every claim of the ledger."""
 
 from __future__ import annotations
 
-import argparse
-import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Any
 
-from pipeline_lib import storage
 from pipeline_lib.claims import ledger
+from pipeline_lib.core import storage
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("--study", required=True, help="name of the study")
-    parser.add_argument(
-        "--evidence", nargs="*", type=Path, default=[], help="files with the evidence, one JSON file per claim"
-    )
-    parser.add_argument(
-        "--tables", nargs="*", type=Path, default=[], help="tables of the study, from which claims are read"
-    )
-    parser.add_argument(
-        "--settings",
-        default={},
-        type=json.loads,
-        help="settings as JSON: the papers of the study, their experiments, and the settings of each",
-    )
-    parser.add_argument("--availability", required=True, type=Path, help="availability of the data sets, as JSON")
-    parser.add_argument("--output", required=True, type=Path, help="output file for the judgements, as JSON")
-
-
-def run(arguments: argparse.Namespace) -> None:
+def run(
+    *,
+    study: Annotated[str, "name of the study"],
+    availability: Annotated[Path, "availability of the data sets, as JSON"],
+    output: Annotated[Path, "output file for the judgements, as JSON"],
+    tables: Annotated[Sequence[Path], "tables of the study, from which claims are read"] = (),
+    settings: Annotated[
+        Mapping[str, Any], "settings as JSON: the papers of the study, their experiments, and the settings of each"
+    ] = {},
+) -> None:
     """Judge every claim and write claims.json."""
-    availability = storage.read_json(arguments.availability)["datasets"]
-    context = ledger.Context.of(arguments.study, availability, tables=arguments.tables, settings=arguments.settings)
-    ledger.write(arguments.output, ledger.judge(ledger.load(), arguments.evidence, context), context)
+    found = storage.read_json(availability)["datasets"]
+    context = ledger.Context.of(study, found, tables=tables, settings=settings)
+    ledger.write(output, ledger.judge(ledger.load(), context), context)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
-from pipeline_lib import learners, progress, storage
-from pipeline_lib.arrays import Floats
-from pipeline_lib.errors import DataError
-from pipeline_lib.files import replacing
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib import learners
+from pipeline_lib.core import progress, storage
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.files import replacing
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import query_stream, trec
 from pipeline_lib.sources.tables import PARQUET
 
@@ -23,43 +24,38 @@ _LOG = logging.getLogger(__name__)
 Write = Callable[[RankingData, Floats], None]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("--model", required=True, type=Path, help="trained ranker, as `save` or a study stored it")
-    parser.add_argument("--data", required=True, type=Path, help="documents: LETOR text, CSV, TSV or Parquet")
-    parser.add_argument(
-        "--output",
-        required=True,
-        type=Path,
-        help="output file: Parquet if its name ends with .parquet, else a TREC run; document k of query 7 is 7-k",
-    )
-    parser.add_argument("--qrels", type=Path, help="output file for the labels of the documents, as TREC qrels")
-    parser.add_argument("--tag", default="pipeline_lib", help="name of the ranker in a TREC run")
-
-
-def run(arguments: argparse.Namespace) -> None:
+def run(
+    *,
+    model: Annotated[Path, "trained ranker, as `save` or a study stored it"],
+    data: Annotated[Path, "documents: LETOR text, CSV, TSV or Parquet"],
+    output: Annotated[
+        Path, "output file: Parquet if its name ends with .parquet, else a TREC run; document k of query 7 is 7-k"
+    ],
+    qrels: Annotated[Path | None, "output file for the labels of the documents, as TREC qrels"] = None,
+    tag: Annotated[str, "name of the ranker in a TREC run"] = "pipeline_lib",
+) -> None:
     """Read some queries at a time, score their documents, and write them."""
-    ranker = learners.load(arguments.model)
+    ranker = learners.load(model)
     n_queries = n_documents = 0
     pace = progress.Pace()
     with ExitStack() as stack:
-        table = arguments.output.suffix.lower() in PARQUET
-        writers = [stack.enter_context(_table(arguments.output) if table else _run(arguments.output, arguments.tag))]
-        if arguments.qrels:
-            writers.append(stack.enter_context(_qrels(arguments.qrels)))
+        table = output.suffix.lower() in PARQUET
+        writers = [stack.enter_context(_table(output) if table else _run(output, tag))]
+        if qrels:
+            writers.append(stack.enter_context(_qrels(qrels)))
         for batch in query_stream.batches(
-            arguments.data, n_features=ranker.model.n_inputs(), feature_names=ranker.model.feature_names
+            data, n_features=ranker.model.n_inputs(), feature_names=ranker.model.feature_names
         ):
             try:
                 scores = ranker.predict(batch)
             except DataError as error:
-                raise DataError(f"{arguments.data}: {error}") from error
+                raise DataError(f"{data}: {error}") from error
             for write in writers:
                 write(batch, scores)
             n_queries, n_documents = n_queries + batch.n_queries, n_documents + batch.n_documents
             if pace.due():
                 _LOG.info(f"{n_queries:,} queries with {n_documents:,} documents so far")
-    _LOG.info(f"{arguments.output}: {n_queries:,} queries with {n_documents:,} documents")
+    _LOG.info(f"{output}: {n_queries:,} queries with {n_documents:,} documents")
 
 
 @contextmanager

@@ -2,46 +2,38 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
 
-from pipeline_lib import learners, storage
-from pipeline_lib.files import write_text
-from pipeline_lib.study_settings import ModelSettings, changes, section
+from pipeline_lib import learners
+from pipeline_lib.core import storage
+from pipeline_lib.core.files import write_text
+from pipeline_lib.study.study_settings import ModelSettings, changes, section
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("--configuration", required=True, type=json.loads, help="the merged configuration as JSON")
-    parser.add_argument(
-        "--availability", required=True, type=json.loads, help="data sets, available or missing, as JSON"
-    )
-    parser.add_argument(
-        "--untrained", default={}, type=json.loads, help="the models that cannot be trained, with the reasons, as JSON"
-    )
-    parser.add_argument("--output-configuration", required=True, type=Path, help="output file for the configuration")
-    parser.add_argument("--output-availability", required=True, type=Path, help="output file for the availability")
-    parser.add_argument("--output-models", required=True, type=Path, help="output file for the list of models")
-    parser.add_argument(
-        "--output-changes", required=True, type=Path, help="output file for the settings that are not at their defaults"
-    )
-
-
-def run(arguments: argparse.Namespace) -> None:
+def run(
+    *,
+    configuration: Annotated[Mapping[str, Any], "the merged configuration as JSON"],
+    availability: Annotated[list[Mapping[str, Any]], "data sets, available or missing, as JSON", {"type": json.loads}],
+    output_configuration: Annotated[Path, "output file for the configuration"],
+    output_availability: Annotated[Path, "output file for the availability"],
+    output_models: Annotated[Path, "output file for the list of models"],
+    output_changes: Annotated[Path, "output file for the settings that are not at their defaults"],
+    untrained: Annotated[Mapping[str, Any], "the models that cannot be trained, with the reasons, as JSON"] = {},
+) -> None:
     """Write configuration.yaml, availability.json, models.json and changes.json."""
-    config = arguments.configuration
-    write_text(arguments.output_configuration, yaml.safe_dump(config, sort_keys=True, allow_unicode=True))
-    storage.write_json(arguments.output_availability, {"datasets": arguments.availability})
-    described = [describe(model, config, arguments.untrained.get(model["name"])) for model in config["models"]]
-    storage.write_json(arguments.output_models, {"models": described})
-    storage.write_json(arguments.output_changes, {"changes": [one._asdict() for one in changes(config)]})
+    write_text(output_configuration, yaml.safe_dump(configuration, sort_keys=True, allow_unicode=True))
+    storage.write_json(output_availability, {"datasets": availability})
+    described = [describe(model, configuration, untrained.get(model["name"])) for model in configuration["models"]]
+    storage.write_json(output_models, {"models": described})
+    storage.write_json(output_changes, {"changes": [one._asdict() for one in changes(configuration)]})
 
 
-def describe(model: dict[str, Any], config: dict[str, Any], untrained: str | None = None) -> dict[str, Any]:
+def describe(model: Mapping[str, Any], config: Mapping[str, Any], untrained: str | None = None) -> dict[str, Any]:
     """One model of the study for the report: its learner and surrogate, its settings, and why it is not trained.
 
     Example

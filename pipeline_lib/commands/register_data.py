@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
+from typing import Annotated
 
 from pipeline_lib.sources import own_data
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    own_data.add_argument(parser)
-    parser.add_argument("--planned-with", required=True, help="state of the files when the job was planned")
-    parser.add_argument("--manifest", required=True, type=Path, help="output file for the manifest, as JSON")
-    parser.add_argument("--record", required=True, type=Path, help="output file for sizes, times and digests, as JSON")
-
-
-def run(arguments: argparse.Namespace) -> None:
+def run(
+    *,
+    dataset: own_data.Name,
+    planned_with: Annotated[str, "state of the files when the job was planned"],
+    manifest: Annotated[Path, "output file for the manifest, as JSON"],
+    record: Annotated[Path, "output file for sizes, times and digests, as JSON"],
+    own: own_data.Own = None,
+) -> None:
     """Read every file once and write both."""
-    own = own_data.entry(arguments)
-    manifest = own_data.register(own, arguments.manifest.parent.parent, arguments.record, arguments.planned_with)
-    for part in manifest.parts:
+    data_set = own_data.entry(dataset, own)
+    for part in own_data.register(data_set, manifest.parent.parent, record, planned_with).parts:
         print(f"{part.name}: {part.bytes:,} bytes in {part.origin}", file=sys.stderr)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
-from pipeline_lib import provenance, storage
+from pipeline_lib.core import storage
 from pipeline_lib.reporting import site
+from pipeline_lib.study import provenance
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("--results", required=True, type=Path, help="results folder of the study")
-    parser.add_argument("--claims", required=True, type=Path, help="the judged claims, as JSON")
-    parser.add_argument("--papers", nargs="*", default=[], help="papers whose experiments are part of the study")
-    parser.add_argument("--report", required=True, type=Path, help="output folder for the report")
-
-
-def run(arguments: argparse.Namespace) -> None:
+def run(
+    *,
+    results: Annotated[Path, "results folder of the study"],
+    claims: Annotated[Path, "the judged claims, as JSON"],
+    report: Annotated[Path, "output folder for the report"],
+    papers: Annotated[Sequence[str], "papers whose experiments are part of the study"] = (),
+) -> None:
     """Record the software with which the report is made, then write the report."""
-    storage.write_json(arguments.results / "provenance.json", provenance.collect())
-    site.render(arguments.results, arguments.report, claims=arguments.claims, papers=arguments.papers)
-    shown = [path for path in (arguments.claims, arguments.results / "configuration.yaml") if path.is_file()]
-    storage.write_digests(arguments.report / site.DIGESTS, [*site.files(arguments.report), *shown])
+    storage.write_json(results / "provenance.json", provenance.collect())
+    site.render(results, report, claims=claims, papers=papers)
+    shown = [path for path in (claims, results / "configuration.yaml") if path.is_file()]
+    storage.write_digests(report / site.DIGESTS, [*site.files(report), *shown])

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
-from pipeline_lib.sources import folds, own_data
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    own_data.add_argument(parser)
-    parser.add_argument("--documents", required=True, type=Path, help="documents.parquet of the data set")
-    parser.add_argument("--folds", required=True, type=Path, help="output file for the table of folds, as Parquet")
+from pipeline_lib.sources import own_data
+from pipeline_lib.sources.folds import write_folds
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(
+    *,
+    dataset: own_data.Name,
+    documents: Annotated[Path, "documents.parquet of the data set"],
+    folds: Annotated[Path, "output file for the table of folds, as Parquet"],
+    own: own_data.Own = None,
+) -> None:
     """Divide the queries as the catalogue or the configuration specifies and write the folds."""
-    folds.write_folds(own_data.entry(arguments), arguments.documents, arguments.folds)
+    write_folds(own_data.entry(dataset, own), documents, folds)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
 
-from pipeline_lib import statistics, storage, surrogates
-from pipeline_lib.errors import DataError
-from pipeline_lib.measures import seed_axis
-from pipeline_lib.seeds import generator
+from pipeline_lib import statistics, surrogates
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.metrics import seed_axis
 from pipeline_lib.theory import certificates, held_out, list_bounds
 from pipeline_lib.theory.ranker_facts import Facts
 
@@ -57,43 +56,35 @@ CERTIFICATES = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("--evaluations", nargs="*", type=Path, default=[], help="tables of the measures of every query")
-    parser.add_argument("--models", nargs="*", type=Path, default=[], help="trained models, as JSON")
-    parser.add_argument(
-        "--held-out", nargs="*", type=Path, default=[], help="facts about models on test parts, as JSON"
-    )
-    parser.add_argument(
-        "--published", nargs="*", type=Path, default=[], help="tables transcribed from publications, as CSV"
-    )
-    parser.add_argument(
-        "--reproduces", type=json.loads, default={}, help="published row that each model reproduces, as a JSON object"
-    )
-    parser.add_argument("--level", required=True, type=float, help="level of the intervals, such as 0.95")
-    parser.add_argument("--resamples", required=True, type=int, help="bootstrap draws")
-    parser.add_argument("--seed", required=True, type=int, help="the study's seed")
-    parser.add_argument("--output", required=True, type=Path, help="folder of the tables")
-    parser.add_argument("--weights", type=Path, help="output file for the weights of features that have names")
-
-
-def run(arguments: argparse.Namespace) -> None:
+def run(
+    *,
+    level: Annotated[float, "level of the intervals, such as 0.95"],
+    resamples: Annotated[int, "bootstrap draws"],
+    seed: Annotated[int, "the study's seed"],
+    output: Annotated[Path, "folder of the tables"],
+    evaluations: Annotated[Sequence[Path], "tables of the measures of every query"] = (),
+    models: Annotated[Sequence[Path], "trained models, as JSON"] = (),
+    held_out: Annotated[Sequence[Path], "facts about models on test parts, as JSON"] = (),
+    published: Annotated[Sequence[Path], "tables transcribed from publications, as CSV"] = (),
+    reproduces: Annotated[Mapping[str, Any], "published row that each model reproduces, as a JSON object"] = {},
+    weights: Annotated[Path | None, "output file for the weights of features that have names"] = None,
+) -> None:
     """Write all tables of the study as Parquet; that of the weights only if an output for it is given."""
-    per_query = read_evaluations(arguments.evaluations)
+    per_query = read_evaluations(evaluations)
     measures = measure_table(per_query)
-    models = [storage.read_json(path) for path in arguments.models]
+    trained = [storage.read_json(path) for path in models]
     tables = {
         "measures": measures,
-        "summary": summary_table(per_query, measures, arguments.level, arguments.resamples, arguments.seed),
-        "training": training_table(models),
-        "validation": validation_table(models),
-        "certificates": pl.concat([certificate_table(models), held_out_table(arguments.held_out)]),
-        "published": published_table(measures, arguments.published, arguments.reproduces),
+        "summary": summary_table(per_query, measures, level, resamples, seed),
+        "training": training_table(trained),
+        "validation": validation_table(trained),
+        "certificates": pl.concat([certificate_table(trained), held_out_table(held_out)]),
+        "published": published_table(measures, published, reproduces),
     }
     for name, table in tables.items():
-        storage.write_table(arguments.output / f"{name}.parquet", table)
-    if arguments.weights is not None:
-        storage.write_table(arguments.weights, weights_table(models))
+        storage.write_table(output / f"{name}.parquet", table)
+    if weights is not None:
+        storage.write_table(weights, weights_table(trained))
 
 
 def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
@@ -206,7 +197,7 @@ def held_out_table(paths: Sequence[Path]) -> pl.DataFrame:
     return pl.DataFrame([{name: row.get(name) for name in CERTIFICATES} for row in rows], schema=CERTIFICATES)
 
 
-def published_table(measures: pl.DataFrame, paths: Sequence[Path], reproduces: dict[str, str]) -> pl.DataFrame:
+def published_table(measures: pl.DataFrame, paths: Sequence[Path], reproduces: Mapping[str, str]) -> pl.DataFrame:
     """Published numbers compared with ours, for the models that reproduce a published row."""
     rows = []
     for path in paths:

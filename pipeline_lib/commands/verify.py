@@ -6,22 +6,18 @@ all of them again, with what follows from them. Logs, measured times and ro-crat
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline_lib import run_lock, storage
-from pipeline_lib.errors import DamagedFileError, PipelineError
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DamagedFileError, PipelineError
 from pipeline_lib.reporting.site import DIGESTS
-from pipeline_lib.run_crate import METADATA
 from pipeline_lib.sources import catalog, manifest, raw_files
+from pipeline_lib.study import run_lock
+from pipeline_lib.study.run_crate import METADATA
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare no arguments: all that lies in the working folder is checked."""
-
-
-def run(arguments: argparse.Namespace) -> None:
+def run() -> None:
     """Check all files while no run is at work; PipelineError with a line for every damaged one."""
     if not Path("results").is_dir():
         raise PipelineError(

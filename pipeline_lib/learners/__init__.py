@@ -1,13 +1,13 @@
-"""How is a ranker trained? Learners are looked up by name and imported when they are needed.
+"""How is a ranker trained? A learner is a module of this package, which has its name and says all about it.
 
 All learners are used in the same way: ``create(name, **settings).fit(data)`` returns a ranker, which has ``predict(X)``
-and ``save(path)``, and :func:`load` reads it back. :data:`NAMES` lists them; their settings, with the defaults of
-the workflow, are declared in ``declared/``.
+and ``save(path)``, and :func:`load` reads it back. ``NAMES`` lists them; a module states the learner's settings, with
+the defaults of the workflow, its formula and its cost as ``LEARNER``.
 
-The modules are attributes of this package. They contain the algorithms themselves, with all arguments and with the
-course of every round: ``learners.erm.fit``, ``learners.perceptron.run`` and others. Their results have ``predict`` and
-``save`` as well. Their public functions check their arguments. Modules with an empty ``__all__`` (the solvers behind
-``erm.fit``) and functions compiled by numba are internal: they check nothing.
+The modules are attributes of this package, which imports one when it is first used. They contain the algorithms
+themselves, with all arguments and with the course of every round: ``learners.erm.fit``, ``learners.perceptron.run`` and
+others. Their results have ``predict`` and ``save`` as well. Their public functions check their arguments. Modules with
+an empty ``__all__`` (the solvers behind ``erm.fit``) and functions compiled by numba are internal: they check nothing.
 
 Example
 -------
@@ -20,29 +20,27 @@ True
 
 from __future__ import annotations
 
-import importlib
 import os
-import pkgutil
 from collections.abc import Mapping
-from pathlib import Path
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from pipeline_lib import submodules
-from pipeline_lib.registry import unknown
+from pipeline_lib.core import submodules
+from pipeline_lib.core.checks import checked
+from pipeline_lib.core.errors import ConfigurationError, hint
 
 if TYPE_CHECKING:
     from pipeline_lib.learners.configured import ConfiguredLearner
-    from pipeline_lib.learners.declaration import Learner
+    from pipeline_lib.learners.learner import Learner
     from pipeline_lib.learners.ranker import Trained
 
-NAMES: tuple[str, ...] = tuple(
-    sorted(found.name.replace("_", "-") for found in pkgutil.iter_modules([str(Path(__file__).with_name("declared"))]))
-)
-"""The learners there are: one declaration each, in ``declared/``."""
+NAMES: tuple[str, ...]
+"""The learners there are: the modules of this package with a ``LEARNER``."""
 
 
+@checked
 def get(name: str) -> Learner:
-    """The declaration of the learner ``name``.
+    """What the module of the learner ``name`` says about it; no other learner is imported.
 
     Raises
     ------
@@ -56,12 +54,17 @@ def get(name: str) -> Learner:
     >>> get("ermm")
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.ConfigurationError: unknown learner 'ermm'; did you mean 'erm'?
+    pipeline_lib.core.errors.ConfigurationError: unknown learner 'ermm'; did you mean 'erm'?
     """
-    learner: Learner = importlib.import_module(target_of(name).partition(":")[0]).LEARNER
-    return learner
+    module = name.replace("-", "_")
+    if "_" not in name and submodules.has(__name__, module):
+        learner: Learner | None = getattr(submodules.load(__name__, module), "LEARNER", None)
+        if learner is not None:
+            return learner
+    raise ConfigurationError(f"unknown learner {name!r}; {hint(name, _names())}")
 
 
+@checked
 def create(name: str, **settings: Any) -> ConfiguredLearner:
     """The learner ``name`` with some of its settings; the others have their defaults. Its ``fit(data)`` trains it.
 
@@ -77,7 +80,7 @@ def create(name: str, **settings: Any) -> ConfiguredLearner:
     >>> create("erm", surrogate="listnet", raduis=1.0)
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.ConfigurationError: erm: unknown key 'raduis'; did you mean 'radius'?
+    pipeline_lib.core.errors.ConfigurationError: erm: unknown key 'raduis'; did you mean 'radius'?
     """
     from pipeline_lib.learners.configured import ConfiguredLearner
 
@@ -95,6 +98,7 @@ def load(path: str | os.PathLike[str]) -> Trained:
     Example
     -------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from pipeline_lib import RankingData
     >>> path = Path(tempfile.mkdtemp()) / "ranker.json"
     >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
@@ -124,27 +128,32 @@ def completed(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     >>> completed("rankboost", {"round": 20})
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.ConfigurationError: rankboost: unknown key 'round'; did you mean 'rounds'?
+    pipeline_lib.core.errors.ConfigurationError: rankboost: unknown key 'round'; did you mean 'rounds'?
     """
     return get(name).every_setting.parse(settings, name).plain()
 
 
 def target_of(name: str) -> str:
-    """The module and the name of the declaration of the learner ``name``, without importing it.
+    """The module of the learner ``name``: the code that its training runs.
 
     Example
     -------
     >>> target_of("best-feature")
-    'pipeline_lib.learners.declared.best_feature:LEARNER'
+    'pipeline_lib.learners.best_feature'
     """
-    if not isinstance(name, str) or name not in NAMES:
-        raise unknown("learner", name, NAMES)
-    return f"{__name__}.declared.{name.replace('-', '_')}:LEARNER"
+    get(name)
+    return f"{__name__}.{name.replace('-', '_')}"
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    found = (module.__name__ for module in submodules.every(__name__, __path__) if hasattr(module, "LEARNER"))
+    return tuple(sorted(name.rpartition(".")[2].replace("_", "-") for name in found))
 
 
 def __getattr__(name: str) -> Any:
-    return submodules.load(__name__, __path__, name)
+    return _names() if name == "NAMES" else submodules.load(__name__, name)
 
 
 def __dir__() -> list[str]:
-    return submodules.names(__path__, globals())
+    return submodules.names(__path__, {*globals(), "NAMES"})

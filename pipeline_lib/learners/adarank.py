@@ -27,16 +27,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
-from pipeline_lib import metrics, progress
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib import metrics
+from pipeline_lib.core import progress
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Seed, checked
+from pipeline_lib.core.cost import Size
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.settings import Whole
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners.features import fitted
+from pipeline_lib.learners.learner import IMPORTS, Learner, PlainFeatures, RankingMeasure, Selecting
 from pipeline_lib.learners.models import LinearModel
-from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.learners.ranker import Result, Trained, names_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -73,7 +78,7 @@ class Run(Result):
 
 
 @checked
-def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = 1) -> Run:
+def run(data: RankingData, measure: str, *, rounds: Count, repeats: Count | None = 1) -> Run:
     """Boost for ``rounds``, or until every feature has been chosen ``repeats`` times.
 
     Parameters
@@ -132,6 +137,21 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = 1
     return Run(np.array(chosen), np.array(alphas), np.array(values), np.array(weights), names_of(data))
 
 
+class AdaRankSettings(Selecting):
+    """AdaRank, with single features as weak rankers."""
+
+    measure: RankingMeasure = Field("map", description="the measure that is boosted: map, ndcg or ndcg@K")
+    rounds: Whole = Field(100, description="largest number of rounds; the best number is chosen on the validation part")
+    repeats: Whole | None = Field(
+        1, description="how often a feature may be chosen; null means without limit, as printed"
+    )
+    features: PlainFeatures = Field("raw", description="raw or standardised")
+
+    def chooses(self) -> bool:
+        """Whether there are several numbers of rounds."""
+        return self.rounds > 1
+
+
 @checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Boost on ``train`` and keep the number of rounds with the best mean measure on ``validation``.
@@ -139,8 +159,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        Those of :class:`pipeline_lib.learners.declared.adarank.AdaRankSettings`; what is missing has its default.
-        Ties go to fewer rounds.
+        Those of :class:`AdaRankSettings`; what is missing has its default. Ties go to fewer rounds.
 
     Returns
     -------
@@ -180,3 +199,25 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
 
 def _measured(measure: str, scores: Floats, data: RankingData) -> Floats:
     return metrics.per_query([measure], np.ascontiguousarray(scores), data.y, data.offsets)[measure]
+
+
+def _seconds(settings: AdaRankSettings, size: Size) -> float:
+    # Every feature is measured once; a round weighs the queries' measures and predicts the validation part.
+    return (
+        IMPORTS
+        + 4e-7 * size.cells
+        + 1e-9 * settings.rounds * size.queries * size.features
+        + (3e-8 * settings.rounds * size.documents)
+    )
+
+
+LEARNER = Learner(
+    train,
+    AdaRankSettings,
+    formula=(
+        r"s \leftarrow s + \alpha_t x_{k_t}, \quad "
+        r"\sum_q P_t(q)\, E(x_{k_t}, y_q) = \max_k \sum_q P_t(q)\, E(x_k, y_q), \quad "
+        r"P_t(q) \propto e^{-E(s, y_q)}"
+    ),
+    seconds=_seconds,
+)

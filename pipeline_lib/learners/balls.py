@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from pipeline_lib.arrays import Floats
+from pipeline_lib.core.arrays import Floats
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 Ball = Literal["l2", "l1"]
 

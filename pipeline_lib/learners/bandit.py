@@ -23,20 +23,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import Field
 
-from pipeline_lib import checks, surrogates
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.learners import attempts, bandit_kernels, completed, loss_ranges
-from pipeline_lib.learners.ranker import Seed, Trained, names_of
+from pipeline_lib import surrogates
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Seed, checked
+from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.cost import Size
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Positive, Whole
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners import completed, loss_ranges, selection
+from pipeline_lib.learners.learner import IMPORTS, Features, Learner, Selecting, Steps, listed, seen_by, several
+from pipeline_lib.learners.ranker import Trained, axes_of, names_of
 from pipeline_lib.learners.rounds import of_game, random_passes
-from pipeline_lib.learners.top_k_estimates import KINDS, check_kind, options_of
-from pipeline_lib.learners.top_k_feedback import Run, axes_of, stops_of
-from pipeline_lib.learners.top_k_kernels import SHOWN
-from pipeline_lib.ranking import GAINS, discounts, ideal_dcgs
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import generator
+from pipeline_lib.learners.top_k_feedback import KINDS, Run, check_kind, options_of, stops_of
+from pipeline_lib.learners.top_k_kernels import SHOWN, gained, loss_of, score, uniform
+from pipeline_lib.ranking import GAINS, discounts, ideal_dcgs, top_by_score
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
@@ -51,14 +55,14 @@ class Parameters(NamedTuple):
     bound: float
 
 
-@checked(step=checks.POSITIVE, delta=checks.POSITIVE, radius=checks.POSITIVE)
+@checked
 def run(
     data: RankingData,
     surrogate: str | Surrogate,
-    rounds: int,
-    step: float,
-    delta: float,
-    radius: float,
+    rounds: Count,
+    step: Positive,
+    delta: Positive,
+    radius: Positive,
     seed: Seed = 0,
     *,
     order: ArrayLike | None = None,
@@ -114,7 +118,7 @@ def run(
     gains = loss.name == "squared-ndcg"
     values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
     state = generator(*axes_of(seed)).integers(0, 2**64, size=1, dtype=np.uint64)
-    w, path, ndcg, shown, own, norms = bandit_kernels.play(
+    w, path, ndcg, shown, own, norms = _play(
         *(data.X, data.y, data.offsets, queries, values, KINDS[loss.name], *options_of(loss)),
         *(float(step), float(delta), float(radius - delta), losses),
         *(ideal_dcgs(data.y, data.offsets, SHOWN), discounts(SHOWN), GAINS, stops, state),
@@ -123,11 +127,70 @@ def run(
         raise DataError("step: scores overflowed; give smaller steps or a smaller radius")
     if not losses:
         own[:] = np.nan
-    return Run(w, stops, path, ndcg, shown, own, norms, 0, names_of(data))
+    return Run(w, stops, path, ndcg, shown, own, norms, 0, feature_names=names_of(data))
 
 
-@checked(radius=checks.POSITIVE)
-def theorem_parameters(data: RankingData, surrogate: str, radius: float, T: int) -> Parameters:
+@njit
+def _play(  # type: ignore[no-untyped-def]
+    X, y, offsets, order, values, kind, sigma, sign, step, delta, inner, measured, ideal, D, gains, stops, state
+):
+    d, longest = X.shape[1], 1
+    for q in range(len(offsets) - 1):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    w, v, u, s = np.zeros(d), np.empty(d), np.empty(d), np.empty(longest)
+    path, best = np.empty((len(stops), d)), np.empty(SHOWN, np.int64)
+    ndcg, losses, own, norms = np.empty(len(stops)), np.empty(len(stops)), np.empty(len(stops)), np.empty(len(stops))
+    quality = loss = own_loss = norm = 0.0
+    rated = stop = 0
+    for t in range(len(order)):
+        q = order[t]
+        begin, m = offsets[q], offsets[q + 1] - offsets[q]
+        truth = values[begin : begin + m]
+        if measured:
+            score(X, begin, m, begin, w, s)
+            own_loss += loss_of(kind, s[:m], truth, sigma, sign)
+        _direction(state, u)
+        for c in range(d):
+            v[c] = w[c] + delta * u[c]
+        score(X, begin, m, offsets[order[min(t + 1, len(order) - 1)]], v, s)
+        if ideal[q] > 0.0:
+            top_by_score(s[:m], min(SHOWN, m), best)
+            quality += gained(y[begin : begin + m], best, gains, D) / ideal[q]
+            rated += 1
+        value = loss_of(kind, s[:m], truth, sigma, sign)
+        loss += value
+        norm += (d / delta * value) ** 2
+        length = 0.0
+        for c in range(d):
+            w[c] -= step * value * u[c]
+            length += w[c] * w[c]
+        if length > inner * inner:
+            shrink = inner / math.sqrt(length) if length < math.inf else math.nan
+            for c in range(d):
+                w[c] *= shrink
+        if t + 1 == stops[stop]:
+            ndcg[stop] = quality / rated if rated else np.nan
+            losses[stop], own[stop], norms[stop] = loss / (t + 1), own_loss / (t + 1), norm / (t + 1)
+            path[stop] = w
+            stop = min(stop + 1, len(stops) - 1)
+    return w, path, ndcg, losses, own, norms
+
+
+@njit
+def _direction(state, u):  # type: ignore[no-untyped-def]
+    # uniform on the unit sphere: normal entries (Box and Muller), divided by their length
+    length = 0.0
+    while length == 0.0:
+        for c in range(len(u)):
+            radius = math.sqrt(-2.0 * math.log(1.0 - uniform(state)))
+            u[c] = radius * math.cos(2.0 * math.pi * uniform(state))
+            length += u[c] * u[c]
+    for c in range(len(u)):
+        u[c] /= math.sqrt(length)
+
+
+@checked
+def theorem_parameters(data: RankingData, surrogate: str, radius: Positive, T: int) -> Parameters:
     """Step, delta and bound of the theorem, with C and L by :mod:`pipeline_lib.learners.loss_ranges`.
 
     The theorem speaks of T so large that delta is below the radius; for smaller T, delta is half the radius, and the
@@ -141,6 +204,8 @@ def theorem_parameters(data: RankingData, surrogate: str, radius: float, T: int)
     """
     if T < 1:
         raise DataError(f"T: expected at least one round, found {T}")
+    if not data.n_queries:
+        raise DataError("data: expected at least one query, found none")
     C = float(loss_ranges.largest(data, surrogate, radius).max())
     L = float(loss_ranges.steepest(data, surrogate, radius).max())
     if C == 0.0:
@@ -152,6 +217,24 @@ def theorem_parameters(data: RankingData, surrogate: str, radius: float, T: int)
     return Parameters(step, delta, 2.0 * T**0.75 * math.sqrt(3.0 * radius * d * C * (L + C / radius)))
 
 
+class BanditSettings(Selecting):
+    """Bandit gradient descent over T rounds, with the step c T^(-1/2), which sees its loss and no label."""
+
+    step: Steps = Field(
+        (1e-4, 1e-3, 1e-2, 1e-1), description="c, or several values, of which the best is chosen on the validation part"
+    )
+    passes: Whole = Field(50, description="number of times that every query is visited")
+    delta: Positive = Field(
+        1.0, description="rankers are played at the distance delta T^(-1/4) from w, or half of the radius if it is less"
+    )
+    radius: Positive = Field(10.0, description="largest ||w|| of the rankers that are played")
+    features: Features = Field("standardised", description="as for erm")
+
+    def chooses(self) -> bool:
+        """Whether there are several steps."""
+        return several(self.step)
+
+
 @checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Play ``passes`` passes over ``train`` with the step c T^(-1/2) for every c; keep what ``validation`` likes best.
@@ -159,9 +242,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        ``surrogate`` (a loss of :func:`run`), ``options`` (of the surrogate) and those of
-        :class:`pipeline_lib.learners.declared.bandit.BanditSettings`; what is missing has its default. Ties go to the
-        smaller c.
+        ``surrogate`` (a loss of :func:`run`), ``options`` (of the surrogate) and those of :class:`BanditSettings`; what
+        is missing has its default. Ties go to the smaller c.
     seed
         Of the orders, of the directions and of random features.
 
@@ -188,4 +270,22 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         return found.w, T, {"shown_ndcg": float(np.nan_to_num(found.ndcg[-1]))}
 
     name = f"bandit gradient descent, {loss.name}"
-    return attempts.keep_best(name, "step", chosen["step"], with_step, train, validation, chosen, seed)
+    return selection.keep_best(name, "step", chosen["step"], with_step, train, validation, chosen, seed)
+
+
+def _seconds(settings: BanditSettings, size: Size) -> float:
+    # A round has a fixed cost besides that of reading the query's features.
+    rounds = settings.passes * len(listed(settings.step))
+    return IMPORTS + rounds * (6e-7 * size.queries + 6e-10 * seen_by(settings.features, size).cells)
+
+
+LEARNER = Learner(
+    train,
+    BanditSettings,
+    formula=(
+        r"w \leftarrow \Pi\bigl( w - \eta\, \varphi(X_q (w + \delta u), y_q)\, u \bigr), \quad "
+        r"u \text{ uniform on the sphere}, \quad \eta = \frac{c}{\sqrt{T}}"
+    ),
+    with_surrogate=True,
+    seconds=_seconds,
+)

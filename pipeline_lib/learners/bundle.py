@@ -20,14 +20,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.arrays import Floats
+from pipeline_lib.core.arrays import Floats
 from pipeline_lib.learners import plane_model
 from pipeline_lib.learners.balls import project
 from pipeline_lib.learners.kept_model import KeptModel
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
 from pipeline_lib.learners.sparse_model import SparseModel
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 ITERATIONS = 5000
 CERTIFICATE = "cutting planes"

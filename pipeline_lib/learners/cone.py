@@ -1,12 +1,24 @@
 """How does ConeRank learn the polyhedral cone that holds the differences between better and worse documents?
 
 Algorithm 1 makes the risk (18) small (:mod:`pipeline_lib.learners.cone_risk`). It alternates: fold in the coefficients
-of every pair with the basis U fixed (:mod:`pipeline_lib.learners.cone_folding`), then step along the gradient in U.
+of every pair with the basis U fixed, then step along the gradient in U. The coefficients of a pair, w >= 0 with sum 1
+(or in a band), make ||z - U w||^2 small; its gradient is g:
+
+| method | step on ||z - U w||^2, gradient g |
+|---|---|
+| ``sg`` | w - mu g, projected on the set: what (18) asks for |
+| ``sg-printed`` | max(w - mu g, 0), divided by its sum: steps 1a to 1c as printed, which end elsewhere (errata, W) |
+| ``eg`` | w exp(-mu g), divided by its sum |
+| ``eg-linear`` | w (1 - mu (g - w.g)) |
+| ``exact`` | the minimum, certified |
+
 With the method ``exact`` U too is solved for, block against block.
 
 Where Algorithm 1 leaves a choice, or is read otherwise than printed (docs/methods.md says what each changes):
 
-- Folding in descends ||z_j - U w_j||^2 without the factor that the risk has there; the basis step has all factors.
+- Folding in (step 1a) descends ||z_j - U w_j||^2 without the factor phi_j / (P n_q) that the risk has there: with
+  1/(P n_q) a step of mu = .001 moves nothing, and phi_j > 0 moves no minimiser. Where folding-in is cut short, phi_j
+  would let it go further for pairs that weigh more. The basis step has all factors.
 - Step 2 moves all u_k at once, along one gradient; printed is one after another, each along the gradient at those
   already moved. The two differ by terms in mu^2.
 - "Stochastic" means a basis step a query, along the gradient of its mean loss; ``at_once`` takes one step a pass along
@@ -19,35 +31,30 @@ import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
 
-from pipeline_lib import checks, progress
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import checks, progress
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Natural, Seed, SeedAxes, checked
+from pipeline_lib.core.cost import Size
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Positive, Whole
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, cone_kernels, selection
-from pipeline_lib.learners.cone_folding import (
-    FOLD_TOL,
-    METHODS,
-    PUBLISHED_STEPS,
-    Method,
-    axes_of,
-    check_folding,
-    folded_in,
-    kernel_numbers,
-    key_of,
-)
-from pipeline_lib.learners.cone_left_out import without_each
 from pipeline_lib.learners.cone_ranking import FoldIn, direction
 from pipeline_lib.learners.cone_risk import (
     ACCURACY,
+    PUBLISHED,
     Problem,
     UncertifiedWarning,
     basis_gap,
     check_data,
+    given_basis,
     has_pairs,
     losses,
     pair_losses,
@@ -55,17 +62,16 @@ from pipeline_lib.learners.cone_risk import (
     risk_and_gap,
     warn_above,
 )
-from pipeline_lib.learners.cone_start import given_order, given_start, random_order, started
 from pipeline_lib.learners.features import fitted
+from pipeline_lib.learners.learner import IMPORTS, TRAINING, Learner, PlainFeatures, Selecting, Sizes, listed, megabytes
 from pipeline_lib.learners.models import LinearModel
-from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import generator
+from pipeline_lib.learners.ranker import Result, Trained, axes_of, names_of
 
 __all__ = [
     "ACCURACY",
     "FOLD_TOL",
     "METHODS",
+    "PUBLISHED",
     "PUBLISHED_STEPS",
     "Fit",
     "FoldIn",
@@ -86,6 +92,14 @@ __all__ = [
 ]
 
 _LOG = logging.getLogger(__name__)
+
+Method = Literal["sg", "sg-printed", "eg", "eg-linear", "exact"]
+METHODS: tuple[Method, ...] = get_args(Method)
+PUBLISHED_STEPS: Mapping[str, float] = {"sg": 0.001, "sg-printed": 0.001, "eg": 0.005, "eg-linear": 0.005, "exact": 1.0}
+"""mu of section 6.1; the exact method has no step."""
+
+FOLD_TOL = 1e-3
+"""A pair's folding-in stops when its coefficients move by at most this much (sum of sizes)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,13 +170,13 @@ class Fit(Result):
 @checked
 def fit(
     data: RankingData,
-    K: int,
+    K: Count,
     *,
     method: Method = "sg",
-    problem: Problem | None = None,
+    problem: Problem = PUBLISHED,
     step: float | None = None,
-    passes: int = 30,
-    fold_steps: int = 10,
+    passes: Count = 30,
+    fold_steps: Count = 10,
     fold_tol: float = FOLD_TOL,
     tol: float = 1e-4,
     traced: bool = True,
@@ -179,7 +193,7 @@ def fit(
         With at least one pair.
     K : int >= 1
     method : "sg", "sg-printed", "eg", "eg-linear" or "exact"
-    problem : Problem, optional
+    problem : Problem
     step : float > 0, optional
         mu, of both blocks; the published one when not given.
     passes : int >= 1
@@ -212,85 +226,227 @@ def fit(
     >>> result.U.round(6), result.objective[-1].round(9)
     (array([[0.5]]), np.float64(0.0))
     """
-    problem = Problem() if problem is None else problem
-    check_folding(method, problem, fold_steps, fold_tol)
+    d, axes = data.n_features, axes_of(seed)
+    how, numbers = _for_kernels(method, problem, step, fold_steps, fold_tol, d)
     checks.whole("K", K, checks.COUNT)
     checks.whole("passes", passes, checks.COUNT)
     if not (math.isfinite(tol) and tol >= 0.0):
         raise DataError(f"tol: expected a finite number >= 0, found {tol}")
     check_data(data)
+    begin = started(d, K, problem, axes) if start is None else _given_start(start, d, K, problem)
+    rounds = random_order(data.n_queries, passes, axes) if order is None else _given_order(order, data)
+    if len(rounds) != passes:
+        raise DataError(f"order: expected a row for each of {passes} passes, found {len(rounds)}")
+    limits = (problem.c_of(d), problem.norms == "equal", at_once or method == "exact")
+    value, fold_gap = risk_and_gap(data, begin, problem)
+    path, met, values = [begin], [], [value]
+    gap, converged, key = 0.0, False, _key_of(axes)
+    # A pass at a time: the kernel starts where it ended, and the objective says when to stop.
+    for t in progress.counted(range(passes), _LOG, "passes"):
+        bases, seen = np.empty((2, *begin.shape)), np.empty(1)
+        X, y, offsets = data.X64, data.y, data.offsets
+        left, unsolved = cone_kernels.train(
+            X, y, offsets, path[-1], rounds[t : t + 1], -1, how, numbers, *limits, key + t, bases, seen
+        )
+        gap, fold_gap = left if math.isnan(left) else max(gap, left), max(fold_gap, unsolved)
+        path.append(bases[1])
+        met.append(float(seen[0]))
+        if traced or t == passes - 1:
+            value, unsolved = risk_and_gap(data, bases[1], problem)
+            values.append(value)
+            fold_gap = max(fold_gap, unsolved)
+        converged = traced and tol > 0.0 and abs(values[-2] - values[-1]) <= tol * abs(values[-2])
+        if converged:
+            break
+    warn_above(fold_gap, problem.rho_of(d))
+    return Fit(path[-1], np.stack(path), np.array(values), np.array(met), converged, gap, fold_gap, names_of(data))
+
+
+@checked
+def folded_in(
+    data: RankingData,
+    U: ArrayLike,
+    query: Natural,
+    *,
+    method: Method,
+    problem: Problem = PUBLISHED,
+    step: float | None = None,
+    fold_steps: Count = 10,
+    fold_tol: float = FOLD_TOL,
+    seed: Seed = 0,
+) -> Floats:
+    """The coefficients of every pair of one query for a fixed basis, shape (pairs, K).
+
+    Pairs (l, m) with y_l > y_m in the order of l, then m.
+
+    Raises
+    ------
+    DataError
+        As :func:`losses` and :func:`fit`, and when there is no such query.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
+    >>> folded_in(data, [[0.5]], 0, method="exact")
+    array([[1.]])
+    """
     d = data.n_features
-    axes = axes_of(seed)
-    begin = started(d, K, problem, axes) if start is None else given_start(start, d, K, problem)
-    rounds = random_order(data.n_queries, passes, axes) if order is None else given_order(order, data, passes)
-    return _passes(
-        data,
-        begin,
-        rounds,
-        method,
-        problem,
-        step,
-        (fold_steps, fold_tol),
-        tol if traced else None,
-        at_once or method == "exact",
-        axes,
+    how, numbers = _for_kernels(method, problem, step, fold_steps, fold_tol, d)
+    basis = given_basis(U, d)
+    if not 0 <= query < data.n_queries:
+        raise DataError(f"query: expected a number from 0 to {data.n_queries - 1}, found {query}")
+    begin, end = int(data.offsets[query]), int(data.offsets[query + 1])
+    K, y = basis.shape[1], data.y[begin:end]
+    W = np.empty((int((y[:, None] > y).sum()), K))
+    sums, G = (np.zeros((K, K)), np.zeros((d, K))), cone_kernels.gram(basis)
+    *_, unsolved = cone_kernels.visit(
+        data.X64, data.y, begin, end, basis, G, how, numbers, _key_of(axes_of(seed)), 0, *sums, W
     )
+    warn_above(unsolved, problem.rho_of(d))
+    return W
 
 
-def _passes(
+@checked
+def without_each(
     data: RankingData,
     start: Floats,
     order: NDArray[np.int64],
-    method: Method,
-    problem: Problem,
-    step: float | None,
-    folding: tuple[int, float],
-    tol: float | None,
-    at_once: bool,
-    axes: tuple[Any, ...],
-) -> Fit:
-    # A pass at a time: the kernel starts where it ended, and the objective says when to stop.
-    how, numbers = kernel_numbers(method, problem, step, folding, data.n_features)
-    c, equal = problem.c_of(data.n_features), problem.norms == "equal"
-    first, fold_gap = risk_and_gap(data, start, problem)
-    path, met, values = [start], [], [first]
-    gap, converged, key = 0.0, False, key_of(axes)
-    for t in progress.counted(range(len(order)), _LOG, "passes"):
-        bases, seen = np.empty((2, *start.shape)), np.empty(1)
-        left, unsolved = cone_kernels.train(
-            data.X64,
-            data.y,
-            data.offsets,
-            path[-1],
-            order[t : t + 1],
-            -1,
-            how,
-            numbers,
-            c,
-            equal,
-            at_once,
-            key + t,
-            bases,
-            seen,
-        )
-        gap = left if math.isnan(left) else max(gap, left)
-        fold_gap = max(fold_gap, unsolved)
-        path.append(bases[1])
-        met.append(float(seen[0]))
-        if tol is None:
-            continue
-        value, unsolved = risk_and_gap(data, bases[1], problem)
-        values.append(value)
-        fold_gap = max(fold_gap, unsolved)
-        if tol > 0.0 and abs(values[-2] - values[-1]) <= tol * abs(values[-2]):
-            converged = True
-            break
-    if tol is None:
-        value, unsolved = risk_and_gap(data, path[-1], problem)
-        values.append(value)
-        fold_gap = max(fold_gap, unsolved)
-    warn_above(fold_gap, problem.rho_of(data.n_features))
-    return Fit(path[-1], np.stack(path), np.array(values), np.array(met), converged, gap, fold_gap, names_of(data))
+    left_out: ArrayLike,
+    *,
+    method: Method = "sg",
+    problem: Problem = PUBLISHED,
+    step: float | None = None,
+    fold_steps: Count = 10,
+    fold_tol: float = FOLD_TOL,
+    at_once: bool = False,
+    seed: Seed = 0,
+) -> Floats:
+    """The last basis of a training that leaves out one query, for each of ``left_out``: the stability of section 3.4.
+
+    All begin at the same basis and meet the other queries in the same order; otherwise the columns of the bases would
+    not correspond.
+    The coefficients of a pair begin at the same numbers as well, and all passes are taken. A query that is not there
+    (-1) leaves out nothing.
+
+    Returns
+    -------
+    float64, shape (len(left_out), d, K)
+
+    Raises
+    ------
+    DataError
+        As :func:`fit`, and when ``left_out`` is not a list of whole numbers.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0], [0.0], [2.0]], [0, 1, 0, 1], [1, 1, 2, 2])
+    >>> start, order = started(1, 1, Problem(), (1,)), random_order(2, 3, (1,))
+    >>> without_each(data, start, order, [-1, 0, 1], method="exact").shape
+    (3, 1, 1)
+    """
+    d = data.n_features
+    how, numbers = _for_kernels(method, problem, step, fold_steps, fold_tol, d)
+    check_data(data)
+    skipped = checks.whole_numbers("left_out", left_out)
+    begin, rounds = _given_start(start, d, given_basis(start, d, "start").shape[1], problem), _given_order(order, data)
+    limits = (problem.c_of(d), problem.norms == "equal", at_once or method == "exact")
+    path, met, key = np.empty((len(rounds) + 1, *begin.shape)), np.empty(len(rounds)), _key_of(axes_of(seed))
+    bases, largest = np.empty((len(skipped), *begin.shape)), 0.0
+    for i, query in enumerate(skipped.tolist()):
+        X, y, offsets = data.X64, data.y, data.offsets
+        _, unsolved = cone_kernels.train(X, y, offsets, begin, rounds, query, how, numbers, *limits, key, path, met)
+        bases[i], largest = path[-1], max(largest, unsolved)
+    warn_above(largest, problem.rho_of(d))
+    return bases
+
+
+@checked
+def started(d: Count, K: Count, problem: Problem, seed: SeedAxes) -> Floats:
+    """A random basis, shape (d, K): normal entries with ||u_k|| about rho, columns longer than c cut to c.
+
+    "Randomly initialised to satisfy the relaxed norm constraint": with rho = sqrt(d) the entries are standard normal.
+
+    Raises
+    ------
+    DataError
+        When d or K is not a whole number >= 1.
+
+    Example
+    -------
+    >>> basis = started(400, 3, Problem(), (7,))
+    >>> np.linalg.norm(basis, axis=0).round(-1), Problem().c_of(400)
+    (array([20., 20., 20.]), 40.0)
+    """
+    rho = problem.rho_of(d)
+    basis: Floats = generator(*seed, "cone-basis").standard_normal((d, K)) * (rho / math.sqrt(d))
+    cone_kernels.clip_columns(basis, problem.c_of(d), problem.norms == "equal")
+    return basis
+
+
+@checked
+def random_order(n_queries: Natural, passes: Count, seed: SeedAxes) -> NDArray[np.int64]:
+    """Every query once a pass, in a new random order each time; shape (passes, Q).
+
+    Example
+    -------
+    >>> sorted(random_order(3, 2, (7,))[1].tolist())
+    [0, 1, 2]
+    """
+    rng = generator(*seed, "cone-order")
+    return np.stack([rng.permutation(n_queries) for _ in range(passes)]).astype(np.int64)
+
+
+def _given_start(start: ArrayLike, d: int, K: int, problem: Problem) -> Floats:
+    basis = np.array(checks.floats("start", start, shape=(d, K)), order="C")
+    cone_kernels.clip_columns(basis, problem.c_of(d), problem.norms == "equal")
+    return basis
+
+
+def _given_order(order: ArrayLike, data: RankingData) -> NDArray[np.int64]:
+    return np.ascontiguousarray(checks.whole_numbers("order", order, 0, data.n_queries - 1, ndim=2))
+
+
+def _for_kernels(
+    method: Method, problem: Problem, step: float | None, fold_steps: int, fold_tol: float, d: int
+) -> tuple[tuple[int, int, bool], tuple[float, ...]]:
+    # How the kernels fold in, and their numbers
+    mu = PUBLISHED_STEPS[method] if step is None else step
+    checks.real("step", mu, checks.POSITIVE)
+    checks.real("fold_tol", fold_tol, checks.POSITIVE)
+    if method == "eg-linear" and problem.band[0] != problem.band[1]:
+        raise DataError("eg-linear: its update keeps the sum of the coefficients; expected a band (low, low)")
+    rho = problem.rho_of(d)
+    tol = ACCURACY * rho**2 if method == "exact" else fold_tol
+    how = (METHODS.index(method), fold_steps, bool(problem.weighted))
+    return how, (float(problem.alpha), rho, float(mu), float(tol), float(problem.band[0]), float(problem.band[1]))
+
+
+def _key_of(axes: tuple[Any, ...]) -> int:
+    return int(generator(*axes, "cone-coefficients").integers(2**62))
+
+
+class ConeSettings(Selecting):
+    """ConeRank: Algorithm 1 over the training queries in random order, ranking with the linear score."""
+
+    basis: Sizes = Field((10,), description="K, or several values, of which the best is chosen on the validation part")
+    method: Literal["sg", "sg-printed", "eg", "eg-linear", "exact"] = Field(
+        "sg", description="method of folding in: sg, eg, eg-linear, exact, or sg-printed (docs/errata.md, letter W)"
+    )
+    step: Positive | None = Field(None, description="mu, or null for the published one")
+    passes: Whole = Field(30, description="largest number of passes; the best number is chosen on the validation part")
+    fold_steps: Whole = Field(10, description="largest number of steps of folding in one pair")
+    restarts: Whole = Field(2, le=1000, description="random starts, of which the best is chosen on the validation part")
+    alpha: Positive = Field(1.0, description="alpha of eq. 5")
+    rho: Positive | None = Field(None, description="rho of eq. 5; null means sqrt(features)")
+    c: Positive | None = Field(None, description="largest norm of a basis vector u_k; null means 2 rho")
+    weighted: bool = Field(True, description="whether pairs are weighted by the difference of their labels")
+    fold_in: Literal["gradient", "least-squares"] = Field(
+        "gradient", description="how documents are folded in for prediction: gradient or least-squares"
+    )
+    features: PlainFeatures = Field("standardised", description="standardised or raw")
+    queries: Whole | None = Field(
+        None, description="train on so many of the training queries, drawn at random; null means all"
+    )
 
 
 @checked
@@ -300,8 +456,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        Those of :class:`pipeline_lib.learners.declared.cone.ConeSettings`; what is missing has its default. Ties go to
-        the first K and start, and to the fewest passes.
+        Those of :class:`ConeSettings`; what is missing has its default. Ties go to the first K and start, and to the
+        fewest passes.
 
     Returns
     -------
@@ -318,10 +474,12 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     selection.check_queries("cone", train, validation, "the passes")
     features = fitted(chosen["features"], train, seed)
     inside = features.apply(_sampled(train, chosen["queries"], seed))
+    problem = Problem(chosen["alpha"], chosen["rho"], chosen["c"], chosen["weighted"])
+    how = {name: chosen[name] for name in ("method", "step", "passes", "fold_steps", "fold_tol")}
     grid = [(K, start) for K in chosen["basis"] for start in range(chosen["restarts"])]
     tried, kept = [], []
     for K, start in grid:
-        found = _fit_as_set(inside, K, chosen, (*axes_of(seed), K, start))
+        found = fit(inside, K, problem=problem, traced=False, seed=(*axes_of(seed), K, start), **how)
         models = [features.model(direction(U, chosen["fold_in"])) for U in found.path]
         values = [
             selection.mean_measure(model.predict(validation), validation, chosen["selection"]) for model in models
@@ -358,17 +516,31 @@ def _sampled(data: RankingData, queries: int | None, seed: Seed) -> RankingData:
     return data.take(np.sort(drawn))
 
 
-def _fit_as_set(data: RankingData, K: int, chosen: Mapping[str, Any], seed: tuple[Any, ...]) -> Fit:
-    problem = Problem(chosen["alpha"], chosen["rho"], chosen["c"], chosen["weighted"])
-    return fit(
-        data,
-        K,
-        method=chosen["method"],
-        problem=problem,
-        step=chosen["step"],
-        passes=chosen["passes"],
-        fold_steps=chosen["fold_steps"],
-        fold_tol=chosen["fold_tol"],
-        traced=False,
-        seed=seed,
-    )
+def _drawn(settings: ConeSettings, size: Size) -> float:
+    # The share of the training queries on which it is trained
+    return 1.0 if settings.queries is None else min(1.0, settings.queries / max(TRAINING * size.queries, 1.0))
+
+
+def _seconds(settings: ConeSettings, size: Size) -> float:
+    # About one pair in six of a query's documents has different labels. A step of folding in has a fixed cost and one
+    # that grows with K d.
+    pairs = _drawn(settings, size) * size.documents * size.documents_per_query / 6
+    work = settings.passes * settings.restarts * settings.fold_steps * sum(listed(settings.basis))
+    return IMPORTS + 3e-11 * work * pairs * (size.features + 450)
+
+
+def _megabytes(settings: ConeSettings, size: Size) -> float:
+    # All features that it computes with in double precision, however many they are
+    return megabytes(settings, size) + 8e-6 * TRAINING * _drawn(settings, size) * size.cells
+
+
+LEARNER = Learner(
+    train,
+    ConeSettings,
+    formula=(
+        r"\min_{U:\, \lVert u_k \rVert \le c} \; \frac{1}{n} \sum_q \frac{1}{n_q} \sum_{j \le n_q} "
+        r"\phi_j \min_{w \ge 0,\, \sum_k w_k = 1} \lVert z_j - U w \rVert^2"
+    ),
+    seconds=_seconds,
+    megabytes=_megabytes,
+)

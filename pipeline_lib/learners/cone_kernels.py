@@ -20,9 +20,9 @@ import math
 
 import numpy as np
 
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.compiled import njit
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 PAIR_STEPS = 10_000
 """Largest number of pair steps for folding in exactly; if they do not suffice, steps on the whole support follow."""
@@ -63,21 +63,21 @@ def fold(method, G, b, w, step, most, tol, low, high, g, aside):  # type: ignore
         if method == SG:
             for i in range(K):
                 w[i] -= step * g[i]
-            _project(w, low, high)
         elif method == SG_PRINTED:
             for i in range(K):
                 w[i] = max(w[i] - step * g[i], 0.0)
-            _rescale(w, low, high)
         elif method == EG:
             for i in range(K):
                 w[i] *= math.exp(min(max(-step * g[i], -50.0), 50.0))
-            _rescale(w, low, high)
         else:
             mean = 0.0
             for i in range(K):
                 mean += w[i] * g[i]
             for i in range(K):
                 w[i] = max(w[i] * (1.0 - step * (g[i] - mean)), 0.0)
+        if method == SG:
+            _project(w, low, high)
+        else:
             _rescale(w, low, high)
         moved = 0.0
         for i in range(K):
@@ -339,7 +339,7 @@ def _begin(w, seed, round_, l, m, low, high):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _gram(U):  # type: ignore[no-untyped-def]
+def gram(U):  # type: ignore[no-untyped-def]
     K = U.shape[1]
     G = np.zeros((K, K))
     for i in range(U.shape[0]):
@@ -431,6 +431,15 @@ def clip_columns(U, c, equal):  # type: ignore[no-untyped-def]
 
 
 @njit
+def _half_slope(U, M, B, i, k):  # type: ignore[no-untyped-def]
+    # (U M - B)_ik
+    slope = -B[i, k]
+    for j in range(U.shape[1]):
+        slope += U[i, j] * M[j, k]
+    return slope
+
+
+@njit
 def basis_gap(U, M, B, c):  # type: ignore[no-untyped-def]
     """The Frank-Wolfe gap max <g, U - V> over ||v_k|| <= c of tr(U M U') - 2 tr(U'B): <g, U> + c sum_k ||g_k||."""
     d, K = U.shape
@@ -438,10 +447,7 @@ def basis_gap(U, M, B, c):  # type: ignore[no-untyped-def]
     for k in range(K):
         along, squared = 0.0, 0.0
         for i in range(d):
-            slope = -B[i, k]
-            for j in range(K):
-                slope += U[i, j] * M[j, k]
-            slope *= 2.0
+            slope = 2.0 * _half_slope(U, M, B, i, k)
             along += slope * U[i, k]
             squared += slope * slope
         gap += along + c * math.sqrt(squared)
@@ -461,17 +467,12 @@ def solve_basis(U, M, B, c, equal, rounds, tol):  # type: ignore[no-untyped-def]
         for k in range(K):
             if M[k, k] <= 0.0:
                 continue
-            total = 0.0
             for i in range(d):
                 free = B[i, k] + M[k, k] * U[i, k]
                 for j in range(K):
                     free -= U[i, j] * M[j, k]
                 U[i, k] = free / M[k, k]
-                total += U[i, k] * U[i, k]
-            norm = math.sqrt(total)
-            if norm > c or (equal and norm > 0.0):
-                for i in range(d):
-                    U[i, k] *= c / norm
+            clip_columns(U[:, k : k + 1], c, equal)
         if equal:
             continue
         gap = basis_gap(U, M, B, c)
@@ -489,7 +490,7 @@ def objective(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: 
     n_queries, (d, K) = len(offsets) - 1, U.shape
     losses, pairs = np.zeros(n_queries), np.zeros(n_queries, np.int64)
     M, B, nothing = np.zeros((K, K)), np.zeros((d, K)), np.empty((0, K))
-    G = _gram(U)
+    G = gram(U)
     how, numbers, largest = (np.int64(EXACT), np.int64(0), weighted), (alpha, rho, 0.0, tol, low, high), 0.0
     for q in range(n_queries):
         pairs[q], losses[q], left = visit(
@@ -509,7 +510,7 @@ def every_loss(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type:
             for r in range(offsets[q], offsets[q + 1]):
                 n += y[l] > y[r]
     K = U.shape[1]
-    losses, G = np.empty(n), _gram(U)
+    losses, G = np.empty(n), gram(U)
     z, b, w, g, v = np.empty(X.shape[1]), np.empty(K), np.empty(K), np.empty(K), np.empty(2 * K)
     n = 0
     for q in range(len(offsets) - 1):
@@ -531,15 +532,6 @@ def every_loss(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type:
 
 
 @njit
-def coefficients(X, y, begin, end, U, how, numbers, seed, n):  # type: ignore[no-untyped-def]
-    """The folded-in coefficients of the n pairs of one query, shape (n, K), and the largest remaining gap."""
-    d, K = U.shape
-    W, M, B = np.empty((n, K)), np.zeros((K, K)), np.zeros((d, K))
-    _, _, left = visit(X, y, begin, end, U, _gram(U), how, numbers, seed, np.int64(0), M, B, W)
-    return W, left
-
-
-@njit
 def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once, seed, path, met):  # type: ignore[no-untyped-def]
     """Make passes over the queries of ``order`` (passes, Q) except ``skipped``; ``path`` receives the basis after each.
 
@@ -552,7 +544,7 @@ def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once,
     method, step = how[0], numbers[2]
     U = start.copy()
     path[0] = U
-    G, nothing, largest_gap, largest_fold = _gram(U), np.empty((0, K)), 0.0, 0.0
+    G, nothing, largest_gap, largest_fold = gram(U), np.empty((0, K)), 0.0, 0.0
     for t in range(len(order)):
         M, B = np.zeros((K, K)), np.zeros((d, K))
         total, counted = 0.0, 0
@@ -570,7 +562,7 @@ def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once,
             counted += 1
             if not at_once:
                 _step(U, M, B, step, c, equal)
-                G = _gram(U)
+                G = gram(U)
         if at_once and counted > 0:
             M /= counted
             B /= counted
@@ -579,7 +571,7 @@ def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once,
                 largest_gap = max(largest_gap, gap)
             else:
                 _step(U, M, B, step, c, equal)
-            G = _gram(U)
+            G = gram(U)
         met[t] = total / max(counted, 1)
         path[t + 1] = U
     return largest_gap, largest_fold
@@ -593,25 +585,7 @@ def _step(U, M, B, step, c, equal):  # type: ignore[no-untyped-def]
     row = np.empty(K)
     for i in range(d):
         for k in range(K):
-            slope = -B[i, k]
-            for j in range(K):
-                slope += U[i, j] * M[j, k]
-            row[k] = slope
+            row[k] = _half_slope(U, M, B, i, k)
         for k in range(K):
             U[i, k] -= 2.0 * step * row[k]
     clip_columns(U, c, equal)
-
-
-@njit
-def train_without_each(X, y, offsets, start, order, left_out, how, numbers, c, equal, at_once, seed):  # type: ignore[no-untyped-def]
-    """The last basis of a training without each query of ``left_out``, same start and order; shape (n, d, K).
-
-    And the largest gap of coefficients that were folded in exactly.
-    """
-    bases, largest = np.empty((len(left_out), *start.shape)), 0.0
-    path, met = np.empty((len(order) + 1, *start.shape)), np.empty(len(order))
-    for i in range(len(left_out)):
-        _, left = train(X, y, offsets, start, order, left_out[i], how, numbers, c, equal, at_once, seed, path, met)
-        largest = max(largest, left)
-        bases[i] = path[-1]
-    return bases, largest

@@ -19,12 +19,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Natural, checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import cone_kernels
-from pipeline_lib.ranking_data import RankingData
 
 __all__ = ["ACCURACY", "Problem", "UncertifiedWarning", "basis_gap", "has_pairs", "losses", "pair_losses", "risk"]
 
@@ -84,17 +84,21 @@ class Problem:
         if self.norms not in ("at-most", "equal"):
             raise DataError(f"norms: expected 'at-most' or 'equal', found {self.norms!r}")
 
-    def rho_of(self, d: int) -> float:
+    def rho_of(self, d: Natural) -> float:
         """rho for d features."""
         return math.sqrt(d) if self.rho is None else float(self.rho)
 
-    def c_of(self, d: int) -> float:
+    def c_of(self, d: Natural) -> float:
         """c for d features."""
         return 2.0 * self.rho_of(d) if self.c is None else float(self.c)
 
 
+PUBLISHED = Problem()
+"""Problem (18), with rho = sqrt(d) and c = 2 rho."""
+
+
 @checked
-def losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> tuple[Floats, NDArray[np.int64]]:
+def losses(data: RankingData, U: ArrayLike, problem: Problem = PUBLISHED) -> tuple[Floats, NDArray[np.int64]]:
     """L_q of every query with the coefficients that are best for U, and its number of pairs; shapes (Q,).
 
     Certified: ||z - U w||^2 of each pair is at most 1e-9 rho^2 above its minimum, or an :class:`UncertifiedWarning`
@@ -111,14 +115,13 @@ def losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> t
     >>> losses(data, [[-0.5]])
     (array([1.]), array([1]))
     """
-    problem = Problem() if problem is None else problem
     values, pairs, _, _, unsolved = _at_best(data, U, problem)
     warn_above(unsolved, problem.rho_of(data.n_features))
     return values, pairs
 
 
 @checked
-def basis_gap(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> float:
+def basis_gap(data: RankingData, U: ArrayLike, problem: Problem = PUBLISHED) -> float:
     """How far U is from a stationary point of (18): a bound on what its block could gain with the best coefficients.
 
     The Frank-Wolfe gap max <g, U - V> over ||v_k|| <= c, where g is the gradient of the risk in U at the coefficients
@@ -137,7 +140,6 @@ def basis_gap(data: RankingData, U: ArrayLike, problem: Problem | None = None) -
     >>> basis_gap(data, [[0.5]]), basis_gap(data, [[0.0]])
     (0.0, 2.0)
     """
-    problem = Problem() if problem is None else problem
     if problem.norms == "equal":
         raise DataError("basis_gap: expected norms 'at-most', found 'equal'")
     _, pairs, M, B, unsolved = _at_best(data, U, problem)
@@ -150,7 +152,7 @@ def basis_gap(data: RankingData, U: ArrayLike, problem: Problem | None = None) -
 
 
 @checked
-def risk(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> float:
+def risk(data: RankingData, U: ArrayLike, problem: Problem = PUBLISHED) -> float:
     """The empirical risk (4): the mean of L_q over the queries that have pairs; 0 if there are none.
 
     Example
@@ -159,14 +161,13 @@ def risk(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> flo
     >>> risk(data, [[-0.5]])
     1.0
     """
-    problem = Problem() if problem is None else problem
     value, unsolved = risk_and_gap(data, U, problem)
     warn_above(unsolved, problem.rho_of(data.n_features))
     return value
 
 
 @checked
-def pair_losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> Floats:
+def pair_losses(data: RankingData, U: ArrayLike, problem: Problem = PUBLISHED) -> Floats:
     """phi_j min_w ||z_j - U w||^2 of every pair of ``data``, shape (pairs,): for small samples.
 
     Raises
@@ -180,7 +181,6 @@ def pair_losses(data: RankingData, U: ArrayLike, problem: Problem | None = None)
     >>> pair_losses(data, [[-0.5]])
     array([1., 1.])
     """
-    problem = Problem() if problem is None else problem
     basis = given_basis(U, data.n_features)
     rho = problem.rho_of(data.n_features)
     low, high = problem.band

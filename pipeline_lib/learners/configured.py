@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib import learners, surrogates
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.learners.ranker import Seed, Trained
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import generator
+from pipeline_lib.core.checks import Seed, checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners.learner import Minimised
+from pipeline_lib.learners.ranker import Trained, axes_of
 
 SET_APART = 0.2
 """The share of the queries by which settings are chosen when no others are given."""
@@ -39,8 +40,9 @@ class ConfiguredLearner:
     settings: dict[str, Any]
 
     def __post_init__(self) -> None:
-        if learners.get(self.name).with_surrogate and "surrogate" in self.settings:
-            surrogates.check_options(self.settings["surrogate"], self.settings.get("options", {}))
+        chosen = learners.get(self.name).every_setting.parse(self.settings, self.name)
+        if isinstance(chosen, Minimised):
+            surrogates.create(chosen.surrogate, **chosen.options)
 
     def fit(self, data: RankingData, validation: RankingData | None = None, *, seed: Seed = 0) -> Trained:
         """Train a ranker.
@@ -75,12 +77,12 @@ class ConfiguredLearner:
         """
         if not data.n_queries:
             raise DataError("data: expected at least one query, found none")
-        declared = learners.get(self.name)
-        chosen = declared.every_setting.parse(self.settings, self.name)
+        learner = learners.get(self.name)
+        chosen = learner.every_setting.parse(self.settings, self.name)
         train = data
         if validation is None:
-            train, validation = parts(data, seed) if declared.chooses(chosen) else (data, data)
-        trained = declared.train(train, validation, self.settings, seed)
+            train, validation = parts(data, seed) if learner.chooses(chosen) else (data, data)
+        trained = learner.train(train, validation, self.settings, seed)
         return replace(trained, about={"algorithm": self.name, "settings": self.settings})
 
 
@@ -96,7 +98,6 @@ def parts(data: RankingData, seed: Seed) -> tuple[RankingData, RankingData]:
     """
     if data.n_queries < 2:
         return data, data
-    axes = seed if isinstance(seed, tuple) else (seed,)
-    order = generator(*axes, "set-apart").permutation(data.n_queries)
+    order = generator(*axes_of(seed), "set-apart").permutation(data.n_queries)
     n = max(1, round(SET_APART * data.n_queries))
     return data.take(np.sort(order[n:])), data.take(np.sort(order[:n]))

@@ -2,7 +2,7 @@
 
 A :class:`DesignMatrix` stands for the matrix X of the documents, in double precision, wherever a solver has ``X @ w``
 or ``X.T @ g``. It holds the features as they are stored, and converts a block of queries when it is used
-(:mod:`pipeline_lib.query_blocks`). A matrix that is small is a plain array instead.
+(:mod:`pipeline_lib.data.query_blocks`). A matrix that is small is a plain array instead.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import query_blocks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.query_blocks import Block
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.data import query_blocks
+from pipeline_lib.data.query_blocks import Block
+from pipeline_lib.data.ranking_data import RankingData
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 Result = TypeVar("Result")
 

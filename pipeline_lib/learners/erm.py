@@ -16,7 +16,7 @@ Which solver, and which certificate of the gap F(w) - min F:
 | with kinks, in an l1 ball | ``interior``, ``query_cuts`` or ``bundle``, as above | duality or cutting planes |
 | not convex | ``restarts``: several local minima, annealed | none: "local" |
 
-(*) ``interior`` needs all features at once: where they are worked on in blocks (:mod:`pipeline_lib.query_blocks`),
+(*) ``interior`` needs all features at once: where they are worked on in blocks (:mod:`pipeline_lib.data.query_blocks`),
 ``query_cuts`` takes its place. All other solvers work by blocks.
 
 All certificates hold up to the rounding of float64.
@@ -33,11 +33,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import Field
 
-from pipeline_lib import checks, surrogates
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib import surrogates
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import NonNegative, Positive, Seed, checked
+from pipeline_lib.core.cost import Size
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Whole
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import (
     bundle,
     completed,
@@ -50,18 +56,26 @@ from pipeline_lib.learners import (
     selection,
     smoothing,
     sublists,
-    weighting,
 )
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.design_matrix import DesignMatrix
 from pipeline_lib.learners.features import fitted
-from pipeline_lib.learners.models import LinearModel
+from pipeline_lib.learners.learner import (
+    IMPORTS,
+    Features,
+    Learner,
+    Radius,
+    Regularisation,
+    Selecting,
+    Tolerance,
+    seen_by,
+    several,
+)
+from pipeline_lib.learners.models import LinearResult
 from pipeline_lib.learners.problem import Problem, Solution
-from pipeline_lib.learners.ranker import Model, Result, Seed, Trained, names_of
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import generator
+from pipeline_lib.learners.ranker import Model, Trained, axes_of, names_of
 from pipeline_lib.surrogates.base import SmoothableSurrogate, SmoothSurrogate, Surrogate
-from pipeline_lib.surrogates.linear_programme import LinearProgramme
+from pipeline_lib.surrogates.programmes import LinearProgramme
 
 _LOG = logging.getLogger(__name__)
 
@@ -71,7 +85,7 @@ DOCUMENTS_PER_FEATURE = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Fit(Result):
+class Fit(LinearResult):
     """The result of :func:`fit`.
 
     Attributes
@@ -93,7 +107,6 @@ class Fit(Result):
         The reason if it is not certified; otherwise empty.
     """
 
-    w: Floats
     objective: float
     gap: float
     relative_gap: float
@@ -101,23 +114,17 @@ class Fit(Result):
     certified: bool
     certificate: str
     reason: str
-    feature_names: tuple[str, ...] | None = None
-
-    @property
-    def model(self) -> LinearModel:
-        """The ranker w."""
-        return LinearModel.of(self.w, feature_names=self.feature_names)
 
 
-@checked(radius=checks.POSITIVE, tol=checks.POSITIVE)
+@checked
 def fit(
     data: RankingData,
     surrogate: str | Surrogate,
     *,
-    l2: float,
-    radius: float | None = None,
+    l2: NonNegative,
+    radius: Positive | None = None,
     ball: Ball = "l2",
-    tol: float = 1e-6,
+    tol: Positive = 1e-6,
     start: ArrayLike | None = None,
     weights: ArrayLike | None = None,
     seed: Seed = 0,
@@ -164,23 +171,24 @@ def fit(
     >>> result.certified, round(result.objective, 6)
     (True, 2.0)
     """
+    factors = None
     if weights is not None:
         counted = checks.weights("weights", weights, data.n_queries)
         met = np.flatnonzero(counted)
-        data, surrogate = data.take(met), weighting.weighted(_created(surrogate), counted[met])
-    problem = _problem(data, surrogate, l2, radius, ball, tol)
+        data, factors = data.take(met), counted[met] / counted[met].mean()
+    problem = replace(_problem(data, surrogate, l2, radius, ball), weights=factors)
     return replace(_solve(problem, _start(problem, start), tol, seed), feature_names=names_of(data))
 
 
-@checked(l2_values=checks.AT_LEAST_0, radius=checks.POSITIVE, tol=checks.POSITIVE)
+@checked
 def path(
     data: RankingData,
     surrogate: str | Surrogate,
-    l2_values: Sequence[float],
+    l2_values: Sequence[NonNegative],
     *,
-    radius: float | None = None,
+    radius: Positive | None = None,
     ball: Ball = "l2",
-    tol: float = 1e-6,
+    tol: Positive = 1e-6,
     seed: Seed = 0,
 ) -> list[Fit]:
     """Fit every l2, from the largest to the smallest, each starting at the solution of the previous one.
@@ -205,6 +213,28 @@ def path(
     return [fits[k] for k in range(len(l2_values))]
 
 
+class ErmSettings(Selecting):
+    """Regularised empirical risk minimisation: l2/2 ||w||^2 + mean surrogate loss over queries."""
+
+    l2: Regularisation = Field(
+        (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0),
+        description="l2, or several values, of which the best is chosen on the validation part",
+    )
+    radius: Radius = Field(None, description="largest ||w||; null means no limit")
+    ball: Ball = Field("l2", description="the norm that the radius limits: l2 or l1")
+    tol: Tolerance = Field(1e-6, description="certified relative gap between the objective and its minimum")
+    sublists: Whole | None = Field(
+        None, description="cut training lists at random into lists of about so many documents; null means whole lists"
+    )
+    features: Features = Field(
+        "standardised", description="standardised, raw, or {kernel: gaussian, components: 300, bandwidth: median}"
+    )
+
+    def chooses(self) -> bool:
+        """Whether there are several l2."""
+        return several(self.l2)
+
+
 @checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Fit a path of l2 on ``train`` and keep the one with the best mean measure on ``validation``.
@@ -212,9 +242,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        ``surrogate`` (name), ``options`` (of the surrogate) and those of
-        :class:`pipeline_lib.learners.declared.erm.ErmSettings`; what is missing has its default. Ties go to the larger
-        l2.
+        ``surrogate`` (name), ``options`` (of the surrogate) and those of :class:`ErmSettings`; what is missing has its
+        default. Ties go to the larger l2.
     seed
         Of random features, of sublists, and of the restarts for a surrogate that is not convex.
 
@@ -235,8 +264,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     surrogate = surrogates.create(chosen["surrogate"], **chosen["options"])
     inside = features.apply(train)
     if chosen["sublists"]:
-        axes = seed if isinstance(seed, tuple) else (seed,)
-        inside = sublists.cut(inside, chosen["sublists"], generator(*axes, "sublists"))
+        inside = sublists.cut(inside, chosen["sublists"], generator(*axes_of(seed), "sublists"))
     tried: dict[int, tuple[Fit, Model, float]] = {}
     limits = (chosen["radius"], chosen["ball"], chosen["tol"])
     for k, fit in _fits(inside, surrogate, chosen["l2"], *limits, seed):
@@ -266,7 +294,7 @@ def _fits(
     # Every l2 by its position, from the largest to the smallest, as it is fitted.
     if not len(l2_values):
         raise DataError("l2_values: expected at least one value, found none")
-    problems = [_problem(data, surrogate, l2, radius, ball, tol) for l2 in l2_values]
+    problems = [_problem(data, surrogate, l2, radius, ball) for l2 in l2_values]
     start, known = np.zeros(data.n_features), _Known(problems[0])
     for k in sorted(range(len(problems)), key=lambda k: -problems[k].l2):
         fit = _solve(problems[k], start, tol, seed, known)
@@ -274,12 +302,10 @@ def _fits(
         yield k, replace(fit, feature_names=names_of(data))
 
 
-def _problem(
-    data: RankingData, surrogate: str | Surrogate, l2: float, radius: float | None, ball: Ball, tol: float
-) -> Problem:
+def _problem(data: RankingData, surrogate: str | Surrogate, l2: float, radius: float | None, ball: Ball) -> Problem:
     if not data.n_queries:
         raise DataError("data: expected at least one query, found none")
-    loss = _created(surrogate)
+    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     smooth = not loss.convex or isinstance(loss, SmoothSurrogate | SmoothableSurrogate)
     if not smooth and l2 == 0.0 and radius is None:
         raise DataError(f"{loss.name}: expected l2 > 0 or a radius, which cutting planes need, found neither")
@@ -288,10 +314,6 @@ def _problem(
     return Problem(
         design_matrix.of(data), data.y, data.offsets, loss, float(l2), reach, "l2" if radius is None else ball
     )
-
-
-def _created(surrogate: str | Surrogate) -> Surrogate:
-    return surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
 
 
 def _start(problem: Problem, start: ArrayLike | None) -> Floats:
@@ -323,7 +345,9 @@ class _Known:
         # An interior-point method holds a matrix for every query: for many documents, cutting planes take its place.
         if isinstance(self._problem.X, DesignMatrix):
             return None
-        return self._problem.surrogate.programme(self._problem.y, self._problem.offsets)
+        programme = self._problem.surrogate.programme(self._problem.y, self._problem.offsets)
+        weights = self._problem.weights
+        return programme if programme is None or weights is None else programme.scaled(weights)
 
 
 def _solve(problem: Problem, start: Floats, tol: float, seed: Seed, known: _Known | None = None) -> Fit:
@@ -371,16 +395,9 @@ def _fit(problem: Problem, solution: Solution, tol: float) -> Fit:
     objective = problem.objective(solution.w, problem.loss(problem.X @ solution.w)[0])
     relative = problem.relative(solution.gap, objective)
     certified = math.isfinite(objective) and relative <= tol
-    return Fit(
-        w=solution.w,
-        objective=objective,
-        gap=solution.gap,
-        relative_gap=relative,
-        iterations=solution.iterations,
-        certified=certified,
-        certificate=solution.certificate,
-        reason="" if certified else solution.reason,
-    )
+    reason = "" if certified else solution.reason
+    how = (solution.iterations, certified, solution.certificate, reason)
+    return Fit(solution.w, objective, solution.gap, relative, *how)
 
 
 def _certified(fit: Fit) -> bool | None:
@@ -407,3 +424,25 @@ def _step_record(l2: float, fit: Fit, value: float) -> dict[str, Any]:
         "norm": float(np.linalg.norm(fit.w)),
         "validation": value,
     }
+
+
+# Seconds to import the solvers, besides those of every learner.
+SOLVERS = 0.3
+
+
+def _seconds(settings: Any, size: Size) -> float:
+    # Every l2 takes some passes over the features, and second derivatives or cutting planes, which grow with d too.
+    inside = seen_by(settings.features, size)
+    loss = surrogates.get(settings.surrogate)
+    passes = loss.repeats * (1.2e-8 * inside.cells + 2e-7 * inside.documents)
+    each = passes + 5e-11 * loss.effort * inside.cells * inside.features
+    return IMPORTS + SOLVERS + len(settings.l2) * each
+
+
+LEARNER = Learner(
+    train,
+    ErmSettings,
+    formula=r"\min_w \; \frac{\lambda}{2} \lVert w \rVert^2 + \frac{1}{n} \sum_{q=1}^{n} \varphi(X_q w, y_q)",
+    with_surrogate=True,
+    seconds=_seconds,
+)

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Natural, Seed, checked
+from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.learners.kernel import RandomFourier
 from pipeline_lib.learners.models import LinearModel, RandomFourierModel
-from pipeline_lib.learners.ranker import Seed, names_of
-from pipeline_lib.ranking_data import RankingData, Standardisation
+from pipeline_lib.learners.ranker import names_of
 
 KERNEL_KEYS = ("kernel", "components", "bandwidth")
 
@@ -31,7 +31,7 @@ class Features:
 
     standard: Standardisation | None
     random: RandomFourier | None
-    n_features: int
+    n_features: Natural
     feature_names: tuple[str, ...] | None = None
 
     def apply(self, data: RankingData) -> RankingData:

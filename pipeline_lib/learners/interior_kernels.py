@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.compiled import njit
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 # A pivot counts as 0 below this fraction of what it was.
 NO_PIVOT = 1e-14

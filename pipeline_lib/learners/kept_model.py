@@ -19,10 +19,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.arrays import Floats
+from pipeline_lib.core.arrays import Floats
 from pipeline_lib.learners.plane_weights import Weights
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 # ||v|| is the radius up to this relative error, which costs the lower bound its square; after so many trials at most.
 ON_SPHERE, TRIALS = 1e-8, 60

@@ -17,12 +17,13 @@ from functools import cached_property
 
 import numpy as np
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import Axis, generator
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Natural, Seed, SeedAxes, checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners.ranker import axes_of
 
 # So many documents are mapped at a time, which limits the memory needed in addition to the result.
 ROWS_AT_ONCE = 16_384
@@ -53,21 +54,17 @@ class RandomFourier:
     (0.6, 0.6)
     """
 
-    n_features: int
-    components: int
+    n_features: Natural
+    components: Count
     bandwidth: float
-    seed: tuple[Axis, ...]
+    seed: SeedAxes
 
     def __post_init__(self) -> None:
-        if isinstance(self.components, bool) or not isinstance(self.components, int) or self.components < 1:
-            raise DataError(f"components: expected a whole number >= 1, found {self.components!r}")
-        if not (math.isfinite(self.bandwidth) and self.bandwidth > 0.0):
-            raise DataError(f"bandwidth: expected a finite number > 0, found {self.bandwidth}")
+        checks.whole("components", self.components, checks.COUNT)
+        checks.real("bandwidth", self.bandwidth, checks.POSITIVE)
 
     @classmethod
-    def of(
-        cls, data: RankingData, components: int, bandwidth: float | str, seed: Axis | tuple[Axis, ...]
-    ) -> RandomFourier:
+    def of(cls, data: RankingData, components: Count, bandwidth: float | str, seed: Seed) -> RandomFourier:
         """Make random features for ``data``; the bandwidth "median" is the median distance between its documents.
 
         Raises
@@ -75,7 +72,7 @@ class RandomFourier:
         DataError
             When a number is out of range, or the median distance is 0.
         """
-        axes = seed if isinstance(seed, tuple) else (seed,)
+        axes = axes_of(seed)
         if isinstance(bandwidth, str):
             if bandwidth != "median":
                 raise DataError(f"bandwidth: expected a number > 0 or 'median', found {bandwidth!r}")
@@ -118,7 +115,7 @@ class RandomFourier:
 
 
 @checked
-def median_distance(data: RankingData, seed: tuple[Axis, ...]) -> float:
+def median_distance(data: RankingData, seed: SeedAxes) -> float:
     """The median Euclidean distance between two of (at most 1,000 random) documents.
 
     Raises

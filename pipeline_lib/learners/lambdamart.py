@@ -1,7 +1,7 @@
 """How are gradient-boosted trees trained with the lambdas of LambdaMART? By LightGBM.
 
 LightGBM grows the trees, on one thread and deterministically; they are stored and evaluated by
-:class:`~pipeline_lib.learners.trees.TreesModel`, so that a stored model needs LightGBM no more.
+:class:`~pipeline_lib.learners.models.TreesModel`, so that a stored model needs LightGBM no more.
 
 References
 ----------
@@ -16,20 +16,40 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from pydantic import Field
 
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.installed import why_unusable
+from pipeline_lib.core.checks import Seed, checked
+from pipeline_lib.core.cost import Size
+from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Positive, Whole
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, selection
-from pipeline_lib.learners.ranker import Seed, Trained, names_of
-from pipeline_lib.learners.trees import TreesModel
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import generator
+from pipeline_lib.learners.installed import why_unusable
+from pipeline_lib.learners.learner import IMPORTS, TRAINING, Learner, Selecting, megabytes
+from pipeline_lib.learners.models import TreesModel
+from pipeline_lib.learners.ranker import Trained, axes_of, names_of
 
 _LOG = logging.getLogger(__name__)
 
 # LightGBM refuses labels without a gain; these are the gains 2^y - 1 as long as float64 has them exactly.
 LARGEST_LABEL = 52
+
+
+class LambdaMARTSettings(Selecting):
+    """LambdaMART: gradient-boosted trees, grown by LightGBM."""
+
+    trees: Whole = Field(
+        300, le=100_000, description="largest number of trees; the best number is chosen on the validation part"
+    )
+    leaves: Whole = Field(15, ge=2, le=131_072, description="largest number of leaves of a tree")
+    step: Positive = Field(0.05, description="the factor of every tree")
+    least_documents: Whole = Field(20, le=10**9, description="smallest number of documents in a leaf")
+    truncation: Whole = Field(30, le=10**9, description="lambdas are those of NDCG cut off at this rank")
+
+    def chooses(self) -> bool:
+        """Whether there are several numbers of trees."""
+        return self.trees > 1
 
 
 @checked
@@ -39,8 +59,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        Those of :class:`pipeline_lib.learners.declared.lambdamart.LambdaMARTSettings`; what is missing has its default.
-        Ties go to fewer trees.
+        Those of :class:`LambdaMARTSettings`; what is missing has its default. Ties go to fewer trees.
     seed
         Of LightGBM's samples, of which the default settings draw none.
 
@@ -73,7 +92,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         "force_row_wise": True,
         "num_threads": 1,
         "verbosity": -1,
-        "seed": int(generator(*(seed if isinstance(seed, tuple) else (seed,)), "lambdamart").integers(2**31)),
+        "seed": int(generator(*axes_of(seed), "lambdamart").integers(2**31)),
     }
     documents = lightgbm.Dataset(train.X64, train.y, group=np.diff(train.offsets), params={"verbosity": -1})
     booster = lightgbm.train(parameters, documents, num_boost_round=chosen["trees"])
@@ -109,3 +128,28 @@ def _kept(whole: TreesModel, validation: RankingData, chosen: dict[str, Any], ve
     _LOG.info(f"{best + 1} of {len(values)} trees kept; validation {chosen['selection']} {values[best]:.4f}")
     record = {"settings": chosen, "lightgbm": version, "trees": best + 1, "validation": values[best], "tried": values}
     return Trained(whole.first(best + 1), record)
+
+
+def _seconds(settings: LambdaMARTSettings, size: Size) -> float:
+    # A tree passes over all features; its lambdas take the first documents with all others.
+    passes = 6e-9 * size.cells + 1e-9 * settings.truncation * size.documents
+    return IMPORTS + 0.5 + settings.trees * (2e-4 * settings.leaves + passes)
+
+
+def _megabytes(settings: LambdaMARTSettings, size: Size) -> float:
+    # LightGBM is given all features in double precision, and makes integers of them.
+    return megabytes(settings, size) + 10e-6 * TRAINING * size.cells
+
+
+LEARNER = Learner(
+    train,
+    LambdaMARTSettings,
+    formula=(
+        r"s \leftarrow s + \eta\, \text{tree}(\lambda), \quad \lambda_i = \sum_{j:\, y_i > y_j} "
+        r"\frac{\lvert \Delta \mathrm{NDCG}_{ij} \rvert}{1 + \exp(s_i - s_j)} - \sum_{j:\, y_j > y_i} "
+        r"\frac{\lvert \Delta \mathrm{NDCG}_{ij} \rvert}{1 + \exp(s_j - s_i)}"
+    ),
+    requires="lightgbm",
+    seconds=_seconds,
+    megabytes=_megabytes,
+)

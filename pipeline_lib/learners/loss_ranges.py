@@ -12,12 +12,11 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Positive, checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners.top_k_kernels import LARGEST_EXPONENT
-from pipeline_lib.ranking_data import RankingData
 
 __all__ = ["KNOWN", "largest", "steepest"]
 
@@ -28,8 +27,8 @@ OfDocuments = Callable[[Floats, Floats, Floats], Floats]
 OfPairs = Callable[[Floats, Floats], Floats]
 
 
-@checked(radius=checks.POSITIVE)
-def largest(data: RankingData, surrogate: str, radius: float) -> Floats:
+@checked
+def largest(data: RankingData, surrogate: str, radius: Positive) -> Floats:
     """For every query, a number that phi(X w, y) does not exceed for any ||w|| <= radius, shape (n,).
 
     Raises
@@ -46,8 +45,8 @@ def largest(data: RankingData, surrogate: str, radius: float) -> Floats:
     return _per_query(data, surrogate, radius, _LARGEST, _largest_pair)
 
 
-@checked(radius=checks.POSITIVE)
-def steepest(data: RankingData, surrogate: str, radius: float) -> Floats:
+@checked
+def steepest(data: RankingData, surrogate: str, radius: Positive) -> Floats:
     """For every query, a Lipschitz constant of w -> phi(X w, y) on ||w|| <= radius in the Euclidean norm, shape (n,).
 
     Raises

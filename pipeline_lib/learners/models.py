@@ -9,20 +9,20 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks, seeds, storage
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import ArgumentError, ConfigurationError, DataError, hint
-from pipeline_lib.learners import trees
+from pipeline_lib.core import checks, seeds, storage
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Natural, SeedAxes, checked
+from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError, hint
+from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.learners.kernel import RandomFourier
-from pipeline_lib.learners.ranker import Model, Trained
-from pipeline_lib.ranking_data import RankingData, Standardisation
+from pipeline_lib.learners.ranker import Model, Result, Trained
 
 
 @checked
@@ -46,12 +46,16 @@ class LinearModel(Model):
     w: Floats
     mean: Floats
     scale: Floats
-    feature_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.w.ndim != 1:
             raise DataError(f"w: expected one weight for each feature, found shape {self.w.shape}")
-        _check_as_many(self.feature_names, len(self.w))
+        super().__post_init__()
+
+    @property
+    def n_features(self) -> int:
+        """d."""
+        return len(self.w)
 
     @classmethod
     def of(
@@ -73,7 +77,7 @@ class LinearModel(Model):
         unit = np.ones_like(weights) if scale is None else checks.floats("scale", scale, shape=weights.shape)
         if not (unit > 0.0).all():
             raise DataError(f"scale: expected numbers > 0, found {unit.min():g}")
-        return cls(weights, shift, unit, _names(feature_names))
+        return cls(weights, shift, unit, feature_names=_names(feature_names))
 
     def _scores(self, data: RankingData) -> Floats:
         # Every document's sum is taken in the same order, so that equal documents have equal scores wherever they
@@ -81,15 +85,6 @@ class LinearModel(Model):
         weights = self.w / self.scale
         scores = np.concatenate([np.einsum("ij,j->i", X, weights) for _, X in data.blocks()])
         return scores - np.einsum("j,j->", self.mean, weights)
-
-    def to_dict(self) -> dict[str, Any]:
-        """See :class:`Model`."""
-        numbers = {"w": self.w.tolist(), "mean": self.mean.tolist(), "scale": self.scale.tolist()}
-        return {"kind": self.kind, **numbers, **self._named()}
-
-    def n_inputs(self) -> int:
-        """See :class:`Model`."""
-        return len(self.w)
 
 
 @checked
@@ -118,10 +113,11 @@ class RandomFourierModel(Model):
     mean: Floats
     scale: Floats
     random: RandomFourier
-    feature_names: tuple[str, ...] | None = None
 
-    def __post_init__(self) -> None:
-        _check_as_many(self.feature_names, self.random.n_features)
+    @property
+    def n_features(self) -> int:
+        """d."""
+        return self.random.n_features
 
     @classmethod
     def of(
@@ -141,7 +137,7 @@ class RandomFourierModel(Model):
         """
         weights = checks.floats("w", w, shape=(random.components,))
         linear = LinearModel.of(np.zeros(random.n_features), mean, scale)
-        return cls(weights, linear.mean, linear.scale, random, _names(feature_names))
+        return cls(weights, linear.mean, linear.scale, random, feature_names=_names(feature_names))
 
     def _scores(self, data: RankingData) -> Floats:
         # In blocks: the random features are never all in memory.
@@ -153,20 +149,10 @@ class RandomFourierModel(Model):
         return scores
 
     def to_dict(self) -> dict[str, Any]:
-        """See :class:`Model`."""
-        return {
-            "kind": self.kind,
-            "w": self.w.tolist(),
-            "mean": self.mean.tolist(),
-            "scale": self.scale.tolist(),
-            "bandwidth": self.random.bandwidth,
-            "seed": list(self.random.seed),
-            **self._named(),
-        }
-
-    def n_inputs(self) -> int:
-        """See :class:`Model`."""
-        return self.random.n_features
+        """See :class:`Model`: the kernel is stored as its bandwidth and seed."""
+        plain = super().to_dict()
+        random, names = plain.pop("random"), {name: plain.pop(name) for name in ("feature_names",) if name in plain}
+        return {**plain, "bandwidth": random.bandwidth, "seed": list(random.seed), **names}
 
 
 @checked
@@ -192,11 +178,7 @@ class ThresholdModel(Model):
     features: NDArray[np.int64]
     thresholds: Floats
     alphas: Floats
-    n_features: int
-    feature_names: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        _check_as_many(self.feature_names, self.n_features)
+    n_features: Natural
 
     @classmethod
     def of(
@@ -204,7 +186,7 @@ class ThresholdModel(Model):
         features: ArrayLike,
         thresholds: ArrayLike,
         alphas: ArrayLike,
-        n_features: int,
+        n_features: Natural,
         feature_names: Sequence[str] | None = None,
     ) -> ThresholdModel:
         """A model from array-likes.
@@ -217,28 +199,13 @@ class ThresholdModel(Model):
         which = checks.whole_numbers("features", features, 0, n_features - 1)
         theta = checks.floats("thresholds", thresholds, shape=which.shape)
         alpha = checks.floats("alphas", alphas, shape=which.shape)
-        return cls(which, theta, alpha, n_features, _names(feature_names))
+        return cls(which, theta, alpha, n_features, feature_names=_names(feature_names))
 
     def _scores(self, data: RankingData) -> Floats:
         scores = np.zeros(data.n_documents)
         for k, theta, alpha in zip(self.features, self.thresholds, self.alphas, strict=True):
             scores += alpha * (data.X[:, k].astype(np.float64) > theta)
         return scores
-
-    def to_dict(self) -> dict[str, Any]:
-        """See :class:`Model`."""
-        return {
-            "kind": self.kind,
-            "features": self.features.tolist(),
-            "thresholds": self.thresholds.tolist(),
-            "alphas": self.alphas.tolist(),
-            "n_features": self.n_features,
-            **self._named(),
-        }
-
-    def n_inputs(self) -> int:
-        """See :class:`Model`."""
-        return self.n_features
 
 
 @checked
@@ -257,19 +224,11 @@ class RandomModel(Model):
     """
 
     kind: ClassVar[str] = "random"
-    seed: tuple[seeds.Axis, ...]
+    seed: SeedAxes
 
     def _scores(self, data: RankingData) -> Floats:
         digest = hashlib.sha256(data.qids.astype("<i8").tobytes() + data.offsets.astype("<i8").tobytes()).hexdigest()
         return seeds.generator(*self.seed, "random-ranker", digest).random(data.n_documents)
-
-    def to_dict(self) -> dict[str, Any]:
-        """See :class:`Model`."""
-        return {"kind": self.kind, "seed": list(self.seed)}
-
-    def n_inputs(self) -> None:
-        """See :class:`Model`."""
-        return None  # noqa: RET501
 
 
 @checked
@@ -300,24 +259,164 @@ class IdealModel(Model):
     def _scores(self, data: RankingData) -> Floats:
         return data.y.astype(np.float64)
 
-    def to_dict(self) -> dict[str, Any]:
-        """See :class:`Model`."""
-        return {"kind": self.kind}
 
-    def n_inputs(self) -> None:
-        """See :class:`Model`."""
-        return None  # noqa: RET501
+@checked
+@dataclass(frozen=True, eq=False)
+class TreesModel(Model):
+    """Scores that are sums of the leaves that a document reaches in T trees.
+
+    The nodes of all trees are numbered together. At an inner node n, a document with x_k <= theta, k = features[n] and
+    theta = thresholds[n], goes to lower[n], others to upper[n], both larger than n. A leaf has features[n] = -1.
+
+    Attributes
+    ----------
+    roots : int64, shape (T,)
+    features, lower, upper : int64, shape (n,)
+    thresholds, values : float64, shape (n,)
+    n_features : int
+    feature_names : tuple of str or None
+
+    Example
+    -------
+    >>> model = TreesModel.of([0], [0, -1, -1], [1.5, 0, 0], [1, 0, 0], [2, 0, 0], [0, -1.0, 2.0], n_features=1)
+    >>> model.predict([[1.5], [1.6]])
+    array([-1.,  2.])
+    """
+
+    kind: ClassVar[str] = "trees"
+    roots: NDArray[np.int64]
+    features: NDArray[np.int64]
+    thresholds: Floats
+    lower: NDArray[np.int64]
+    upper: NDArray[np.int64]
+    values: Floats
+    n_features: Natural
+
+    @classmethod
+    def of(
+        cls,
+        roots: ArrayLike,
+        features: ArrayLike,
+        thresholds: ArrayLike,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        values: ArrayLike,
+        n_features: Natural,
+        feature_names: Sequence[str] | None = None,
+    ) -> TreesModel:
+        """A model from array-likes.
+
+        Raises
+        ------
+        DataError
+            When shapes differ, a number is not finite, or a feature or a node does not exist or leads back.
+        """
+        which = checks.whole_numbers("features", features, -1, n_features - 1)
+        last = len(which) - 1
+        theta = checks.floats("thresholds", thresholds, shape=which.shape)
+        leaves = checks.floats("values", values, shape=which.shape)
+        first = checks.whole_numbers("roots", roots, 0, last)
+        sides = []
+        for name, side in (("lower", lower), ("upper", upper)):
+            nodes = checks.whole_numbers(name, side, 0, max(last, 0))
+            inner = which >= 0
+            if nodes.shape != which.shape or (nodes[inner] <= np.flatnonzero(inner)).any():
+                raise DataError(f"{name}: expected a later node for every inner node")
+            sides.append(nodes)
+        return cls(first, which, theta, sides[0], sides[1], leaves, n_features, feature_names=_names(feature_names))
+
+    @checked
+    def first(self, trees: Count) -> TreesModel:
+        """The model of the first ``trees`` trees.
+
+        Example
+        -------
+        >>> model = TreesModel.of([0, 1], [-1, -1], [0, 0], [0, 0], [0, 0], [1.0, 2.0], n_features=1)
+        >>> model.predict([[0.0]]), model.first(1).predict([[0.0]])
+        (array([3.]), array([1.]))
+        """
+        end = int(self.roots[trees]) if trees < len(self.roots) else len(self.features)
+        return replace(
+            self,
+            roots=self.roots[:trees],
+            features=self.features[:end],
+            thresholds=self.thresholds[:end],
+            lower=self.lower[:end],
+            upper=self.upper[:end],
+            values=self.values[:end],
+        )
+
+    def _scores(self, data: RankingData) -> Floats:
+        return self.sums(data)[:, -1] if len(self.roots) else np.zeros(data.n_documents)
+
+    @checked
+    def sums(self, data: RankingData) -> Floats:
+        """The scores after every tree, shape (N, T).
+
+        Raises
+        ------
+        DataError
+            When there are more or fewer features than in training.
+        """
+        if data.n_features != self.n_features:
+            raise DataError(f"data: expected {self.n_features} features as in training, found {data.n_features}")
+        return _sums(data.X64, self.roots, self.features, self.thresholds, self.lower, self.upper, self.values)
 
 
-FIELDS: Mapping[str, frozenset[str]] = {
-    "linear": frozenset({"w", "mean", "scale"}),
-    "random-fourier": frozenset({"w", "mean", "scale", "bandwidth", "seed"}),
-    "thresholds": frozenset({"features", "thresholds", "alphas", "n_features"}),
-    "trees": frozenset(trees.FIELDS),
-    "random": frozenset({"seed"}),
-    "ideal": frozenset(),
+@njit
+def _sums(X, roots, features, thresholds, lower, upper, values):  # type: ignore[no-untyped-def]
+    sums = np.empty((len(X), len(roots)))
+    for i in range(len(X)):
+        total = 0.0
+        for t in range(len(roots)):
+            n = roots[t]
+            while features[n] >= 0:
+                n = lower[n] if X[i, features[n]] <= thresholds[n] else upper[n]
+            total += values[n]
+            sums[i, t] = total
+    return sums
+
+
+@dataclass(frozen=True, eq=False)
+class LinearResult(Result):
+    """What the function of a linear learner found, with the weights w, shape (d,), of its ranker."""
+
+    w: Floats
+    feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
+
+    @property
+    def model(self) -> LinearModel:
+        """The ranker w."""
+        return LinearModel.of(self.w, feature_names=self.feature_names)
+
+
+@dataclass(frozen=True, eq=False)
+class AveragedResult(LinearResult):
+    """What an online learner found, whose ranker is the mean of its iterates.
+
+    Attributes
+    ----------
+    w : float64, shape (d,)
+        After the last round, w_(T+1).
+    average : float64, shape (d,)
+        (w_1 + ... + w_T) / T.
+    losses : shape (T,)
+        The loss of every round.
+    """
+
+    average: Floats
+    losses: NDArray[Any]
+
+    @property
+    def model(self) -> LinearModel:
+        """The ranker that is the mean of all iterates."""
+        return LinearModel.of(self.average, feature_names=self.feature_names)
+
+
+KINDS: Mapping[str, type[Model]] = {
+    model.kind: model
+    for model in (LinearModel, RandomFourierModel, ThresholdModel, TreesModel, RandomModel, IdealModel)
 }
-"""What a model of each kind consists of, besides ``feature_names``, which those of features may have."""
 
 
 @checked
@@ -337,27 +436,27 @@ def from_dict(stored: Mapping[str, Any]) -> Model:
     if "kind" not in stored:
         raise ConfigurationError(f"stored: expected a model with its kind, found the keys {sorted(map(str, stored))}")
     kind = stored["kind"]
-    if not isinstance(kind, str) or kind not in FIELDS:
-        raise ConfigurationError(f"kind: unknown model {kind!r}; {hint(kind, sorted(FIELDS))}")
-    others = ("kind",) if kind in ("random", "ideal") else ("kind", "feature_names")
-    fields, names = {name: stored[name] for name in stored if name not in others}, stored.get("feature_names")
-    if set(fields) != FIELDS[kind]:
-        raise ConfigurationError(f"{kind} model: expected the fields {sorted(FIELDS[kind])}, found {sorted(fields)}")
-    if kind == "linear":
-        return LinearModel.of(**fields, feature_names=names)
-    if kind == "thresholds":
-        return ThresholdModel.of(**fields, feature_names=names)
-    if kind == "trees":
-        return trees.TreesModel.of(**fields, feature_names=names)
-    if kind == "ideal":
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ConfigurationError(f"kind: unknown model {kind!r}; {hint(kind, sorted(KINDS))}")
+    model = KINDS[kind]
+    others = ("kind",) if model in (RandomModel, IdealModel) else ("kind", "feature_names")
+    parts, names = {name: stored[name] for name in stored if name not in others}, stored.get("feature_names")
+    expected = {part.name for part in fields(model)} - {"feature_names"}
+    if model is RandomFourierModel:
+        expected = expected - {"random"} | {"bandwidth", "seed"}
+    if set(parts) != expected:
+        raise ConfigurationError(f"{kind} model: expected the fields {sorted(expected)}, found {sorted(parts)}")
+    if model in (LinearModel, ThresholdModel, TreesModel):
+        return model.of(**parts, feature_names=names)  # type: ignore[attr-defined,no-any-return]
+    if model is IdealModel:
         return IdealModel()
-    seed = checks.seed("seed", tuple(checks.instance("seed", fields["seed"], list)))
-    if kind == "random":
+    seed = checks.seed("seed", tuple(checks.instance("seed", parts["seed"], list)))
+    if model is RandomModel:
         return RandomModel(seed)
-    w, mean = (checks.floats(name, fields[name], ndim=1) for name in ("w", "mean"))
-    bandwidth = checks.real("bandwidth", fields["bandwidth"], checks.POSITIVE)
+    w, mean = (checks.floats(name, parts[name], ndim=1) for name in ("w", "mean"))
+    bandwidth = checks.real("bandwidth", parts["bandwidth"], checks.POSITIVE)
     random = RandomFourier(len(mean), len(w), float(bandwidth), seed)
-    return RandomFourierModel.of(w, mean, fields["scale"], random, names)
+    return RandomFourierModel.of(w, mean, parts["scale"], random, names)
 
 
 @checked
@@ -392,8 +491,3 @@ def load(path: str | os.PathLike[str]) -> Trained:
 
 def _names(names: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if names is None else tuple(checks.texts("feature_names", names))
-
-
-def _check_as_many(names: tuple[str, ...] | None, n_features: int) -> None:
-    if names is not None and len(names) != n_features:
-        raise DataError(f"feature_names: expected a name for each of {n_features} features, found {len(names)}")

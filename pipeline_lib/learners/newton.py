@@ -30,13 +30,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import query_blocks
-from pipeline_lib.arrays import Floats
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.data import query_blocks
+from pipeline_lib.data.query_blocks import Block
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
-from pipeline_lib.query_blocks import Block
 from pipeline_lib.surrogates.base import SmoothSurrogate
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult

@@ -15,21 +15,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import Field
 
-from pipeline_lib import checks, surrogates
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.learners import attempts, completed, rounds
+from pipeline_lib import surrogates
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, NonNegative, Positive, Seed, checked
+from pipeline_lib.core.cost import Size
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.settings import Truth, Whole
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners import completed, rounds, selection
 from pipeline_lib.learners.balls import Ball, project
-from pipeline_lib.learners.models import LinearModel
-from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.learners.learner import IMPORTS, Features, Learner, Radius, Selecting, Steps, listed, seen_by, several
+from pipeline_lib.learners.models import AveragedResult
+from pipeline_lib.learners.ranker import Trained, names_of
 from pipeline_lib.surrogates.base import Surrogate
 
 
 @dataclass(frozen=True, eq=False)
-class Run(Result):
+class Run(AveragedResult):
     """The course of :func:`run`.
 
     Attributes
@@ -46,29 +51,19 @@ class Run(Result):
         Number of rounds after which w had to be projected onto the ball.
     """
 
-    w: Floats
-    average: Floats
-    losses: Floats
     gradient_norms: Floats
     projections: int
-    feature_names: tuple[str, ...] | None = None
-
-    @property
-    def model(self) -> LinearModel:
-        """The ranker that is the mean of all iterates."""
-        return LinearModel.of(self.average, feature_names=self.feature_names)
 
 
-@checked(radius=checks.POSITIVE)
+@checked
 def run(
     data: RankingData,
     surrogate: str | Surrogate,
     *,
     step: float | ArrayLike,
     order: ArrayLike | None = None,
-    radius: float | None = None,
+    radius: Positive | None = None,
     ball: Ball = "l2",
-    start: ArrayLike | None = None,
 ) -> Run:
     """Process queries in ``order``, with one projected gradient step for each.
 
@@ -87,8 +82,6 @@ def run(
         Queries by position in ``data``, repeats allowed; by default every query once, in the order of the data.
     radius, ball
         Keep ||w||_2 (or ||w||_1) <= radius; None: no ball.
-    start : shape (d,), optional
-        w_1, projected onto the ball; 0 by default.
 
     Raises
     ------
@@ -107,7 +100,7 @@ def run(
     queries = rounds.of_order(data, order)
     eta = _steps(step, len(queries))
     reach = math.inf if radius is None else radius
-    w = project(_start(data, start), reach, ball)
+    w = np.zeros(data.n_features)
     y, bounds = data.y, data.offsets.tolist()
     alone = {m: np.array([0, m]) for m in np.unique(np.diff(data.offsets)).tolist()}
     total, losses, norms, projections = np.zeros_like(w), np.empty(len(queries)), np.empty(len(queries)), 0
@@ -123,11 +116,11 @@ def run(
         projections += w is not moved
     if not np.isfinite(w).all():
         raise DataError("step: too large for this surrogate, scores overflowed; give smaller steps or a ball")
-    return Run(w, total / max(len(queries), 1), losses, norms, projections, names_of(data))
+    return Run(w, total / max(len(queries), 1), losses, norms, projections, feature_names=names_of(data))
 
 
-@checked(radius=checks.POSITIVE, lipschitz=checks.POSITIVE, feature_norm=checks.POSITIVE)
-def lipschitz_step(n: int, *, radius: float, lipschitz: float, feature_norm: float) -> float:
+@checked
+def lipschitz_step(n: Count, *, radius: Positive, lipschitz: Positive, feature_norm: Positive) -> float:
     """W2 / (G R_X sqrt(2 n)): the step behind `lists`, Theorem 5.
 
     It makes W2^2 / (2 eta) + eta (G R_X)^2 n smallest, the regret bound as that paper prints it (Section 3).
@@ -140,8 +133,8 @@ def lipschitz_step(n: int, *, radius: float, lipschitz: float, feature_norm: flo
     return radius / (lipschitz * feature_norm * math.sqrt(2.0 * n))
 
 
-@checked(radius=checks.POSITIVE, smoothness=checks.POSITIVE)
-def smooth_step(n: int, *, radius: float, smoothness: float, optimal_risk: float) -> float:
+@checked
+def smooth_step(n: Count, *, radius: Positive, smoothness: Positive, optimal_risk: NonNegative) -> float:
     """W2 / (4 H W2 + 2 sqrt(4 H^2 W2^2 + 2 H L* n)), `lists` (7), for a loss that is H-smooth in w (H = R_X^2 H_phi).
 
     It makes L* / (1 - 4 eta H) + W2^2 / (2 eta (1 - 4 eta H) n) smallest; ``optimal_risk`` is L* >= 0.
@@ -155,20 +148,8 @@ def smooth_step(n: int, *, radius: float, smoothness: float, optimal_risk: float
     return radius / (4.0 * smoothness * radius + 2.0 * root)
 
 
-@checked(power=checks.POSITIVE)
-def power_step(n: int, power: float) -> float:
-    """n^-power for n rounds: 1/2 for online ListNet and 2/3 for feedback at the top, in the experiments of `topk`.
-
-    Example
-    -------
-    >>> power_step(10_000, 0.5)
-    0.01
-    """
-    return float(n**-power)
-
-
-@checked(first=checks.POSITIVE)
-def decreasing_steps(n: int, first: float) -> Floats:
+@checked
+def decreasing_steps(n: Count, first: Positive) -> Floats:
     """first / sqrt(t) for t = 1, ..., n, which need not be known beforehand.
 
     Example
@@ -180,6 +161,25 @@ def decreasing_steps(n: int, first: float) -> Floats:
     return steps
 
 
+class OgdSettings(Selecting):
+    """Online gradient descent, eta_t = c / sqrt(t) over the training queries in random order."""
+
+    step: Steps = Field(
+        (1e-3, 1e-2, 1e-1, 1.0), description="c, or several values, of which the best is chosen on the validation part"
+    )
+    passes: Whole = Field(5, description="number of times that every query is visited")
+    radius: Radius = Field(None, description="largest ||w||; null means no limit")
+    ball: Ball = Field("l2", description="the norm that the radius limits: l2 or l1")
+    average: Truth = Field(
+        True, description="whether the mean of all iterates is the ranker; if false, the last one is"
+    )
+    features: Features = Field("standardised", description="as for erm")
+
+    def chooses(self) -> bool:
+        """Whether there are several steps."""
+        return several(self.step)
+
+
 @checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Run with eta_t = c / sqrt(t) for every c and keep the one with the best mean measure on ``validation``.
@@ -187,9 +187,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        ``surrogate`` (name), ``options`` (of the surrogate) and those of
-        :class:`pipeline_lib.learners.declared.ogd.OgdSettings`; what is missing has its default. Every pass visits the
-        queries in a new random order. Ties go to the smaller c.
+        ``surrogate`` (name), ``options`` (of the surrogate) and those of :class:`OgdSettings`; what is missing has its
+        default. Every pass visits the queries in a new random order. Ties go to the smaller c.
     seed
         Of the orders and of random features.
 
@@ -215,7 +214,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         return w, len(order), {"mean_loss": float(result.losses.mean())}
 
     name = f"ogd, {loss.name}"
-    return attempts.keep_best(name, "step", chosen["step"], with_step, train, validation, chosen, seed)
+    return selection.keep_best(name, "step", chosen["step"], with_step, train, validation, chosen, seed)
 
 
 def _steps(step: float | ArrayLike, n: int) -> Floats:
@@ -227,7 +226,19 @@ def _steps(step: float | ArrayLike, n: int) -> Floats:
     return np.broadcast_to(eta, (n,))
 
 
-def _start(data: RankingData, start: ArrayLike | None) -> Floats:
-    if start is None:
-        return np.zeros(data.n_features)
-    return np.array(checks.floats("start", start, shape=(data.n_features,)))
+def _seconds(settings: OgdSettings, size: Size) -> float:
+    # A round has a fixed cost besides that of reading the query's features.
+    rounds = settings.passes * len(listed(settings.step))
+    return IMPORTS + rounds * (4e-5 * size.queries + 1e-9 * seen_by(settings.features, size).cells)
+
+
+LEARNER = Learner(
+    train,
+    OgdSettings,
+    formula=(
+        r"w \leftarrow \Pi\bigl( w - \eta_t X_q^\top \nabla_s \varphi(X_q w, y_q) \bigr), \quad "
+        r"\eta_t = \frac{c}{\sqrt{t}}"
+    ),
+    with_surrogate=True,
+    seconds=_seconds,
+)

@@ -21,17 +21,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.compiled import njit
-from pipeline_lib.learners import attempts, rounds
-from pipeline_lib.learners.models import LinearModel
-from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.core.checks import Seed, checked
+from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.cost import Size
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners import rounds, selection
+from pipeline_lib.learners.learner import IMPORTS, Learner, Passing, seen_by
+from pipeline_lib.learners.models import AveragedResult
+from pipeline_lib.learners.ranker import Trained, names_of
 
 
 @dataclass(frozen=True, eq=False)
-class Run(Result):
+class Run(AveragedResult):
     """The course of :func:`run`.
 
     Attributes
@@ -43,16 +44,6 @@ class Run(Result):
     losses : float64, shape (T,)
         The share of pairs in the wrong order in every round, equal scores included; 0 without pairs.
     """
-
-    w: Floats
-    average: Floats
-    losses: Floats
-    feature_names: tuple[str, ...] | None = None
-
-    @property
-    def model(self) -> LinearModel:
-        """The ranker that is the mean of all iterates."""
-        return LinearModel.of(self.average, feature_names=self.feature_names)
 
 
 @checked
@@ -72,7 +63,11 @@ def run(data: RankingData, order: ArrayLike | None = None) -> Run:
     (array([1.]), array([1., 0.]))
     """
     w, average, losses = _run(data.X, data.y, data.offsets, rounds.of_order(data, order))
-    return Run(w, average, losses, names_of(data))
+    return Run(w, average, losses, feature_names=names_of(data))
+
+
+class PairwisePerceptronSettings(Passing):
+    """The perceptron on pairs of documents, over the training queries in random order."""
 
 
 @checked
@@ -82,8 +77,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        Those of :class:`pipeline_lib.learners.declared.pairwise_perceptron.PairwisePerceptronSettings`; what is missing
-        has its default.
+        Those of :class:`PairwisePerceptronSettings`; what is missing has its default.
     seed
         Of the orders and of random features.
 
@@ -98,7 +92,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError
         When a setting is missing, unknown or has no such value.
     """
-    return attempts.keep_best_pass("pairwise-perceptron", run, train.n_queries, train, validation, settings, seed)
+    return selection.keep_best_pass("pairwise-perceptron", run, train.n_queries, train, validation, settings, seed)
 
 
 @njit
@@ -135,3 +129,19 @@ def _run(X, y, offsets, order):  # type: ignore[no-untyped-def]
                 for c in range(d):
                     w[c] += push[i] / pairs * X[begin + i, c]
     return w, total / max(T, 1), losses
+
+
+def _seconds(settings: PairwisePerceptronSettings, size: Size) -> float:
+    inside, runs = seen_by(settings.features, size), settings.passes_run()
+    return IMPORTS + 0.5 + 1.5e-9 * runs * inside.cells + 2e-9 * runs * size.documents**2 / size.queries
+
+
+LEARNER = Learner(
+    train,
+    PairwisePerceptronSettings,
+    formula=(
+        r"w \leftarrow w + \frac{1}{P_q} \sum_{i, j:\, y_i > y_j,\, s_i \le s_j} (x_i - x_j), "
+        r"\quad P_q \text{ pairs } y_i > y_j"
+    ),
+    seconds=_seconds,
+)

@@ -19,23 +19,26 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import MAX_LABEL, checked
-from pipeline_lib.compiled import njit
-from pipeline_lib.learners import attempts, completed, rounds
-from pipeline_lib.learners.models import LinearModel
-from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import MAX_LABEL, Seed, checked
+from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.cost import Size
+from pipeline_lib.core.settings import Positive
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners import completed, rounds, selection
+from pipeline_lib.learners.learner import IMPORTS, Learner, Passing, RankingMeasure, seen_by
+from pipeline_lib.learners.models import AveragedResult
+from pipeline_lib.learners.ranker import Trained, names_of
 from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg, order_by_score
-from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
 
 Active = Literal["margin", "misordered"]
 
 
 @dataclass(frozen=True, eq=False)
-class Run(Result):
+class Run(AveragedResult):
     """The course of :func:`run`.
 
     Attributes
@@ -56,27 +59,18 @@ class Run(Result):
         ||z_t||_2^2, the left side of (16).
     """
 
-    w: Floats
-    average: Floats
     eta: float
-    losses: Floats
     mistakes: NDArray[np.bool_]
     surrogate_losses: Floats
     squared_norms: Floats
-    feature_names: tuple[str, ...] | None = None
-
-    @property
-    def model(self) -> LinearModel:
-        """The ranker that is the mean of all iterates."""
-        return LinearModel.of(self.average, feature_names=self.feature_names)
 
 
-@checked(eta=checks.POSITIVE)
+@checked
 def run(
     data: RankingData,
     order: ArrayLike | None = None,
     measure: str = "ndcg",
-    eta: float | Literal["theory"] = 1.0,
+    eta: Positive | Literal["theory"] = 1.0,
     active: Active = "margin",
 ) -> Run:
     """Run Algorithm 1 over queries in ``order``.
@@ -108,7 +102,7 @@ def run(
     ([True, False], [0.369])
     """
     queries = rounds.of_order(data, order)
-    step = _step(data, queries, measure, eta, active)
+    step = theory_step(data, queries, measure, active) if eta == "theory" else float(eta)
     labels = (data.y > 0).astype(np.int32) if measure == "map" else data.y.astype(np.int32)
     v = slam.weights_of_all(labels, data.offsets, measure)
     longest = int(np.diff(data.offsets).max(initial=1))
@@ -118,13 +112,8 @@ def run(
     )
     losses, surrogate_losses, squared_norms = records
     average = total / max(len(queries), 1)
-    return Run(w, average, step, losses, losses > 0.0, surrogate_losses, squared_norms, names_of(data))
-
-
-def _step(data: RankingData, queries: ArrayLike, measure: str, eta: float | str, active: Active) -> float:
-    if eta == "theory":
-        return theory_step(data, queries, measure, active)
-    return float(eta)
+    found = (losses, step, losses > 0.0, surrogate_losses, squared_norms)
+    return Run(w, average, *found, feature_names=names_of(data))
 
 
 @checked
@@ -266,6 +255,16 @@ def _subgradient(X, s, y, v, misordered, best, z):  # type: ignore[no-untyped-de
     return value
 
 
+class PerceptronSettings(Passing):
+    """The perceptron of SLAM, over the training queries in random order."""
+
+    measure: RankingMeasure = Field("ndcg", description="the ranking loss and its weights: ndcg, map or ndcg@K")
+    step: Literal["theory"] | Positive = Field(1.0, description='the step size: a number, or "theory"')
+    active: Literal["margin", "misordered"] = Field(
+        "margin", description="which hinges are active: margin (as printed) or misordered"
+    )
+
+
 @checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Make ``passes`` passes over ``train`` in random orders; keep the number of passes that is best on ``validation``.
@@ -273,8 +272,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        Those of :class:`pipeline_lib.learners.declared.perceptron.PerceptronSettings`; what is missing has its
-        default. Ties go to fewer passes.
+        Those of :class:`PerceptronSettings`; what is missing has its default. Ties go to fewer passes.
     seed
         Of the orders and of random features.
 
@@ -299,4 +297,20 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         return w, len(some), {"mistakes": float(result.mistakes.mean())}
 
     numbers = range(1, chosen["passes"] + 1)
-    return attempts.keep_best("perceptron", "passes", numbers, run_passes, train, validation, chosen, seed)
+    return selection.keep_best("perceptron", "passes", numbers, run_passes, train, validation, chosen, seed)
+
+
+def _seconds(settings: PerceptronSettings, size: Size) -> float:
+    inside, runs = seen_by(settings.features, size), settings.passes_run()
+    return IMPORTS + 1e-9 * runs * inside.cells + settings.passes * 1e-7 * size.documents
+
+
+LEARNER = Learner(
+    train,
+    PerceptronSettings,
+    formula=(
+        r"w \leftarrow w - \eta X_q^\top \nabla_s \varphi(X_q w, y_q) "
+        r"\quad \text{where } X_q w \text{ ranks with a loss } (\varphi \text{ of SLAM})"
+    ),
+    seconds=_seconds,
+)

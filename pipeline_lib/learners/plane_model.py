@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.arrays import Floats
+from pipeline_lib.core.arrays import Floats
 from pipeline_lib.learners.balls import Ball
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 ACCURACY = 1e-11
 # So many features enter the programme of an l1 ball at first, and are added at a time.

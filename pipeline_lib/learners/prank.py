@@ -19,20 +19,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.compiled import njit
-from pipeline_lib.learners import attempts
-from pipeline_lib.learners.models import LinearModel
-from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Seed, checked
+from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.cost import Size
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners import selection
+from pipeline_lib.learners.learner import IMPORTS, Learner, Passing, seen_by
+from pipeline_lib.learners.models import AveragedResult
+from pipeline_lib.learners.ranker import Trained, names_of
 
 
 @dataclass(frozen=True, eq=False)
-class Run(Result):
+class Run(AveragedResult):
     """The course of :func:`run`.
 
     Attributes
@@ -47,16 +49,7 @@ class Run(Result):
         The difference between predicted and true label in every round.
     """
 
-    w: Floats
-    average: Floats
     thresholds: Floats
-    losses: NDArray[np.int64]
-    feature_names: tuple[str, ...] | None = None
-
-    @property
-    def model(self) -> LinearModel:
-        """The ranker that is the mean of all iterates."""
-        return LinearModel.of(self.average, feature_names=self.feature_names)
 
 
 @checked
@@ -79,7 +72,11 @@ def run(data: RankingData, order: ArrayLike | None = None) -> Run:
     if order is not None:
         documents = checks.query_indices("order", order, data.n_documents)
     w, average, thresholds, losses = _run(data.X, data.y, documents, int(data.y.max(initial=0)))
-    return Run(w, average, thresholds, losses, names_of(data))
+    return Run(w, average, losses, thresholds, feature_names=names_of(data))
+
+
+class PRankSettings(Passing):
+    """PRank, over the training documents in random order."""
 
 
 @checked
@@ -89,7 +86,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        Those of :class:`pipeline_lib.learners.declared.prank.PRankSettings`; what is missing has its default.
+        Those of :class:`PRankSettings`; what is missing has its default.
     seed
         Of the orders and of random features.
 
@@ -104,7 +101,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError
         When a setting is missing, unknown or has no such value.
     """
-    return attempts.keep_best_pass("prank", run, train.n_documents, train, validation, settings, seed)
+    return selection.keep_best_pass("prank", run, train.n_documents, train, validation, settings, seed)
 
 
 @njit
@@ -129,3 +126,19 @@ def _run(X, y, order, y_max):  # type: ignore[no-untyped-def]
         for c in range(d):
             w[c] += step * X[i, c]
     return w, total / max(T, 1), thresholds, losses
+
+
+def _seconds(settings: PRankSettings, size: Size) -> float:
+    inside, runs = seen_by(settings.features, size), settings.passes_run()
+    return IMPORTS + 0.5 + 1.5e-9 * runs * inside.cells
+
+
+LEARNER = Learner(
+    train,
+    PRankSettings,
+    formula=(
+        r"w \leftarrow w + \sum_r \tau_r x, \quad b_r \leftarrow b_r - \tau_r, \quad "
+        r"\tau_r = \pm 1 \text{ where } \langle w, x \rangle \text{ is on the wrong side of } b_r \text{, else } 0"
+    ),
+    seconds=_seconds,
+)

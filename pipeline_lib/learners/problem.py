@@ -3,7 +3,7 @@
 F(w) = l2/2 ||w||^2 + L(w),   L(w) = (1/Q) sum_q phi(X_q w, y_q),   over ||w||_2 or ||w||_1 <= radius (if there is one).
 
 Where X is large, losses, gradients and second derivatives are computed block by block of whole queries, by several
-threads, and added in the order of the blocks (:mod:`pipeline_lib.query_blocks`).
+threads, and added in the order of the blocks (:mod:`pipeline_lib.data.query_blocks`).
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import progress, query_blocks
-from pipeline_lib.arrays import Floats
+from pipeline_lib.core import progress
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.data import query_blocks
+from pipeline_lib.data.query_blocks import Block
 from pipeline_lib.learners.balls import Ball, lowest
 from pipeline_lib.learners.design_matrix import DesignMatrix
-from pipeline_lib.query_blocks import Block
 from pipeline_lib.surrogates.base import MinorantSurrogate, SmoothSurrogate, Surrogate
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 _LOG = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
@@ -39,7 +40,11 @@ NEGLIGIBLE = 1e-6
 
 @dataclass(frozen=True)
 class Problem:
-    """Features (N, d) in double precision, labels, offsets, surrogate, l2 >= 0, radius (may be inf) and its norm."""
+    """Features (N, d) in double precision, labels, offsets, surrogate, l2 >= 0, radius (may be inf) and its norm.
+
+    With weights c > 0 of the queries, shape (Q,), of mean 1, c_q phi(X_q w, y_q) takes the place of phi(X_q w, y_q): a
+    query counts like c_q copies of it.
+    """
 
     X: Floats | DesignMatrix
     y: NDArray[np.int32]
@@ -48,6 +53,7 @@ class Problem:
     l2: float
     radius: float = math.inf
     ball: Ball = "l2"
+    weights: Floats | None = None
 
     @property
     def blocks(self) -> list[Block]:
@@ -70,28 +76,26 @@ class Problem:
     def evaluated(self, scores: Floats, surrogate: Surrogate | None = None) -> tuple[Floats, Floats]:
         """Values (Q,) and gradient in the scores (N,) of the surrogate, or of another one."""
         loss = self.surrogate if surrogate is None else surrogate
-        values, gradient = self._by_blocks(
-            lambda block: loss.of_queries(block.queries).unchecked(
-                scores[block.rows], self.y[block.rows], block.offsets
-            )
-        )
+        values, gradient = self._by_blocks(loss.unchecked, scores)
         return values, gradient
 
     def minorant(self, scores: Floats, surrogate: MinorantSurrogate) -> tuple[Floats, Floats, Floats]:
         """Values (Q,), gradient (N,) and intercepts (Q,) of a surrogate's ``minorant``."""
-        values, gradient, intercepts = self._by_blocks(
-            lambda block: surrogate.of_queries(block.queries).minorant(
-                scores[block.rows], self.y[block.rows], block.offsets
-            )
-        )
+        values, gradient, intercepts = self._by_blocks(surrogate.minorant, scores)
         return values, gradient, intercepts
 
-    def _by_blocks(self, function: Callable[[Block], tuple[Floats, ...]]) -> tuple[Floats, ...]:
+    def _by_blocks(self, function: Callable[..., tuple[Floats, ...]], scores: Floats) -> tuple[Floats, ...]:
+        # What a surrogate gives for queries and documents, weighted
+        def of_block(block: Block) -> tuple[Floats, ...]:
+            return function(scores[block.rows], self.y[block.rows], block.offsets)
+
         blocks = self.blocks
-        if len(blocks) == 1:
-            return function(blocks[0])
-        parts = list(query_blocks.in_order(function, blocks))
-        return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+        parts = [of_block(blocks[0])] if len(blocks) == 1 else list(query_blocks.in_order(of_block, blocks))
+        found = parts[0] if len(parts) == 1 else tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+        if self.weights is None:
+            return found
+        sizes = np.diff(self.offsets)
+        return tuple((self.weights if len(x) == len(sizes) else np.repeat(self.weights, sizes)) * x for x in found)
 
     def loss(self, scores: Floats) -> tuple[float, Floats]:
         """L at w and its gradient in the scores, for scores = X w: a number and shape (N,)."""
@@ -106,10 +110,13 @@ class Problem:
         """Second derivative of F with ``surrogate``, shape (d, d): l2 I + X' D^2 phi X / Q."""
 
         def of_block(block: Block, X: Floats) -> Floats:
-            inside = surrogate.of_queries(block.queries)
-            return _lower_half(
-                X, lambda V: inside.hessian_product(scores[block.rows], self.y[block.rows], block.offsets, V)
-            )
+            y, weights = self.y[block.rows], None if self.weights is None else self.weights[block.queries]
+
+            def product_with(V: Floats) -> Floats:
+                product = surrogate.hessian_product(scores[block.rows], y, block.offsets, V)
+                return product if weights is None else np.repeat(weights, np.diff(block.offsets))[:, None] * product
+
+            return _lower_half(X, product_with)
 
         lower = query_blocks.total(self.each(of_block))
         hessian = np.tril(lower) / (len(self.offsets) - 1)

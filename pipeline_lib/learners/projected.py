@@ -14,11 +14,11 @@ import math
 
 import numpy as np
 
-from pipeline_lib.arrays import Floats
+from pipeline_lib.core.arrays import Floats
 from pipeline_lib.learners.balls import project
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 ITERATIONS = 20_000
 CERTIFICATE = "duality"

@@ -17,14 +17,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.arrays import Floats
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.learners import interior
 from pipeline_lib.learners.problem import Problem, Solution, Watch
 from pipeline_lib.surrogates.base import Norm, Surrogate
-from pipeline_lib.surrogates.linear_programme import LinearProgramme
+from pipeline_lib.surrogates.programmes import LinearProgramme
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 ITERATIONS = 300
 CERTIFICATE = "cutting planes"

@@ -5,29 +5,39 @@ which is a model with the record of its training, as ``learners.create(...).fit(
 and a :class:`Result`, which is what a learner's own function (``erm.fit``, ``perceptron.run``, ...) found. All have
 ``predict(X)`` and ``save(path)``.
 
-A saved ranker is one JSON document with a checksum (:mod:`pipeline_lib.storage`). It holds numbers and texts only, so
-that reading it executes nothing. The workflow stores its models in the same form.
+A saved ranker is one JSON document with a checksum (:mod:`pipeline_lib.core.storage`). It holds numbers and texts only,
+so that reading it executes nothing. The workflow stores its models in the same form.
 """
 
 from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pipeline_lib import checks, seeds, storage
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import RankingData
-
-Seed = int | tuple[seeds.Axis, ...]
+from pipeline_lib.core import checks, seeds, storage
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Seed, checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
 
 
+def axes_of(seed: Seed) -> tuple[seeds.Axis, ...]:
+    """The axes of a seed; a number is the only one.
+
+    Example
+    -------
+    >>> axes_of(7), axes_of((7, "fold"))
+    ((7,), (7, 'fold'))
+    """
+    return seed if isinstance(seed, tuple) else (seed,)
+
+
+@dataclass(frozen=True, eq=False)
 class Model(ABC):
     """A map from documents to scores; larger scores come first.
 
@@ -40,7 +50,12 @@ class Model(ABC):
     """
 
     kind: ClassVar[str]
-    feature_names: tuple[str, ...] | None = None
+    feature_names: tuple[str, ...] | None = field(default=None, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        names, expected = self.feature_names, self.n_inputs()
+        if names is not None and len(names) != expected:
+            raise DataError(f"feature_names: expected a name for each of {expected} features, found {len(names)}")
 
     def predict(self, X: RankingData | ArrayLike) -> Floats:
         """A score for every document, shape (N,).
@@ -65,26 +80,24 @@ class Model(ABC):
         _check_names(self.feature_names, names_of(X))
         return self._scores(data)
 
-    @abstractmethod
     def n_inputs(self) -> int | None:
         """The number of features that a document must have; None when it makes no difference."""
+        return getattr(self, "n_features", None)
 
     @abstractmethod
     def _scores(self, data: RankingData) -> Floats:
         """The scores of documents whose features were compared with those of training."""
 
-    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """All of the model in plain JSON types, with its ``kind``."""
+        """All of the model in plain JSON types, with its ``kind``; the names of features where there are any."""
+        of_class = [part.name for part in fields(self) if part.name != "feature_names"]
+        values = {name: getattr(self, name) for name in (*of_class, "feature_names")}
+        return {"kind": self.kind, **{name: _plain(value) for name, value in values.items() if value is not None}}
 
     @checked
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, which :func:`pipeline_lib.learners.load` reads."""
         Trained(self).save(path)
-
-    def _named(self) -> dict[str, Any]:
-        """The part of :meth:`to_dict` that names the features; empty where they have no names."""
-        return {} if self.feature_names is None else {"feature_names": list(self.feature_names)}
 
 
 @dataclass(frozen=True)
@@ -172,6 +185,12 @@ def names_of(X: Any) -> tuple[str, ...] | None:
     except TypeError:
         return None
     return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _check_names(expected: tuple[str, ...] | None, found: tuple[str, ...] | None) -> None:

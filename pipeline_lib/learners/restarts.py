@@ -21,14 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib import progress
-from pipeline_lib.arrays import Floats
+from pipeline_lib.core import progress
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Seed
+from pipeline_lib.core.seeds import generator
 from pipeline_lib.learners.balls import norm, project
 from pipeline_lib.learners.problem import Problem, Solution
-from pipeline_lib.seeds import Axis, generator
+from pipeline_lib.learners.ranker import axes_of
 from pipeline_lib.surrogates.base import AnnealableSurrogate
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 _LOG = logging.getLogger(__name__)
 
 CERTIFICATE = "local"
@@ -42,7 +44,7 @@ ITERATIONS, STATIONARY = 500, 1e-7
 MEMORY, ENOUGH = 10, 1e-4
 
 
-def minimise(problem: Problem, start: Floats, seed: Axis | tuple[Axis, ...]) -> Solution:
+def minimise(problem: Problem, start: Floats, seed: Seed) -> Solution:
     """The lowest of several local minima of F, from ``start`` and elsewhere; its gap is unknown (inf).
 
     The same seed gives the same minimum. F is no higher there than at any of the starts.
@@ -66,12 +68,12 @@ def minimise(problem: Problem, start: Floats, seed: Axis | tuple[Axis, ...]) -> 
     return Solution(best[1], math.inf, CERTIFICATE, steps, reason)
 
 
-def _starts(problem: Problem, start: Floats, seed: Axis | tuple[Axis, ...]) -> Iterator[Floats]:
+def _starts(problem: Problem, start: Floats, seed: Seed) -> Iterator[Floats]:
     zero = np.zeros_like(start)
     yield zero
     if start.any():
         yield start
-    rng = generator(*(seed if isinstance(seed, tuple) else (seed,)), "restarts")
+    rng = generator(*axes_of(seed), "restarts")
     random = [rng.standard_normal(len(start)) for _ in range(RANDOM_STARTS)]
     for direction, spread in zip([-_value(problem, zero)[1], *random], cycle(SPREADS), strict=False):
         deviation = float(np.std(problem.X @ direction))

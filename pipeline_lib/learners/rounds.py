@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import Axis, generator
+from pipeline_lib.core import checks
+from pipeline_lib.core.checks import Count, Natural, Seed, checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners.ranker import axes_of
 
 
 @checked
@@ -33,7 +34,7 @@ def of_order(data: RankingData, order: ArrayLike | None) -> NDArray[np.int64]:
 
 
 @checked
-def random_passes(n_queries: int, passes: int, seed: Axis | tuple[Axis, ...]) -> NDArray[np.int64]:
+def random_passes(n_queries: Natural, passes: Count, seed: Seed) -> NDArray[np.int64]:
     """Every query once per pass, in a new random order each time, shape (passes * n_queries,).
 
     Example
@@ -41,12 +42,12 @@ def random_passes(n_queries: int, passes: int, seed: Axis | tuple[Axis, ...]) ->
     >>> sorted(random_passes(3, 2, 7)[:3].tolist())
     [0, 1, 2]
     """
-    rng = generator(*(seed if isinstance(seed, tuple) else (seed,)), "order")
+    rng = generator(*axes_of(seed), "order")
     return np.concatenate([rng.permutation(n_queries) for _ in range(passes)])
 
 
-@checked(T=checks.COUNT)
-def of_game(data: RankingData, T: int, order: ArrayLike | None, seed: Axis | tuple[Axis, ...]) -> NDArray[np.int64]:
+@checked
+def of_game(data: RankingData, T: Count, order: ArrayLike | None, seed: Seed) -> NDArray[np.int64]:
     """The queries of T rounds by position, shape (T,): those of ``order``, or random passes cut off after T rounds.
 
     Raises

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.learners.ranker import Model, Trained
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Seed, checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners import completed, rounds
+from pipeline_lib.learners.features import fitted
+from pipeline_lib.learners.models import AveragedResult
+from pipeline_lib.learners.ranker import Trained
 
 __all__ = ["check_queries", "mean_measure"]
+_LOG = logging.getLogger(__name__)
+
+Attempt = Callable[[RankingData, Any], tuple[Floats, int, dict[str, float]]]
+"""(training part with the features inside, value) -> weights, iterations, and what else is recorded of the run."""
 
 
 @checked
@@ -26,7 +35,8 @@ def check_queries(learner: str, train: RankingData, validation: RankingData, cho
     >>> check_queries("erm", some, none, "l2")
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.DataError: validation: erm: expected at least one validation query to choose l2 by, found none
+    pipeline_lib.core.errors.DataError: validation: erm: expected at least one validation query to choose l2 \
+by, found none
     """
     if not train.n_queries:
         raise DataError(f"train: {learner}: expected at least one query, found none")
@@ -55,31 +65,60 @@ def mean_measure(scores: ArrayLike, data: RankingData, measure: str) -> float:
 
 
 def keep_best(
-    setting: str, settings: Mapping[str, Any], attempts: Sequence[tuple[Model, int, dict[str, Any]]]
+    name: str,
+    setting: str,
+    values: Iterable[float],
+    attempt: Attempt,
+    train: RankingData,
+    validation: RankingData,
+    settings: Mapping[str, Any],
+    seed: Seed,
 ) -> Trained:
-    """The model of the attempt with the largest ``validation``, among equals the one whose ``setting`` is smallest.
+    """Run the learner ``name`` with every value of a setting, and keep the ranker best on the validation part.
 
-    An attempt is a model, the number of its iterations, and what is recorded of it, which includes ``validation`` and
-    the value of ``setting``. The record holds all ``settings``, these values of the kept model, and ``tried``: what is
-    recorded of every attempt.
-
-    Example
-    -------
-    >>> from pipeline_lib.learners.models import IdealModel, RandomModel
-    >>> attempts = [
-    ...     (IdealModel(), 10, {"step": 2.0, "validation": 0.5}),
-    ...     (RandomModel((1,)), 20, {"step": 0.1, "validation": 0.5}),
-    ... ]
-    >>> trained = keep_best("step", {"selection": "map"}, attempts)
-    >>> trained.model, trained.record["step"], trained.record["iterations"]
-    (RandomModel(seed=(1,)), 0.1, 20)
+    Ties go to the smallest value. ``settings`` has all settings: ``features`` and ``selection`` are used here. The
+    record holds them, the value kept with its iterations, and ``tried``: for every value what the run recorded, ||w||
+    and the validation value.
     """
+    check_queries(name, train, validation, f"the {setting}")
+    features = fitted(settings["features"], train, seed)
+    inside = features.apply(train)
+    attempts = []
+    for value in values:
+        w, iterations, recorded = attempt(inside, value)
+        model = features.model(w)
+        reached = mean_measure(model.predict(validation), validation, settings["selection"])
+        words = ", ".join(f"{what.replace('_', ' ')} {number:.4g}" for what, number in recorded.items())
+        _LOG.info(
+            f"{name}, {setting} {value:g}: {iterations} iterations, {words}; "
+            f"validation {settings['selection']} {reached:.4f}"
+        )
+        tried = {setting: value, **recorded, "norm": float(np.linalg.norm(w)), "validation": reached}
+        attempts.append((model, iterations, tried))
     model, iterations, best = max(attempts, key=lambda attempt: (attempt[2]["validation"], -attempt[2][setting]))
-    record = {
-        "settings": settings,
-        setting: best[setting],
-        "validation": best["validation"],
-        "iterations": iterations,
-        "tried": [tried for _, _, tried in attempts],
-    }
-    return Trained(model, record)
+    kept = {setting: best[setting], "validation": best["validation"], "iterations": iterations}
+    return Trained(model, {"settings": settings, **kept, "tried": [tried for _, _, tried in attempts]})
+
+
+def keep_best_pass(
+    name: str,
+    run: Callable[[RankingData, NDArray[np.int64]], AveragedResult],
+    visits: int,
+    train: RankingData,
+    validation: RankingData,
+    settings: Mapping[str, Any],
+    seed: Seed,
+) -> Trained:
+    """Run a learner without a step size for 1, 2, ... ``passes`` passes of so many visits, in random orders.
+
+    Besides what :func:`keep_best` records, ``mistakes`` is the mean loss of a visit so far.
+    """
+    chosen = completed(name, settings)
+    order = rounds.random_passes(visits, chosen["passes"], seed)
+
+    def run_passes(inside: RankingData, passes: int) -> tuple[Floats, int, dict[str, float]]:
+        course = run(inside, order[: passes * visits])
+        return course.average if chosen["average"] else course.w, passes, {"mistakes": float(course.losses.mean())}
+
+    numbers = range(1, chosen["passes"] + 1)
+    return keep_best(name, "passes", numbers, run_passes, train, validation, chosen, seed)

@@ -20,12 +20,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from pipeline_lib.arrays import Floats
+from pipeline_lib.core.arrays import Floats
 from pipeline_lib.learners.newton import DUALITY, FLAT, ROUNDING, step, summand_sizes
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
 from pipeline_lib.surrogates.base import MinorantSurrogate, SmoothableSurrogate
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 ITERATIONS = 300
 # Widths are in margins. With all scores 0 every hinge is at 1: the first width rounds all of them off. Starting at the

@@ -19,11 +19,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.arrays import Floats
+from pipeline_lib.core.arrays import Floats
 from pipeline_lib.learners.balls import norm, project
 from pipeline_lib.learners.plane_weights import Weights
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 STEPS, HALVINGS = 100, 40
 

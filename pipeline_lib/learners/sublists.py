@@ -12,12 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from pipeline_lib.checks import checked
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.core.checks import Count, checked
+from pipeline_lib.data.ranking_data import RankingData
 
 
 @checked
-def cut(data: RankingData, m: int, rng: np.random.Generator) -> RankingData:
+def cut(data: RankingData, m: Count, rng: np.random.Generator) -> RankingData:
     """Divide every query at random into lists of about ``m`` documents, each of which is a query with the same name.
 
     A query of n documents becomes n // m lists (at least one) whose lengths differ by at most one. No

@@ -2,47 +2,63 @@
 
 `topk`, Algorithm 1 (RTop-kF): w_1 = 0; on round t the documents are ranked by s_t = X_t w_t, or, with probability
 gamma, by scores uniform on [0, 1]^m; from the labels of the k documents shown first comes an unbiased estimate z_t of
-X_t' grad phi(X_t w_t, y_t) (:mod:`pipeline_lib.learners.top_k_estimates`); w_(t+1) is the projection of w_t - eta z_t
+X_t' grad phi(X_t w_t, y_t); w_(t+1) is the projection of w_t - eta z_t
 onto ||w|| <= radius.
 
 The rounds are played by one compiled loop, :mod:`pipeline_lib.learners.top_k_kernels`. It takes e^300 for every larger
 exponential of `kl` and `rankboost`, in estimates and in losses: within a ball such a step ends at the surface either
 way. Its random numbers come from SplitMix64 (Steele, Lea and Flood 2014), seeded from the ``numpy`` generator of the
 seed's axes.
+
+**The estimate, once for all** (`topk`, Lemma 1). Let the gradient be F(y) = c + sum over sets B of l documents of
+H_B(y_B), where c needs no label. Every B lies in C(m - l, k - l) sets A of k documents, and A is shown with probability
+
+    P(A) = (1 - gamma) 1[A = top k of s] + gamma / C(m, k),
+
+so that c + sum over B in A of H_B(y_B) / (C(m - l, k - l) P(A)) has the mean F(y). This is the quotient of (3): both
+of its sums run over the k! orders of A. The terms, with l = 1 for the first three and l = 2 for pairs:
+
+| surrogate | c | H |
+|---|---|---|
+| `squared` | 2 s | -2 y_a e_a |
+| `kl` | 0 | (e^{s_a} - e^{y_a}) e_a |
+| `smooth-dcg` (k = 1), gain SD | 0 | G(y_a) pi_a (e_a - pi) / sigma,  pi = softmax(s / sigma) |
+| `ranksvm` | 0 | 1[y_i > y_j] 1[1 + s_j > s_i] (e_j - e_i) |
+| `ranknet`, `rankboost` | 0 | 1[y_i > y_j] q(s_j - s_i) (e_j - e_i),  q(x) = 1 / (1 + e^-x), e^x |
+
+The paper prints P(A) = 1 - gamma + gamma / C(m, k) for every A (section 4.2), which is right only where A is the top k
+of s (docs/errata.md, C); ``probabilities="as-printed"`` keeps it. For two labels the paper gives this number as
+p(sigma(1), sigma(2)), by (1) the probability of one order. The denominator of section 4.1 adds both orders and would
+then be 2 P(A), which halves every estimate; ``as-printed`` takes the number for that of the set.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
 
-from pipeline_lib import checks, surrogates
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.learners import attempts, completed
+from pipeline_lib import surrogates
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Positive, Seed, checked
+from pipeline_lib.core.cost import Size
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Probability, Whole
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners import top_k_kernels as kernels
-from pipeline_lib.learners.models import LinearModel
-from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
+from pipeline_lib.learners.learner import IMPORTS, Features, Learner, Radius, Selecting, Steps, listed, seen_by, several
+from pipeline_lib.learners.models import LinearResult
+from pipeline_lib.learners.ranker import Trained, axes_of, names_of
 from pipeline_lib.learners.rounds import of_game, random_passes
-from pipeline_lib.learners.top_k_estimates import (
-    KINDS,
-    ORDERS,
-    Probabilities,
-    check_kind,
-    check_order,
-    estimate,
-    options_of,
-    show_probability,
-)
 from pipeline_lib.ranking import GAINS, discounts, ideal_dcgs
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
@@ -61,8 +77,25 @@ __all__ = [
 ]
 
 
+Probabilities = Literal["correct", "as-printed"]
+
+KINDS = {
+    "squared": kernels.SQUARED,
+    "kl": kernels.KL,
+    "smooth-dcg": kernels.SMOOTH_DCG,
+    "ranksvm": kernels.RANKSVM,
+    "ranknet": kernels.RANKNET,
+    "rankboost": kernels.RANKBOOST,
+    "listnet": kernels.LISTNET,
+    # With G(y)/Z(y) in place of the labels it is the squared loss.
+    "squared-ndcg": kernels.SQUARED,
+}
+ORDERS: Mapping[str, int] = {"squared": 1, "kl": 1, "smooth-dcg": 1, "ranksvm": 2, "ranknet": 2, "rankboost": 2}
+"""Labels at a time over which a surrogate's gradient decomposes, for those with an estimator; k must not be smaller."""
+
+
 @dataclass(frozen=True, eq=False)
-class Run(Result):
+class Run(LinearResult):
     """What a game of T rounds looked like at its C checkpoints; all averages are over rounds 1..checkpoint.
 
     Attributes
@@ -86,7 +119,6 @@ class Run(Result):
         Rounds with a random order.
     """
 
-    w: Floats
     rounds: NDArray[np.int64]
     path: Floats
     ndcg: Floats
@@ -94,23 +126,17 @@ class Run(Result):
     own_losses: Floats
     squared_norms: Floats
     explored: int
-    feature_names: tuple[str, ...] | None = None
-
-    @property
-    def model(self) -> LinearModel:
-        """The ranker w after the last round."""
-        return LinearModel.of(self.w, feature_names=self.feature_names)
 
 
-@checked(eta=checks.POSITIVE, gamma=checks.PROBABILITY, radius=checks.POSITIVE)
+@checked
 def run(
     data: RankingData,
     surrogate: str | Surrogate,
-    k: int,
-    rounds: int,
-    eta: float,
-    gamma: float,
-    radius: float | None = None,
+    k: Count,
+    rounds: Count,
+    eta: Positive,
+    gamma: Probability,
+    radius: Positive | None = None,
     seed: Seed = 0,
     *,
     order: ArrayLike | None = None,
@@ -118,7 +144,6 @@ def run(
     checkpoints: ArrayLike | None = None,
     losses: bool = True,
     judge: ArrayLike | None = None,
-    y_max: int | None = None,
 ) -> Run:
     """Play T = ``rounds`` rounds of Algorithm 1.
 
@@ -148,8 +173,6 @@ def run(
         Measure losses as well; those of pairwise surrogates take O(m^2) a round.
     judge : shape (N,), optional
         Measure sum_i (s_i - judge_i)^2 in place of the surrogate's loss.
-    y_max : int, optional
-        The largest label that may appear.
 
     Raises
     ------
@@ -170,18 +193,17 @@ def run(
     shortest = int(data.documents_per_query[queries].min())
     if k > shortest:
         raise DataError(f"k: expected at most the length of the shortest list, {shortest}, found {k}")
-    _check_labels(data, y_max)
     printed = probabilities == "as-printed"
     return _played(data, loss, int(k), gamma, eta, queries, radius, printed, checkpoints, losses, judge, seed)
 
 
-@checked(eta=checks.POSITIVE, radius=checks.POSITIVE)
+@checked
 def with_all_labels(
     data: RankingData,
     surrogate: str | Surrogate,
-    rounds: int,
-    eta: float,
-    radius: float | None = None,
+    rounds: Count,
+    eta: Positive,
+    radius: Positive | None = None,
     seed: Seed = 0,
     *,
     order: ArrayLike | None = None,
@@ -209,7 +231,7 @@ def with_all_labels(
 @checked
 def in_random_order(
     data: RankingData,
-    rounds: int,
+    rounds: Count,
     seed: Seed = 0,
     *,
     order: ArrayLike | None = None,
@@ -228,6 +250,73 @@ def in_random_order(
 
 
 @checked
+def estimate(
+    surrogate: str | Surrogate,
+    s: ArrayLike,
+    shown: Sequence[int],
+    labels_shown: ArrayLike,
+    exploit: Sequence[int],
+    gamma: Probability,
+    k: Count,
+    *,
+    probabilities: Probabilities = "correct",
+) -> Floats:
+    """The estimate of grad phi(s, y), shape (m,), from the labels of the k documents shown first.
+
+    Parameters
+    ----------
+    s : shape (m,)
+        The learner's scores.
+    shown : at least k distinct positions in 0..m-1, best first
+        The ranking shown; what comes after the first k is not used.
+    labels_shown : shape (k,)
+        The labels of the first k documents of ``shown``.
+    exploit : at least k distinct positions, best first
+        The ranking by ``s``, which is shown when the order is not random; its first k count.
+    gamma : float in (0, 1)
+    k : int
+    probabilities : "correct" or "as-printed"
+
+    Raises
+    ------
+    DataError
+        As :func:`run`; also when a ranking is not one, or there are not k labels.
+
+    Example
+    -------
+    With gamma = 1/2, document 0 is on top with probability 3/4; 2 (s_0 - y_0 / p) = 2 (1 - 3 / 0.75).
+
+    >>> estimate("squared", [1.0, 0.0], shown=[0], labels_shown=[3], exploit=[0, 1], gamma=0.5, k=1)
+    array([-6.,  0.])
+    """
+    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    check_order(loss, k)
+    scores = np.ascontiguousarray(checks.floats("s", s, ndim=1))
+    m = len(scores)
+    seen, best = _top("shown", shown, m, k), _top("exploit", exploit, m, k)
+    known = checks.labels("labels_shown", labels_shown)
+    if len(known) != k:
+        raise DataError(f"labels_shown: expected k = {k} labels, found {len(known)}")
+    top = probabilities == "as-printed" or set(best.tolist()) == set(seen.tolist())
+    g, softmax, (sigma, sign) = np.empty(m), np.empty(m), options_of(loss)
+    weight = kernels.inverse_weight(m, int(k), ORDERS[loss.name], gamma, top)
+    kernels.estimate(KINDS[loss.name], scores, seen, known.astype(np.float64), weight, sigma, sign, softmax, g)
+    return g
+
+
+@checked
+def show_probability(m: Count, k: Count, gamma: float, *, top: bool) -> float:
+    """P(A): that exactly the k documents of A are shown first, (1 - gamma) 1[A is the top k] + gamma / C(m, k).
+
+    Example
+    -------
+    >>> show_probability(3, 1, 0.3, top=True), show_probability(3, 2, 0.3, top=False)
+    (0.7999999999999999, 0.09999999999999999)
+    """
+    return (1.0 - gamma if top else 0.0) + gamma / math.comb(m, k)
+
+
+@checked
 def theorem_parameters(T: int) -> tuple[float, float]:
     """eta = T^(-2/3) and gamma = T^(-1/3): what Theorem 4.1 asks for, up to constants, and section 6 uses.
 
@@ -242,7 +331,7 @@ def theorem_parameters(T: int) -> tuple[float, float]:
 
 
 @checked
-def log_checkpoints(T: int, count: int = 40, first: int = 100) -> NDArray[np.int64]:
+def log_checkpoints(T: int, count: Count = 40, first: int = 100) -> NDArray[np.int64]:
     """About ``count`` rounds from ``first`` to T, evenly spread in their logarithm; T is always among them.
 
     Raises
@@ -261,6 +350,31 @@ def log_checkpoints(T: int, count: int = 40, first: int = 100) -> NDArray[np.int
     return np.unique(np.append(np.round(points), T).astype(np.int64))
 
 
+class TopKFeedbackSettings(Selecting):
+    """Algorithm 1 of topk, which sees the labels of the k documents it shows first.
+
+    eta = c T^(-2/3) over T rounds.
+    """
+
+    k: Whole = Field(2, description="number of labels that are seen; pairwise surrogates need at least 2")
+    step: Steps = Field(
+        (1e-3, 1e-2, 1e-1, 1.0), description="c, or several values, of which the best is chosen on the validation part"
+    )
+    passes: Whole = Field(50, description="number of times that every query is visited")
+    gamma: Literal["theory"] | Probability = Field(
+        "theory", description="probability of a random order: a number, or theory for T^(-1/3)"
+    )
+    radius: Radius = Field(10.0, description="largest ||w||; null means no limit")
+    probabilities: Literal["correct", "as-printed"] = Field(
+        "correct", description="correct, or as-printed, which biases the estimates"
+    )
+    features: Features = Field("standardised", description="as for erm")
+
+    def chooses(self) -> bool:
+        """Whether there are several steps."""
+        return several(self.step)
+
+
 @checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Play ``passes`` passes over ``train`` with eta = c T^(-2/3) for every c; keep what ``validation`` likes best.
@@ -269,8 +383,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ----------
     settings : mapping
         ``surrogate`` (a name of :data:`ORDERS`), ``options`` (of the surrogate) and those of
-        :class:`pipeline_lib.learners.declared.top_k_feedback.TopKFeedbackSettings`; what is missing has its default.
-        Ties go to the smaller c.
+        :class:`TopKFeedbackSettings`; what is missing has its default. Ties go to the smaller c.
     seed
         Of the orders, of exploration and of random features.
 
@@ -312,7 +425,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         return found.w, len(order), {"shown_ndcg": float(np.nan_to_num(found.ndcg[-1]))}
 
     name = f"top-k feedback, {loss.name}"
-    return attempts.keep_best(name, "step", chosen["step"], with_step, train, validation, chosen, seed)
+    return selection.keep_best(name, "step", chosen["step"], with_step, train, validation, chosen, seed)
 
 
 def _played(
@@ -332,45 +445,62 @@ def _played(
     stops = stops_of(checkpoints, len(queries))
     gains = loss.name == "squared-ndcg"
     values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
-    judged = np.empty(0) if judge is None else _judge(judge, data.n_documents)
-    sigma, sign = options_of(loss)
+    judged = np.empty(0)
+    if judge is not None:
+        judged = np.ascontiguousarray(checks.floats("judge", judge, shape=(data.n_documents,)))
     state = generator(*axes_of(seed)).integers(0, 2**64, size=1, dtype=np.uint64)
-    reach = math.inf if radius is None else radius
+    reach = math.inf if radius is None else float(radius)
+    quality = ideal_dcgs(data.y, data.offsets, kernels.SHOWN), discounts(kernels.SHOWN), GAINS
     found = kernels.play(
         *(data.X, data.y, data.offsets, queries, values, judged, KINDS[loss.name], ORDERS.get(loss.name, 1), k),
-        *(
-            float(gamma),
-            float(eta),
-            float(reach),
-            printed,
-            sigma,
-            sign,
-            measured,
-            ideal_dcgs(data.y, data.offsets, kernels.SHOWN),
-            discounts(kernels.SHOWN),
-            GAINS,
-            stops,
-            state,
-        ),
+        *(float(gamma), float(eta), reach, printed, *options_of(loss), measured, *quality, stops, state),
     )
     w, path, ndcg, losses, own, norms, explored = found
     if not (np.isfinite(w).all() and np.isfinite(losses).all()):
         raise DataError("eta: scores overflowed; give smaller steps or a smaller radius")
     if not measured:
         losses[:], own[:] = np.nan, np.nan
-    return Run(w, stops, path, ndcg, losses, own, norms, int(explored), names_of(data))
+    return Run(w, stops, path, ndcg, losses, own, norms, int(explored), feature_names=names_of(data))
 
 
-def axes_of(seed: Seed) -> tuple[Axis, ...]:
-    return seed if isinstance(seed, tuple) else (seed,)
+def options_of(loss: Surrogate) -> tuple[float, float]:
+    # SmoothDCG's width, and the sign with which its gain enters the loss; the others have neither
+    if loss.name != "smooth-dcg":
+        return 1.0, 1.0
+    return float(getattr(loss, "sigma")), 1.0 if getattr(loss, "sign") == "as-printed" else -1.0  # noqa: B009
 
 
-def _check_labels(data: RankingData, y_max: int | None) -> None:
-    if y_max is None:
-        return
-    beyond = np.flatnonzero(data.y > y_max)
-    if len(beyond):
-        raise DataError(f"row {beyond[0]}: expected a label of at most y_max = {y_max}, found {data.y[beyond[0]]}")
+def check_kind(loss: Surrogate, known: Mapping[str, int]) -> None:
+    if loss.name not in known:
+        raise DataError(f"surrogate: expected one of {', '.join(known)}, found {loss.name}")
+    if getattr(loss, "normalisation", "sum") != "sum":
+        raise DataError(f"{loss.name}: expected normalisation 'sum'; the number of pairs takes all labels to know")
+    if getattr(loss, "margin", 1.0) != 1.0:
+        raise DataError(f"{loss.name}: expected margin 1, found {getattr(loss, 'margin')}")  # noqa: B009
+    if loss.name == "smooth-dcg" and (getattr(loss, "k") != 1 or getattr(loss, "sign") == "regret"):  # noqa: B009
+        raise DataError("smooth-dcg: expected the published loss, k = 1, with sign 'ascent' or 'as-printed'")
+
+
+def check_order(loss: Surrogate, k: int) -> None:
+    if loss.name == "listnet":
+        raise DataError(
+            "listnet: its gradient does not decompose over fewer labels than all of a list (Lemma 3), found "
+            f"k = {k}; take kl, or with_all_labels"
+        )
+    check_kind(loss, ORDERS)
+    if k < ORDERS[loss.name]:
+        raise DataError(
+            f"{loss.name}: expected k >= 2, because its gradient does not decompose over single labels (Lemma 2), "
+            f"found k = {k}"
+        )
+
+
+def _top(name: str, ranking: Sequence[int], m: int, k: int) -> NDArray[np.int64]:
+    places = np.asarray(ranking)
+    good = places.ndim == 1 and len(places) >= k and places.dtype.kind in "iu"
+    if not (good and len(np.unique(places)) == len(places) and places.min() >= 0 and places.max() < m):
+        raise DataError(f"{name}: expected at least k = {k} distinct positions in 0..{m - 1}, found {places.tolist()}")
+    return places[:k].astype(np.int64)
 
 
 def stops_of(checkpoints: ArrayLike | None, T: int) -> NDArray[np.int64]:
@@ -381,5 +511,19 @@ def stops_of(checkpoints: ArrayLike | None, T: int) -> NDArray[np.int64]:
     return stops.astype(np.int64)
 
 
-def _judge(judge: ArrayLike, n: int) -> Floats:
-    return np.ascontiguousarray(checks.floats("judge", judge, shape=(n,)))
+def _seconds(settings: TopKFeedbackSettings, size: Size) -> float:
+    # A round has a fixed cost besides that of reading the query's features.
+    rounds = settings.passes * len(listed(settings.step))
+    return IMPORTS + rounds * (6e-7 * size.queries + 3e-10 * seen_by(settings.features, size).cells)
+
+
+LEARNER = Learner(
+    train,
+    TopKFeedbackSettings,
+    formula=(
+        r"w \leftarrow \Pi(w - \eta z_q), \quad \mathbb{E}\, z_q = X_q^\top \nabla_s \varphi(X_q w, y_q), "
+        r"\text{ from the labels of the } k \text{ documents shown}"
+    ),
+    with_surrogate=True,
+    seconds=_seconds,
+)

@@ -17,11 +17,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.ranking import gain, top_by_score
 from pipeline_lib.surrogates import vector_exp
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 SHOWN = 10
 """Quality is NDCG at this rank."""
@@ -57,26 +57,23 @@ def play(  # type: ignore[no-untyped-def]
         begin, m = offsets[q], offsets[q + 1] - offsets[q]
         documents, truth = X[begin : begin + m], values[begin : begin + m]
         following = offsets[order[min(t + 1, len(order) - 1)]]
-        _score(X, begin, m, following, w, s)
+        score(X, begin, m, following, w, s)
         shown, scores = best, s
         top_by_score(s[:m], min(n_best, m), best)
-        if gamma > 0.0 and _uniform(state) < gamma:
+        if gamma > 0.0 and uniform(state) < gamma:
             for i in range(m):
-                random[i] = _uniform(state)
+                random[i] = uniform(state)
             top_by_score(random[:m], min(n_best, m), drawn)
             shown, scores = drawn, random
             explored += 1
         if ideal[q] > 0.0:
-            gained = 0.0
-            for rank in range(min(SHOWN, m)):
-                gained += gains[y[begin + shown[rank]]] * D[rank]
-            quality += gained / ideal[q]
+            quality += gained(y[begin : begin + m], shown, gains, D) / ideal[q]
             rated += 1
         if measured:
             goal, what = (judge[begin : begin + m], SQUARED) if len(judge) else (truth, kind)
-            value = _loss(what, s[:m], goal, sigma, sign)
+            value = loss_of(what, s[:m], goal, sigma, sign)
             own_loss += value
-            loss += value if scores is s else _loss(what, scores[:m], goal, sigma, sign)
+            loss += value if scores is s else loss_of(what, scores[:m], goal, sigma, sign)
         if k == 0:  # all labels: A = all documents, P(A) = 1
             estimate(kind, s[:m], every[:m], truth, 1.0, sigma, sign, softmax, g)
         else:
@@ -114,7 +111,7 @@ request: Any = intrinsic(_request)
 
 
 @njit(fastmath={"reassoc", "contract"})
-def _score(X, begin, m, following, w, s):  # type: ignore[no-untyped-def]
+def score(X, begin, m, following, w, s):  # type: ignore[no-untyped-def]
     # s_i = <x_i, w>; summed in any order, as vector instructions require. Equal documents have equal scores. The
     # document that is prefetched is AHEAD of the one scored; the last one is followed by those of the next query.
     for i in range(m):
@@ -173,7 +170,16 @@ def _descend(x, slope, eta, w):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _uniform(state):  # type: ignore[no-untyped-def]
+def gained(y, shown, gains, D):  # type: ignore[no-untyped-def]
+    # DCG at SHOWN of a ranking
+    total = 0.0
+    for rank in range(min(SHOWN, len(y))):
+        total += gains[y[shown[rank]]] * D[rank]
+    return total
+
+
+@njit
+def uniform(state):  # type: ignore[no-untyped-def]
     # SplitMix64: uniform on [0, 1) in steps of 2^-53
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
@@ -288,7 +294,7 @@ def _kl_loss(s, values):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _loss(kind, s, values, sigma, sign):  # type: ignore[no-untyped-def]
+def loss_of(kind, s, values, sigma, sign):  # type: ignore[no-untyped-def]
     total, m = 0.0, len(s)
     if kind == SQUARED:
         for i in range(m):

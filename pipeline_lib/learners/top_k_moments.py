@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Label, NonNegative, checked
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.learners.top_k_feedback import Probabilities, estimate
 from pipeline_lib.ranking import order_by_score
 from pipeline_lib.surrogates.base import Surrogate
@@ -30,7 +30,7 @@ Term = Callable[[tuple[int, ...]], Floats]
 
 
 @checked
-def ordered_tops(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tuple[int, ...], float]]:
+def ordered_tops(scores: ArrayLike, k: Count, gamma: float) -> Iterator[tuple[tuple[int, ...], float]]:
     """Every ordered top of k documents with its probability (1); they sum to 1.
 
     Raises
@@ -49,7 +49,7 @@ def ordered_tops(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tupl
 
 
 @checked
-def lemma_1_mean(terms: Term, scores: ArrayLike, k: int, gamma: float) -> Floats:
+def lemma_1_mean(terms: Term, scores: ArrayLike, k: Count, gamma: float) -> Floats:
     """The mean of Lemma 1's estimator (3) of sum over ordered k-tuples of ``terms(tuple)``, from (1) and (3) alone.
 
     Example
@@ -71,7 +71,7 @@ def mean_estimate(
     surrogate: Surrogate,
     scores: ArrayLike,
     y: ArrayLike,
-    k: int,
+    k: Count,
     gamma: float,
     probabilities: Probabilities = "correct",
 ) -> Floats:
@@ -94,7 +94,7 @@ def mean_estimate(
 
 
 @checked
-def second_moment(surrogate: Surrogate, X: ArrayLike, scores: ArrayLike, y: ArrayLike, k: int, gamma: float) -> float:
+def second_moment(surrogate: Surrogate, X: ArrayLike, scores: ArrayLike, y: ArrayLike, k: Count, gamma: float) -> float:
     """E ||X' f||_2^2 of the learner's estimate f over all that may be shown: the left side of Lemma 5.
 
     Example
@@ -147,7 +147,7 @@ def _ranking(scores: ArrayLike) -> list[int]:
 
 
 @checked
-def printed_constant(name: str, m: int, feature_norm: float, radius: float, y_max: int) -> float:
+def printed_constant(name: str, m: Count, feature_norm: NonNegative, radius: NonNegative, y_max: Label) -> float:
     """C of Lemma 5 as its proof prints it, with R_D = ``feature_norm``, U = ``radius`` and R_max = ``y_max``.
 
     C^sq = m^4 R_D^4 U^2 R_max^2, C^KL = m^2 R_D^2 exp(2 R_D U), and C^svm = m^4 R_D^2, the smallest whole constant in
@@ -168,7 +168,7 @@ def printed_constant(name: str, m: int, feature_norm: float, radius: float, y_ma
 
 
 @checked
-def valid_constant(name: str, m: int, feature_norm: float, radius: float, y_max: int) -> float:
+def valid_constant(name: str, m: Count, feature_norm: NonNegative, radius: NonNegative, y_max: Label) -> float:
     """A C with E||z||^2 <= C / gamma for all parameters (docs/errata.md, T).
 
     By Lemma 4, ||X'f||_2 <= R_D ||f||_1. Over the sets A of l documents E||z||^2 <= R_D^2 sum_A P(A) ||f_A||_1^2, and
@@ -195,7 +195,7 @@ def valid_constant(name: str, m: int, feature_norm: float, radius: float, y_max:
 
 
 @checked
-def start_constant(name: str, m: int, y_max: int) -> float:
+def start_constant(name: str, m: Count, y_max: Label) -> float:
     """C with E||z_1||^2 <= C R_D^2 / gamma at w_1 = 0, where scores are 0; used to choose a step size.
 
     m^2 (2 y_max)^2 for squared, m^2 (e^{y_max} - 1)^2 for kl, m^2 (m - 1)^2 for ranksvm.

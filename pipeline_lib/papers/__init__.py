@@ -2,15 +2,19 @@
 
 A paper is a folder of this package, found by its file ``paper.toml``:
 
-    paper.toml      title, authors, year, and its place in the order of the report
-    claims.yaml     what it claims, and the rule by which each claim is judged
+    paper.toml      title, authors, year, its place in the order of the report, and the order of its topics
     sections.yaml   its statements section by section, with their claims (pipeline_lib/claims/coverage.py)
-    experiments/    one module for each experiment, which declares it as EXPERIMENT (pipeline_lib/experiment.py)
-    computations/   the mathematics of the larger experiments, imported by their steps
     page.md         its page of the report, a template (pipeline_lib/reporting/page.py)
+    errata.yaml     what in it is wrong or loose, and what holds (pipeline_lib/claims/errata.py)
     findings.md     what the front page of the report says of it, a template as well
     page.py         functions that the templates use, FUNCTIONS = {name: function}; seldom needed
-    witnesses.py    exact counterexamples to what it prints (pipeline_lib/witnesses.py), if there are any
+
+Every other folder in it is a topic, and what several topics share is a module beside them:
+
+    experiment.py   the experiment, declared as EXPERIMENT (pipeline_lib/experiment.py): settings, rows, steps
+    claims.yaml     what the paper claims there, and the rule by which each claim is judged
+    witnesses.py    exact counterexamples to what it prints (pipeline_lib/papers/witnesses.py), if there are any
+    page.md         its part of the page, if it has one
 
 Nothing is imported before it is needed, so that a job depends on the modules of its own experiment only.
 
@@ -25,7 +29,6 @@ True
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -33,9 +36,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib.errors import ConfigurationError, hint
+from pipeline_lib.core.errors import ConfigurationError, hint
 from pipeline_lib.experiment import Experiment, Step
-from pipeline_lib.witnesses import Witness
+from pipeline_lib.papers.witnesses import Witness
 
 FOLDER = Path(__file__).parent
 
@@ -49,11 +52,31 @@ class Paper:
     authors: str
     published: str
     order: int
+    ordered: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
-        """Where its claims, experiments and page are."""
+        """Where its topics and its page are."""
         return FOLDER / self.name
+
+    @property
+    def topics(self) -> list[str]:
+        """The folders of its topics: those that ``paper.toml`` puts in order, then the others that there are."""
+        found = {path.parent.name for path in self.folder.glob("*/*") if path.name in ("experiment.py", "claims.yaml")}
+        return [*self.ordered, *sorted(found.difference(self.ordered))]
+
+    def with_file(self, name: str) -> list[str]:
+        """The topics that have a file of this name, in their order."""
+        return [topic for topic in self.topics if (self.folder / topic / name).is_file()]
+
+    def added(self, name: str) -> list[str]:
+        """The files of this name in topics that ``paper.toml`` does not put in order."""
+        return [f"{topic}/{name}" for topic in self.with_file(name) if topic not in self.ordered]
+
+    @property
+    def ledger(self) -> list[Path]:
+        """Its files of claims, in the order of its topics."""
+        return [self.folder / topic / "claims.yaml" for topic in self.with_file("claims.yaml")]
 
 
 @cache
@@ -63,7 +86,7 @@ def every() -> tuple[Paper, ...]:
     Raises
     ------
     ConfigurationError
-        When a ``paper.toml`` cannot be read or has other keys than ``title``, ``authors``, ``published`` and ``order``.
+        When a ``paper.toml`` cannot be read or has other keys than those of :class:`Paper`.
     """
     return tuple(sorted(map(_read, sorted(FOLDER.glob("*/paper.toml"))), key=lambda paper: (paper.order, paper.name)))
 
@@ -87,10 +110,9 @@ def experiments(paper: str) -> dict[str, Experiment]:
     Raises
     ------
     ConfigurationError
-        When a module of the paper's ``experiments`` folder declares none.
+        When the module of a topic declares none.
     """
-    folder = get(paper).folder / "experiments"
-    return {found.name: experiment(paper, found.name) for found in sorted(pkgutil.iter_modules([str(folder)]))}
+    return {name: experiment(paper, name) for name in sorted(get(paper).with_file("experiment.py"))}
 
 
 def experiment(paper: str, name: str) -> Experiment:
@@ -107,9 +129,9 @@ def module_of(paper: str, name: str) -> str:
     Example
     -------
     >>> module_of("twolayer", "gaps")
-    'pipeline_lib.papers.twolayer.experiments.gaps'
+    'pipeline_lib.papers.twolayer.gaps.experiment'
     """
-    return f"{__name__}.{paper}.experiments.{name}"
+    return f"{__name__}.{paper}.{name}.experiment"
 
 
 def page_files(paper: str) -> list[Path]:
@@ -117,7 +139,7 @@ def page_files(paper: str) -> list[Path]:
     folder = get(paper).folder
     files = (
         *(folder / name for name in ("page.md", "findings.md", "sections.yaml")),
-        *sorted(folder.glob("page/*.md")),
+        *(path for topic in get(paper).topics for path in sorted((folder / topic).glob("*.md"))),
     )
     return [path for path in files if path.is_file()]
 
@@ -133,22 +155,21 @@ def page_functions(paper: str) -> dict[str, Callable[..., Any]]:
     return dict(getattr(importlib.import_module(name), "FUNCTIONS", {})) if name else {}
 
 
-def witnesses_of(paper: str) -> str | None:
-    """The dotted name of the module with a paper's exact counterexamples, or None where there is none."""
-    return f"{__name__}.{paper}.witnesses" if (get(paper).folder / "witnesses.py").is_file() else None
+def witness_modules(paper: str) -> list[str]:
+    """The dotted names of the modules with a paper's exact counterexamples, in the order of its topics."""
+    return [f"{__name__}.{paper}.{topic}.witnesses" for topic in get(paper).with_file("witnesses.py")]
 
 
 def witnesses(paper: str) -> tuple[Witness, ...]:
-    """The exact counterexamples of a paper, in the order in which they are defined.
+    """The exact counterexamples of a paper, in the order of its topics.
 
     Example
     -------
     >>> [one.name for one in witnesses("slam")][:2]
-    ['step-size', 'unit-step']
+    ['linear-maps', 'ranksvm-norm']
     """
-    name = witnesses_of(paper)
-    found = vars(importlib.import_module(name)).values() if name else ()
-    return tuple(one for one in found if isinstance(one, Witness))
+    found = (vars(importlib.import_module(name)).values() for name in witness_modules(paper))
+    return tuple(one for values in found for one in values if isinstance(one, Witness))
 
 
 def steps(chosen: Iterable[str]) -> Iterator[tuple[str, str, Step]]:
@@ -157,23 +178,24 @@ def steps(chosen: Iterable[str]) -> Iterator[tuple[str, str, Step]]:
     Raises
     ------
     ConfigurationError
-        When two steps of one paper have the same name, or two hand in evidence for one claim.
+        When two steps of one paper have the same name.
     """
-    seen: dict[str, str] = {}
     for paper in chosen:
+        seen: dict[str, str] = {}
         for name, declared in experiments(paper).items():
             for step in declared.steps:
-                for key in (f"step {paper} {step.name}", *(f"claim {claim}" for claim in step.claims)):
-                    if key in seen:
-                        raise ConfigurationError(
-                            f"{key}: expected one declaration, found {seen[key]} and {paper}/{name}"
-                        )
-                    seen[key] = f"{paper}/{name}"
+                if (other := seen.setdefault(step.name, name)) != name:
+                    raise ConfigurationError(
+                        f"step {paper} {step.name}: expected one declaration, found it in {other} and {name}"
+                    )
                 yield paper, name, step
 
 
 def _read(path: Path) -> Paper:
     try:
-        return Paper(name=path.parent.name, **tomllib.loads(path.read_text(encoding="utf-8")))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Paper(name=path.parent.name, ordered=tuple(content.pop("topics", ())), **content)
     except (tomllib.TOMLDecodeError, TypeError) as error:
-        raise ConfigurationError(f"{path}: expected title, authors, published and order as TOML; {error}") from None
+        raise ConfigurationError(
+            f"{path}: expected title, authors, published, order and topics as TOML; {error}"
+        ) from None

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.arrays import Floats
+from pipeline_lib.core.arrays import Floats
 
 Labels = NDArray[np.int32]
 HAIR = 1e-9

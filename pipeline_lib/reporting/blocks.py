@@ -4,7 +4,7 @@ Building blocks that say what is on the page; the template alone knows HTML. Two
 own: :class:`pipeline_lib.reporting.tables.Table` and :class:`pipeline_lib.reporting.figures.Figure`. Running text may
 hold ``code`` between backticks, ``[words](#place)`` links to places of the report, and mathematics in TeX between
 ``\(`` and ``\)``; everything else is shown as it is. Words that somebody else chose, such as titles, are no markup:
-they get into running text through :func:`pipeline_lib.markup.quoted`.
+they get into running text through :func:`pipeline_lib.core.markup.quoted`.
 """
 
 from __future__ import annotations
@@ -31,36 +31,12 @@ class Block(Protocol):
 
 
 @dataclass(frozen=True)
-class Paragraph:
-    """Running text."""
+class Prose:
+    """Running text as HTML, made from Markdown; ``tone`` sets it apart."""
 
-    text: str
-    block: ClassVar[str] = "paragraph"
-
-
-@dataclass(frozen=True)
-class Note:
-    """A sentence set apart: something ``missing``, a ``warning``, or ``information``."""
-
-    text: str
-    tone: Tone = "information"
-    block: ClassVar[str] = "note"
-
-
-@dataclass(frozen=True)
-class Formula:
-    """A displayed formula in TeX."""
-
-    tex: str
-    block: ClassVar[str] = "formula"
-
-
-@dataclass(frozen=True)
-class Bullets:
-    """An unordered list."""
-
-    items: tuple[str, ...]
-    block: ClassVar[str] = "bullets"
+    html: str
+    tone: Tone | None = None
+    block: ClassVar[str] = "prose"
 
 
 @dataclass(frozen=True)

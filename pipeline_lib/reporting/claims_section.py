@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pipeline_lib import errata
+from pipeline_lib.claims import errata
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.claims.severity import Plant, Severity
 from pipeline_lib.claims.words import STATUSES, Status, plain, setting_words, shown_value, spoken
-from pipeline_lib.reporting.blocks import Paragraph, Section
+from pipeline_lib.reporting.blocks import Section
+from pipeline_lib.reporting.markdown import prose
 from pipeline_lib.reporting.study import count
 
 SIGNS: dict[Status, str] = {
@@ -23,6 +24,12 @@ SIGNS: dict[Status, str] = {
 }
 """The sign of every status, for readers who cannot tell its colour, in the order of the report."""
 
+
+def linked(claim: str, status: Status) -> str:
+    """A link to a claim after the sign of its status, as running text."""
+    return f"{SIGNS[status]}\u00a0[{claim}](#claim-{claim})"
+
+
 TRIALS_SHOWN = 10
 """Trials a claim lists on the page, the deciding ones first; claims.json holds all."""
 
@@ -33,6 +40,7 @@ class ClaimList:
 
     claims: tuple[JudgedClaim, ...]
     block: ClassVar[str] = "claims"
+    shown: ClassVar[int] = TRIALS_SHOWN
 
     @staticmethod
     def trials(claim: JudgedClaim) -> list[tuple[str, str, str, str]]:
@@ -49,21 +57,13 @@ class ClaimList:
         ]
 
     @staticmethod
-    def more(claim: JudgedClaim) -> int:
-        """Trials that are not shown."""
-        return max(0, len(claim.trials) - TRIALS_SHOWN)
-
-    @staticmethod
     def errata(claim: JudgedClaim) -> list[tuple[str, str]]:
         """The errata on which the judgement depends: letter and address."""
         return [(letter, errata.address(letter)) for letter in errata.of_claims().get(claim.id, ())]
 
     @staticmethod
-    def tested(claim: JudgedClaim) -> str:
-        """In one line, how severe the test was: deciding trials, slack, planted statements; nothing if not judged."""
-        found = claim.severity
-        if found is None:
-            return ""
+    def tested(found: Severity) -> str:
+        """In one line, how severe the test was: deciding trials, slack, planted statements."""
         words = [f"decided by {found.informative} of {count(found.trials, 'trial')}"]
         words += filter(None, [found.sharper])
         for holds, noun, outcome in ((False, "planted error", "caught"), (True, "planted control", "passed")):
@@ -72,11 +72,8 @@ class ClaimList:
         return "; ".join(words)
 
     @staticmethod
-    def figures(claim: JudgedClaim) -> list[tuple[str, str]]:
+    def figures(found: Severity) -> list[tuple[str, str]]:
         """What the evidence excludes and resolves, each with its name."""
-        found = claim.severity
-        if found is None:
-            return []
         figures = [("Excluded", excluded(found))] if found.excludes else []
         return figures + ([("Resolution", _resolved(found))] if any(found.resolution.values()) else [])
 
@@ -90,14 +87,14 @@ class ClaimList:
         return "caught" if plant.caught else "not caught"
 
 
-def further(judged: JudgedStudy, paper: str, shown: Sequence[str]) -> list[Section]:
+def further(judged: JudgedStudy, paper: str, shown: Sequence[str]) -> Section | None:
     """The claims of a paper that its story does not show, such as those whose experiment was not run."""
     claims = [claim for claim in judged.claims if claim.paper == paper and claim.id not in shown]
     claims.sort(key=lambda claim: STATUSES.index(claim.status))
     if not claims:
-        return []
+        return None
     words = "These claims belong to parts of the paper of which this study has no results."
-    return [Section(f"further-{paper}", "Further claims", (Paragraph(words), ClaimList(tuple(claims))))]
+    return Section(f"further-{paper}", "Further claims", (prose(words), ClaimList(tuple(claims))))
 
 
 def _resolved(severity: Severity) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline_lib import storage
 from pipeline_lib.claims import judged
 from pipeline_lib.claims.judged import JudgedClaim
 from pipeline_lib.claims.words import STATUSES
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.study import as_text
 

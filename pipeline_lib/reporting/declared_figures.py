@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.reporting import figures
 from pipeline_lib.reporting.figures import Band, Figure, Measured, Pair
 from pipeline_lib.reporting.queries import Rows
-from pipeline_lib.reporting.tables import scientific
+from pipeline_lib.reporting.tables import short
 
 LEAST_SHOWN = 0.1
 """A band that comes near 0 is cut at this share of its value on a logarithmic axis, where 0 has no place.
@@ -80,7 +80,8 @@ def power(curve: Curves, exponent: float, label: str) -> Curves:
         return NONE
     points = next(iter(curve.points.values()))
     x_0, y_0 = points[0][:2]
-    return Curves({label: [_flat(x, y_0 * (x / x_0) ** exponent) for x, *_ in points]}, curve.source)
+    heights = ((x, y_0 * (x / x_0) ** exponent) for x, *_ in points)
+    return Curves({label: [(x, y, y, y) for x, y in heights]}, curve.source)
 
 
 def thinned(drawn: Curves, most: int) -> Curves:
@@ -97,63 +98,37 @@ def lines(
     name: str,
     title: str,
     caption: str,
-    drawn: Curves,
+    drawn: Curves | Mapping[str, Curves],
     *,
     xlabel: str,
     ylabel: str,
     log: str = "",
     dashed: Curves = NONE,
     marks: Curves = NONE,
-    vertical: Mapping[str, float] | None = None,
     description: str = "",
 ) -> Figure:
-    """Declare a figure of curves on one pair of axes.
+    """Declare a figure of curves on one pair of axes, or on a pair for every title; a label has one colour in all.
 
-    ``dashed`` are lines without a band, ``marks`` single points, ``vertical`` named places on the x-axis; ``log`` names
-    the logarithmic axes. Without a ``description`` the ends of every curve are said in words.
+    ``dashed`` are lines without a band, ``marks`` single points; ``log`` names the logarithmic axes. Without a
+    ``description`` the ends of every curve are said in words.
     """
-    shown = _for_axis(drawn, log)
-    source = (drawn + dashed + marks).source
-    return Figure(
-        name=name,
-        title=title,
-        caption=caption + _cut(drawn, shown),
-        source=source,
-        description=description or in_words(drawn, xlabel),
-        draw=lambda: figures.line_plot(
-            shown.points,
-            xlabel=xlabel,
-            ylabel=ylabel,
-            log=log,
-            vertical=vertical,
-            bounds=_bare(dashed),
-            marks=_bare(marks),
-        ),
-    )
-
-
-def panels(
-    name: str,
-    title: str,
-    caption: str,
-    drawn: Mapping[str, Curves],
-    *,
-    xlabel: str,
-    ylabel: str,
-    log: str = "",
-    description: str = "",
-) -> Figure:
-    """Declare several line plots, by their titles, on the same axes; a label has one colour in all of them."""
-    shown = {panel: _for_axis(one, log) for panel, one in drawn.items()}
-    cut = next((words for panel in drawn if (words := _cut(drawn[panel], shown[panel]))), "")
+    parts = {"": drawn} if isinstance(drawn, Curves) else drawn
+    shown = {panel: _for_axis(one, log) for panel, one in parts.items()}
+    cut = next((words for panel in parts if (words := _cut(parts[panel], shown[panel]))), "")
+    told = (f"{panel}: {in_words(one, xlabel)}" if panel else in_words(one, xlabel) for panel, one in parts.items())
     return Figure(
         name=name,
         title=title,
         caption=caption + cut,
-        source=sum(drawn.values(), NONE).source,
-        description=description or " ".join(f"{panel}: {in_words(one, xlabel)}" for panel, one in drawn.items()),
-        draw=lambda: figures.line_panels(
-            {panel: one.points for panel, one in shown.items()}, xlabel=xlabel, ylabel=ylabel, log=log
+        source=sum((*parts.values(), dashed, marks), NONE).source,
+        description=description or " ".join(told),
+        draw=lambda: figures.line_plot(
+            {panel: one.points for panel, one in shown.items()},
+            xlabel=xlabel,
+            ylabel=ylabel,
+            log=log,
+            dashed=dashed.points,
+            marks=marks.points,
         ),
     )
 
@@ -178,7 +153,7 @@ def heat(
     down = sorted({place for part in parts.values() for place in part.column(y)})
     values = {words: _grid(part, across, down, x, y, value) for words, part in parts.items()}
     ends = [v for grid in values.values() for row in grid for v in row if v is not None]
-    words = f"{len(down)} by {len(across)} cells, from {_short(min(ends))} to {_short(max(ends))}." if ends else ""
+    words = f"{len(down)} by {len(across)} cells, from {short(min(ends))} to {short(max(ends))}." if ends else ""
     return Figure(
         name=name,
         title=title,
@@ -203,7 +178,6 @@ def against(
     band: tuple[str, str] | None = None,
     names: Mapping[Any, str] | None = None,
     xlabel: str,
-    log: bool = False,
     description: str = "",
 ) -> Comparison:
     """Declare published numbers and ours on one axis, a pair for each row and a panel for each title of ``rows``.
@@ -212,9 +186,13 @@ def against(
     words for the labels. The report's page of published numbers lists all of them, with a link to the figure.
     """
     parts = {"": rows} if isinstance(rows, Rows) else dict(rows)
-    pairs = {
-        words: [_pair(row, label, published, ours, band, names or {}) for row in part] for words, part in parts.items()
-    }
+
+    def pair(row: Any) -> Pair:
+        which, value = getattr(row, label), getattr(row, ours)
+        measured = None if value is None else Measured(value, *_ends(row, value, band))
+        return Pair(str((names or {}).get(which, which)), getattr(row, published), measured)
+
+    pairs = {words: [pair(row) for row in part] for words, part in parts.items()}
     differences = [
         (abs(pair.ours.value - pair.published), pair.label, pair.published, pair.ours.value)
         for part in pairs.values()
@@ -226,7 +204,7 @@ def against(
         _, which, printed, value = max(differences)
         words = (
             f"{len(differences)} published numbers and ours. The largest difference is that of {which}: "
-            f"{_short(printed)} published, {_short(value)} measured here."
+            f"{short(printed)} published, {short(value)} measured here."
         )
     return Comparison(
         name=name,
@@ -234,7 +212,7 @@ def against(
         caption=caption,
         source=", ".join(dict.fromkeys(part.source for part in parts.values())),
         description=description or words,
-        draw=lambda: figures.comparison_plot(pairs, xlabel=xlabel, log=log),
+        draw=lambda: figures.comparison_plot(pairs, xlabel=xlabel),
         pairs=pairs,
     )
 
@@ -248,36 +226,22 @@ def in_words(drawn: Curves, x: str) -> str:
     'From the least to the largest value of rounds, T: KL from 2 at 10 to 3 at 20.'
     """
     ends = [
-        f"{label} from {_short(points[0][1])} at {_place(points[0][0])} to {_short(points[-1][1])} at "
+        f"{label} from {short(points[0][1])} at {_place(points[0][0])} to {short(points[-1][1])} at "
         f"{_place(points[-1][0])}"
         for label, points in drawn.points.items()
     ]
     return f"From the least to the largest value of {x}: {'; '.join(ends)}."
 
 
+def _ends(row: Any, value: float, band: tuple[str, str] | None) -> tuple[float, float]:
+    """The ends of a row's interval, which are the value itself where there is none."""
+    low, high = (getattr(row, end) for end in band) if band else (None, None)
+    return value if low is None else low, value if high is None else high
+
+
 def _points(rows: Rows, x: str, y: str, band: tuple[str, str] | None) -> list[Band]:
-    points = []
-    for row in rows:
-        if (value := getattr(row, y)) is not None:
-            low, high = (getattr(row, end) for end in band) if band else (value, value)
-            points.append((getattr(row, x), value, value if low is None else low, value if high is None else high))
-    return sorted(points)
-
-
-def _pair(
-    row: Any, label: str, published: str, ours: str, band: tuple[str, str] | None, names: Mapping[Any, str]
-) -> Pair:
-    """What a row is about, the published number, and ours with its interval."""
-    which, value = getattr(row, label), getattr(row, ours)
-    low, high = (getattr(row, end) for end in band) if band else (value, value)
-    measured = None
-    if value is not None:
-        measured = Measured(value, value if low is None else low, value if high is None else high)
-    return Pair(str(names.get(which, which)), getattr(row, published), measured)
-
-
-def _flat(x: float, y: float) -> Band:
-    return (x, y, y, y)
+    known = (row for row in rows if getattr(row, y) is not None)
+    return sorted((getattr(row, x), getattr(row, y), *_ends(row, getattr(row, y), band)) for row in known)
 
 
 def _for_axis(drawn: Curves, log: str) -> Curves:
@@ -299,10 +263,6 @@ def _cut(drawn: Curves, shown: Curves) -> str:
     return words
 
 
-def _bare(drawn: Curves) -> dict[str, list[tuple[float, float]]]:
-    return {label: [(x, y) for x, y, *_ in points] for label, points in drawn.points.items()}
-
-
 def _grid(part: Rows, across: list[Any], down: list[Any], x: str, y: str, value: str) -> list[list[float | None]]:
     cells: dict[tuple[Any, Any], float | None] = {}
     for row in part:
@@ -314,10 +274,4 @@ def _grid(part: Rows, across: list[Any], down: list[Any], x: str, y: str, value:
 
 
 def _place(value: Any) -> str:
-    return (
-        scientific(value).text if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
-    )
-
-
-def _short(value: float) -> str:
-    return scientific(value).text
+    return short(value) if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

@@ -8,29 +8,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, Literal
 
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.reporting.queries import Rows
-from pipeline_lib.reporting.tables import (
-    MISSING,
-    Cell,
-    Column,
-    Group,
-    Table,
-    number,
-    plus_minus,
-    probability,
-    scientific,
-    span,
-    text,
-    whole,
-)
+from pipeline_lib.reporting.tables import MISSING, Cell, Column, Group, Table, number, scientific, span, text, whole
 
-Form = Literal["text", "whole", "number", "scientific", "percent", "p", "yes"]
+Form = Literal["text", "running", "whole", "number", "scientific", "percent", "p", "yes"]
 
 
 @dataclass(frozen=True)
@@ -50,16 +37,14 @@ def col(
     signed: bool = False,
     names: Mapping[Any, str] | Callable[[Any], str] | None = None,
     spread: str | Sequence[str] = (),
-    strong: str = "",
-    align: Literal["left", "right"] | None = None,
 ) -> Declared:
     """Declare a column.
 
     ``key`` is a column of the rows, or two that are the ends of an interval. ``form`` is how its values are shown;
     without it words are shown as they are, whole numbers with their thousands parted, other numbers with ``digits``
-    decimals or, without ``digits``, with three significant digits. ``names``, a mapping or a function, gives the words
-    for values. ``spread`` is a column with half an interval or a standard deviation, or two with the ends of an
-    interval, shown after ± where it is known. ``strong`` is a column that says whether the cell is set in bold.
+    decimals or, without ``digits``, with three significant digits; a :class:`Cell` is shown as it is. ``names``, a
+    mapping or a function, gives the words for values. ``spread`` is a column with half an interval or a standard
+    deviation, or two with the ends of an interval, shown after ± where it is known.
 
     Example
     -------
@@ -69,43 +54,32 @@ def col(
     >>> col(("low", "high"), "Interval", digits=2).cell(row).text
     '[0.61, 0.70]'
     """
-    left = align == "left" or (align is None and (form == "text" or names is not None))
+    decimals = 4 if digits is None else digits
     if not isinstance(key, str):
         low, high = key
-        ends = Column("interval" if low == "low" else f"{low}_{high}", title, align or "right")
-        return Declared(
-            ends,
-            lambda row: (
-                Cell(MISSING)
-                if _of(row, low) is None
-                else span(_of(row, low), _of(row, high), 4 if digits is None else digits, signed=signed)
-            ),
-        )
+
+        def interval(row: SimpleNamespace) -> Cell:
+            known = _of(row, low) is not None
+            return span(_of(row, low), _of(row, high), decimals, signed=signed) if known else Cell(MISSING)
+
+        return Declared(Column("interval" if low == "low" else f"{low}_{high}", title), interval)
 
     def cell(row: SimpleNamespace) -> Cell:
         value = _of(row, key)
-        if names is not None:
-            shown = Cell(names(value) if callable(names) else str(names.get(value, value)), raw=value)
-        elif spread and value is not None:
-            half, shown_digits = _half(row, spread), 4 if digits is None else digits
-            shown = (
-                number(value, shown_digits, signed=signed)
-                if half is None
-                else plus_minus(value, half, shown_digits, signed=signed)
-            )
-        else:
-            shown = shown_as(value, form, digits, signed)
-        if strong and _of(row, strong):
-            return Cell(shown.text, shown.raw, shown.spread, shown.spread_raw, shown.mark, strong=True)
-        return shown
+        if names is not None and (value is not None or (not callable(names) and None in names)):
+            return Cell(names(value) if callable(names) else str(names.get(value, value)), raw=value)
+        if not spread or value is None:
+            return shown_as(value, form, digits, signed)
+        half, shown = _half(row, spread), number(value, decimals, signed=signed)
+        return shown if half is None else replace(shown, spread=number(half, decimals).text, spread_raw=half)
 
-    return Declared(Column(key, title, align or ("left" if left else "right")), cell)
+    return Declared(Column(key, title, "left" if form in ("text", "running") or names is not None else "right"), cell)
 
 
 def table(
     name: str,
     caption: str,
-    rows: Rows,
+    rows: Rows | Iterable[Mapping[str, Any]],
     columns: Sequence[Declared],
     *,
     notes: Sequence[str] = (),
@@ -116,9 +90,9 @@ def table(
     """Make a table of rows.
 
     ``group`` is a column whose values part the rows into groups, with ``groups`` the words for them. Columns of words
-    are set flush left. ``source`` is needed only where the rows do not know their tables.
+    are set flush left. ``source`` is needed where the rows do not know their tables.
     """
-    found = list(rows)
+    found = list(rows if isinstance(rows, Rows) else Rows(map(dict, rows), ()))
     heads = tuple(_head(one, found) for one in columns)
     cells = {id(row): tuple(one.cell(row) for one in columns) for row in found}
     parts: dict[Any, list[SimpleNamespace]] = {}
@@ -128,7 +102,14 @@ def table(
     grouped = tuple(
         Group(str(titles.get(key, key)), tuple(cells[id(row)] for row in some)) for key, some in parts.items()
     )
-    return Table(name, caption, source or rows.source, heads, grouped or (Group("", ()),), tuple(filter(None, notes)))
+    return Table(
+        name,
+        caption,
+        source or getattr(rows, "source", ""),
+        heads,
+        grouped or (Group("", ()),),
+        tuple(filter(None, notes)),
+    )
 
 
 def shown_as(value: Any, form: Form | None = None, digits: int | None = None, signed: bool = False) -> Cell:
@@ -140,9 +121,15 @@ def shown_as(value: Any, form: Form | None = None, digits: int | None = None, si
     ['KL', '12,345', '0.000123', '–', 'yes']
     >>> shown_as(0.1234, "percent").text, shown_as(0.1234, "percent", 1).text
     ('12 %', '12.3 %')
+    >>> shown_as(0.0000012, "p").text, shown_as(0.0317, "p").text
+    ('< 0.001', '0.032')
     """
+    if isinstance(value, Cell):
+        return value
     if value is None or value == "":
         return Cell(MISSING)
+    if form == "running":
+        return Cell(value, value, running=True)
     if form == "text" or (form is None and isinstance(value, str)):
         return text(value)
     if form == "yes" or isinstance(value, bool):
@@ -150,7 +137,7 @@ def shown_as(value: Any, form: Form | None = None, digits: int | None = None, si
     if form == "percent":
         return Cell(f"{100.0 * value:.{digits or 0}f} %".replace("-", "−"), raw=value)
     if form == "p":
-        return probability(value)
+        return Cell("< 0.001" if value < 0.001 else f"{value:.3f}", raw=value)
     if form == "whole" or (form is None and isinstance(value, int)):
         return whole(round(value))
     if form == "number" or digits is not None:

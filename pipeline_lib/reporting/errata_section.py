@@ -8,21 +8,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pipeline_lib import errata, papers
+from pipeline_lib import papers
+from pipeline_lib.claims import errata
+from pipeline_lib.claims.errata import Erratum
 from pipeline_lib.claims.judged import JudgedStudy
 from pipeline_lib.claims.words import Status
-from pipeline_lib.errata import Erratum
-from pipeline_lib.reporting.blocks import Block, Paragraph, Section, Subsection, mathematics, plain
-from pipeline_lib.reporting.claims_section import SIGNS
+from pipeline_lib.papers.witnesses import Witness
+from pipeline_lib.reporting.blocks import Block, Section, Subsection, mathematics, plain
+from pipeline_lib.reporting.claims_section import linked
+from pipeline_lib.reporting.declared_tables import col, table
+from pipeline_lib.reporting.markdown import prose
 from pipeline_lib.reporting.study import count
-from pipeline_lib.reporting.tables import Cell, Column, Table, simple
-from pipeline_lib.witnesses import Witness
+from pipeline_lib.reporting.tables import MISSING, Cell, Table
 
 SHOWN = {
-    "Printed": "printed",
-    "Why it is wrong": "why it is wrong",
-    "What holds": "what holds",
-    "Evidence": "checked by",
+    "printed": "printed",
+    "why": "why it is wrong",
+    "holds": "what holds",
+    "evidence": "checked by",
 }
 """The parts of an erratum that are shown as they are, and the words in front of them."""
 _MARKUP = re.compile(r"`(?P<code>[^`]+)`|\[(?P<words>[^\]]+)\]\((?P<place>[^)]+)\)|\\(?P<sign>[*_`\[\]])")
@@ -58,7 +61,7 @@ class ErrataList:
     @staticmethod
     def parts(one: Erratum) -> list[tuple[str, str]]:
         """What is printed, why it is wrong, what holds, and where that is checked; as HTML, each with its heading."""
-        return [(words, running(one.parts[name])) for name, words in SHOWN.items()]
+        return [(words, running(getattr(one, name))) for name, words in SHOWN.items()]
 
     def claims(self, one: Erratum) -> list[tuple[str, Status]]:
         """The claims that depend on the erratum, as far as the report shows them, with their statuses."""
@@ -72,7 +75,7 @@ class ErrataList:
 def section(judged: JudgedStudy, chosen: Sequence[str]) -> Section | None:
     """The errata that concern the papers of a study, or claims of these papers; no section where there is none."""
     statuses = {claim.id: claim.status for claim in judged.claims if claim.paper in chosen}
-    shown = [one for one in errata.load() if {*one.papers} & {*chosen} or {*one.claims} & {*statuses}]
+    shown = [one for one in errata.load() if {*one.where} & {*chosen} or {*one.claims} & {*statuses}]
     if not shown:
         return None
     every = tuple(witness for name in papers.names() for witness in papers.witnesses(name))
@@ -84,23 +87,23 @@ def section(judged: JudgedStudy, chosen: Sequence[str]) -> Section | None:
         "in rational numbers. A short program that shares no code with the rest checks both sides of these in exact "
         "arithmetic: `python -m pipeline_lib witnesses`. Square brackets enclose an irrational number."
     )
-    blocks: list[Block] = [Paragraph(words), _table(shown, every, statuses)]
+    blocks: list[Block] = [prose(words), _table(shown, every, statuses)]
     for name in papers.names():
-        own = tuple(one for one in shown if one.papers[0] == name)
+        own = tuple(one for one in shown if next(iter(one.where), None) == name)
         loose = tuple(one for one in papers.witnesses(name) if not one.errata) if name in chosen else ()
         inner: list[Block] = [ErrataList(own, every, statuses)] if own else []
         if loose:
-            inner += [Paragraph("Exact instances that belong to no erratum:"), WitnessList(loose, frozenset(statuses))]
+            inner += [prose("Exact instances that belong to no erratum:"), WitnessList(loose, frozenset(statuses))]
         if inner:
             blocks.append(Subsection(f"errata-{name}", papers.get(name).title, tuple(inner)))
-    of_data = tuple(one for one in errata.load() if not one.papers)
+    of_data = tuple(one for one in errata.load() if not one.where)
     if of_data:
         blocks.append(Subsection("errata-data", "Descriptions of data", (ErrataList(of_data, (), statuses),)))
     return Section("errata", "Errata", tuple(blocks))
 
 
 def running(text: str) -> str:
-    """Running text of the page of errata as HTML: code, links within the page, and formulas in plain letters.
+    """Running text of an erratum as HTML: code, links within the page, and formulas in plain letters.
 
     Links to other pages of the documentation become the names of their files, since the report stands alone.
 
@@ -129,26 +132,27 @@ def running(text: str) -> str:
 
 
 def _table(shown: Sequence[Erratum], every: Sequence[Witness], statuses: Mapping[str, Status]) -> Table:
-    columns = (
-        Column("erratum", "Erratum", "left"),
-        Column("place", "Paper and place", "left"),
-        Column("subject", "Subject", "left"),
-        Column("claims", "Claims", "left"),
-        Column("witnesses", "Exact instances", "left"),
-    )
     rows = []
     for one in shown:
         known = [name for name in one.claims if name in statuses]
-        links = ", ".join(f"{SIGNS[statuses[name]]}\u00a0[{name}](#claim-{name})" for name in known)
+        links = ", ".join(linked(name, statuses[name]) for name in known)
         exact = [witness.name for witness in every if witness.errata == one.letter]
-        place = plain(one.place)
         rows.append(
-            (
-                Cell(f"[{one.letter}](#{errata.address(one.letter)})", one.letter, running=True),
-                Cell(place, place),
-                Cell(one.subject, one.subject),
-                Cell(links or "–", " ".join(known), running=True),
-                Cell(", ".join(f"[{name}](#witness-{name})" for name in exact) or "–", " ".join(exact), running=True),
-            )
+            {
+                "erratum": Cell(f"[{one.letter}](#{errata.address(one.letter)})", one.letter, running=True),
+                "place": plain(one.place),
+                "subject": one.subject,
+                "claims": Cell(links or MISSING, " ".join(known), running=True),
+                "witnesses": Cell(
+                    ", ".join(f"[{name}](#witness-{name})" for name in exact) or MISSING, " ".join(exact), running=True
+                ),
+            }
         )
-    return simple("errata", "The errata, and how they are known", "docs/errata.md", columns, rows)
+    columns = [
+        col("erratum", "Erratum", "running"),
+        col("place", "Paper and place", "text"),
+        col("subject", "Subject", "text"),
+        col("claims", "Claims", "running"),
+        col("witnesses", "Exact instances", "running"),
+    ]
+    return table("errata", "The errata, and how they are known", rows, columns, source="docs/errata.md")

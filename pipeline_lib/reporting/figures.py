@@ -1,26 +1,28 @@
 """How do numbers become figures that read alike on paper, on screen and without colour?
 
-Figures are drawn by matplotlib without a window: as SVG for the page (:mod:`pipeline_lib.reporting.svg`), as PDF for
-articles and as PNG for slides. What a figure shows is also said in words (title and description inside the SVG). Series
-differ in marker or dashes as well as in colour, and the colours (Okabe and Ito) keep their order of lightness in grey.
-The same numbers give the same bytes: no dates, fixed identifiers. Labels are words, never formulas: matplotlib reads
-none of them as TeX.
+Figures are drawn by matplotlib without a window: as SVG for the page, whose letters are text, as PDF for articles and
+as PNG for slides. What a figure shows is also said in words (title and description inside the SVG). Series differ in
+marker or dashes as well as in colour, and the colours (Okabe and Ito) keep their order of lightness in grey. The same
+numbers give the same bytes: no dates, fixed identifiers. Labels are words, never formulas: matplotlib reads none of
+them as TeX.
 """
 
 from __future__ import annotations
 
-import html
+import io
 import math
 import os
 import re
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
 
-from pipeline_lib.files import replacing, write_text
+from pipeline_lib.core.files import replacing, write_text
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -32,15 +34,10 @@ INK, FAINT, RULE, PAPER = "#222222", "#6b6b6b", "#d9d9d9", "#ffffff"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MARKS = ("*", "d", "p")
-DASHES = (
-    (5.0, 2.0),
-    (7.0, 2.0, 1.5, 2.0),
-    (1.5, 1.5),
-    (9.0, 2.5),
-    (7.0, 2.0, 1.5, 2.0, 1.5, 2.0),
-    (3.0, 3.0),
-    (12.0, 3.0),
-)
+DASHES = ((5, 2), (7, 2, 1.5, 2), (1.5, 1.5), (9, 2.5), (7, 2, 1.5, 2, 1.5, 2), (3, 3), (12, 3))
+FONT = "'DejaVu Sans'"
+"""The font by which drawings are laid out; readers who do not have it see one that is as wide or narrower."""
+SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 WIDTH = 7.2
 """Width of every figure in inches: the width of the page's column."""
 
@@ -86,36 +83,26 @@ class Dot:
 
 def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
     """Draw ``figure``, write it as SVG, PDF and PNG into ``folder``, and return the SVG for the page."""
-    from matplotlib.backends.backend_pdf import FigureCanvasPdf
-
-    from pipeline_lib.reporting import svg
-
-    path = Path(folder) / figure.name
-    with style():
-        drawing = figure.draw()
-        drawing.suptitle(words(figure.title), x=0.005, ha="left", fontsize=9, fontweight="bold")
-        drawn = svg.Renderer(drawing, figure.name)
-        vector = _described(drawn.document(), figure)
-        write_text(path.with_suffix(".svg"), vector)
-        drawing.draw = drawn.repeat  # type: ignore[assignment, method-assign]  # the other formats repeat what was drawn
-        with replacing(path.with_suffix(".pdf")) as partial:
-            canvas: Any = FigureCanvasPdf(drawing)
-            canvas.print_pdf(partial, metadata=dict.fromkeys(("Creator", "Producer", "CreationDate")))
-        _save_picture(drawing, path.with_suffix(".png"))
-    return _for_page(vector)
-
-
-def _save_picture(drawing: Drawing, path: Path) -> None:
-    """Write a PNG with at most 32 colours, which take a third of the room of all."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
-    drawing.dpi = PNG_DPI
-    canvas: Any = FigureCanvasAgg(drawing)
-    canvas.draw()
-    picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
-    with replacing(path) as partial:
-        picture.quantize(32, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(partial, format="PNG")
+    path = Path(folder) / figure.name
+    with style(figure.name):
+        drawing = figure.draw()
+        drawing.suptitle(words(figure.title), x=0.005, ha="left", fontsize=9, fontweight="bold")
+        # The layout is made once; with an engine at hand, matplotlib would draw everything twice for every format.
+        if (layout := drawing.get_layout_engine()) is not None:
+            layout.execute(drawing)
+        drawing.set_layout_engine(None)
+        written, picture = io.StringIO(), io.BytesIO()
+        drawing.savefig(written, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+        vector = _described(written.getvalue(), figure)
+        write_text(path.with_suffix(".svg"), vector)
+        with replacing(path.with_suffix(".pdf")) as partial:
+            drawing.savefig(partial, format="pdf", metadata=dict.fromkeys(("Creator", "Producer", "CreationDate")))
+        drawing.savefig(picture, format="png", dpi=PNG_DPI, pil_kwargs={"compress_level": 0})
+        with replacing(path.with_suffix(".png")) as partial:  # with 32 colours it takes a third of the room
+            Image.open(picture).convert("RGB").quantize(32, dither=Image.Dither.NONE).save(partial, format="PNG")
+    return _for_page(vector)
 
 
 def dot_plot(
@@ -128,22 +115,23 @@ def dot_plot(
     """
     figure = drawing(0.34 * len(labels) + 1.45)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    controls = False
+    every = [dot for dots in panels.values() for dot in dots if dot is not None]
     for axis, (measure, dots) in zip(axes, panels.items(), strict=True):
         known = [dot for dot in dots if dot is not None]
-        controls |= any(dot.control for dot in known)
         low, high = _range([dot for dot in known if not dot.control] or known, known)
         for row, dot in enumerate(dots):
             if dot is not None:
                 _draw_dot(axis, row, dot, low, high)
         axis.set_xlim(low, high)
-        axis.set_xlabel(words(measure))
-        axis.set_yticks(range(len(labels)), [words(label) for label in labels])
-        axis.set_ylim(len(labels) - 0.4, -0.6)
-        axis.grid(axis="x")
-        axis.tick_params(axis="y", length=0)
-    folds = any(dot is not None and dot.folds for dots in panels.values() for dot in dots)
-    _legend(figure, _dot_legend(interval, controls, folds))
+        rows_of(axis, labels, measure)
+    signs: dict[str, dict[str, Any]] = {
+        f"learner, mean and {interval}": {"color": COLOURS[0], "marker": "o", "markersize": 6}
+    }
+    if any(dot.control for dot in every):
+        signs["control"] = {"color": FAINT, "marker": "s", "markersize": 6, "markerfacecolor": PAPER}
+    if any(dot.folds for dot in every):
+        signs["one fold"] = {"color": FAINT, "marker": "|", "markersize": 5, "linestyle": ""}
+    _legend(figure, _signs(axes[0], signs))
     return figure
 
 
@@ -163,40 +151,27 @@ class Pair(NamedTuple):
     ours: Measured | None
 
 
-def comparison_plot(panels: Mapping[str, Sequence[Pair]], *, xlabel: str, log: bool = False) -> Drawing:
+def comparison_plot(panels: Mapping[str, Sequence[Pair]], *, xlabel: str) -> Drawing:
     """Draw published numbers and ours on one axis for each panel, one row for each pair of them."""
     figure = drawing(0.3 * max(map(len, panels.values())) + 1.3)
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    looks: dict[str, dict[str, Any]] = {
+        "published": {"color": COLOURS[1], "marker": "D", "markersize": 7, "markerfacecolor": "none", "linestyle": ""},
+        "measured here": {"color": COLOURS[0], "marker": "o", "markersize": 5},
+    }
     for axis, (title, rows) in zip(axes, panels.items(), strict=True):
         for i, pair in enumerate(rows):
             if pair.ours is not None:
                 ends = [pair.ours.low, pair.ours.high]
                 axis.plot(ends, [i, i], color=COLOURS[0], linewidth=1.6, solid_capstyle="butt")
-                axis.plot(pair.ours.value, i, "o", color=COLOURS[0], markersize=5)
+                axis.plot(pair.ours.value, i, **looks["measured here"])
             if pair.published is not None:
-                axis.plot(pair.published, i, "D", color=COLOURS[1], markerfacecolor="none", markersize=7)
-        axis.set_yticks(range(len(rows)), [words(pair.label) for pair in rows])
-        axis.set_ylim(len(rows) - 0.4, -0.6)
-        axis.set_xlabel(words(xlabel))
+                axis.plot(pair.published, i, **looks["published"])
+        rows_of(axis, [pair.label for pair in rows], xlabel)
         axis.set_title(words(title), fontsize=8.5)
-        axis.grid(axis="x")
-        axis.tick_params(axis="y", length=0)
-        if log:
-            logarithmic(axis, "x")
-        else:
-            axis.locator_params(axis="x", nbins=max(3, 8 // len(panels)))
-    _legend(figure, _comparison_legend())
+        axis.locator_params(axis="x", nbins=max(3, 8 // len(panels)))
+    _legend(figure, _signs(axes[0], looks))
     return figure
-
-
-def _comparison_legend() -> list[Any]:
-    from matplotlib.lines import Line2D
-
-    published = Line2D([], [], color=COLOURS[1], marker="D", markersize=7, markerfacecolor="none", linestyle="")
-    ours = Line2D([], [], color=COLOURS[0], marker="o", markersize=5)
-    published.set_label("published")
-    ours.set_label("measured here")
-    return [published, ours]
 
 
 def data_plot(labels: Mapping[str, int], edges: Sequence[float], counts: Sequence[int]) -> Drawing:
@@ -211,8 +186,7 @@ def data_plot(labels: Mapping[str, int], edges: Sequence[float], counts: Sequenc
     axes[0].margins(y=0.15)
     if known:
         axes[1].stairs(counts, edges, fill=True, color=COLOURS[0])
-        axes[1].set(xlabel="documents per query", ylabel="queries")
-        axes[1].set_xlim(edges[0], edges[-1])
+        axes[1].set(xlabel="documents per query", ylabel="queries", xlim=(edges[0], edges[-1]))
         axes[1].yaxis.get_major_locator().set_params(integer=True)
     for axis in axes:
         axis.grid(axis="y")
@@ -220,43 +194,51 @@ def data_plot(labels: Mapping[str, int], edges: Sequence[float], counts: Sequenc
 
 
 def line_plot(
-    series: Mapping[str, Sequence[Band]],
+    panels: Mapping[str, Mapping[str, Sequence[Band]]],
     *,
     xlabel: str,
     ylabel: str,
     log: str = "",
-    vertical: Mapping[str, float] | None = None,
-    bounds: Mapping[str, Sequence[tuple[float, float]]] | None = None,
-    marks: Mapping[str, Sequence[tuple[float, float]]] | None = None,
+    dashed: Mapping[str, Sequence[Band]] | None = None,
+    marks: Mapping[str, Sequence[Band]] | None = None,
 ) -> Drawing:
-    """Draw lines with bands; each point is ``(x, y, low, high)``, with ``low == y == high`` where there is no band.
+    """Draw lines with bands, in panels next to each other on the same axes; a series looks alike in all of them.
 
-    ``log`` names the logarithmic axes (``""``, ``"x"``, ``"y"`` or ``"xy"``), ``vertical`` marks places on x.
-    ``bounds`` are dashed lines of points ``(x, y)``; the first has the colour of the first series, and so on.
-    ``marks`` are single points of at most three kinds.
+    ``panels`` maps the title of a panel to its series by label; each point is ``(x, y, low, high)``, with
+    ``low == y == high`` where there is no band. ``log`` names the logarithmic axes (``""``, ``"x"``, ``"y"`` or
+    ``"xy"``). ``dashed`` are lines without a band, the first in the colour of the first series, and so on, and
+    ``marks`` single points of at most three kinds; both are drawn in every panel.
     """
-    figure = drawing(3.1)
-    axis = figure.subplots()
-    for i, (label, points) in enumerate(series.items()):
-        x, y, low, high = zip(*points, strict=True)
-        if low != y or high != y:
-            axis.fill_between(x, low, high, color=COLOURS[i % len(COLOURS)], alpha=0.15, linewidth=0)
-        axis.plot(x, y, **_look(i), markersize=4.5, linewidth=1.2, label=words(label))
-    for i, (label, curve) in enumerate((bounds or {}).items()):
-        x, y = zip(*curve, strict=True)
-        colour, dashes = COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)]
-        axis.plot(x, y, color=colour, dashes=dashes, linewidth=1.2, label=words(label))
-    for sign, (label, places) in zip(MARKS, (marks or {}).items(), strict=False):
-        x, y = zip(*places, strict=True)
-        axis.plot(x, y, sign, color=PAPER, markeredgecolor=INK, markersize=9, label=words(label), zorder=3)
-    for i, (label, place) in enumerate((vertical or {}).items()):
-        axis.axvline(place, color=FAINT, linewidth=1, linestyle=("--", ":", "-.")[i % 3], label=words(label))
-    logarithmic(axis, log)
-    if "x" not in log and all(float(point[0]).is_integer() for points in series.values() for point in points):
-        axis.locator_params(axis="x", integer=True)
-    axis.set(xlabel=words(xlabel), ylabel=words(ylabel))
-    axis.grid()
-    _legend(figure, axis.get_legend_handles_labels()[0])
+    alone = len(panels) == 1
+    figure = drawing(3.1 if alone else 3.4)
+    axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+    labels = list(dict.fromkeys(label for series in panels.values() for label in series))
+    handles: dict[str, Artist] = {}
+    for axis, (title, series) in zip(axes, panels.items(), strict=True):
+        for label, points in series.items():
+            x, y, low, high = zip(*points, strict=True)
+            look = _look(labels.index(label))
+            if low != y or high != y:
+                axis.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
+            sparse = {"markersize": 4.5} if alone else {"markersize": 3.5, "markevery": max(1, len(x) // 6)}
+            [handles[label]] = axis.plot(x, y, **look, **sparse, linewidth=1.2)
+        for i, (label, curve) in enumerate((dashed or {}).items()):
+            x, y, *_ = zip(*curve, strict=True)
+            look = {"color": COLOURS[i % len(COLOURS)], "dashes": DASHES[i % len(DASHES)]}
+            [handles[label]] = axis.plot(x, y, **look, linewidth=1.2)
+        for sign, (label, places) in zip(MARKS, (marks or {}).items(), strict=False):
+            x, y, *_ = zip(*places, strict=True)
+            [handles[label]] = axis.plot(x, y, sign, color=PAPER, markeredgecolor=INK, markersize=9, zorder=3)
+        logarithmic(axis, log)
+        if "x" not in log and all(float(point[0]).is_integer() for points in series.values() for point in points):
+            axis.locator_params(axis="x", integer=True)
+        axis.set(xlabel=words(xlabel))
+        axis.set_title(words(title), fontsize=8.5)
+        axis.grid()
+    axes[0].set(ylabel=words(ylabel))
+    for label, handle in handles.items():
+        handle.set_label(words(label))
+    _legend(figure, [handles[label] for label in dict.fromkeys([*labels, *handles])])
     return figure
 
 
@@ -351,50 +333,30 @@ def heat_maps(
     return figure
 
 
-def line_panels(
-    panels: Mapping[str, Mapping[str, Sequence[tuple[float, float, float, float]]]],
-    *,
-    xlabel: str,
-    ylabel: str,
-    log: str = "",
-) -> Drawing:
-    """Draw several line plots next to each other on the same axes; a series has one colour and marker in all of them.
+def rows_of(axis: Axes, labels: Sequence[str], xlabel: str) -> None:
+    """Make the rows of a drawing, the first on top, with their labels."""
+    axis.set_yticks(range(len(labels)), [words(label) for label in labels])
+    axis.set_ylim(len(labels) - 0.4, -0.6)
+    axis.set_xlabel(words(xlabel))
+    axis.grid(axis="x")
+    axis.tick_params(axis="y", length=0)
 
-    ``panels`` maps the title of a panel to its series, whose points are those of :func:`line_plot`; ``log`` likewise.
-    """
-    figure = drawing(3.4)
-    axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-    labels = list(dict.fromkeys(label for series in panels.values() for label in series))
-    handles = {}
-    for axis, (title, series) in zip(axes, panels.items(), strict=True):
-        for label, points in series.items():
-            i = labels.index(label)
-            x, y, low, high = zip(*points, strict=True)
-            if low != y or high != y:
-                axis.fill_between(x, low, high, color=COLOURS[i % len(COLOURS)], alpha=0.15, linewidth=0)
-            every = max(1, len(x) // 6)
-            [handles[label]] = axis.plot(
-                x, y, **_look(i), markersize=3.5, markevery=every, linewidth=1.2, label=words(label)
-            )
-        logarithmic(axis, log)
-        axis.set(xlabel=words(xlabel))
-        axis.set_title(words(title), fontsize=8.5)
-        axis.grid()
-    axes[0].set(ylabel=words(ylabel))
-    _legend(figure, [handles[label] for label in labels])
-    return figure
+
+def _signs(axis: Axes, looks: Mapping[str, Mapping[str, Any]]) -> list[Artist]:
+    """What a legend shows of lines and markers that look so, by their labels."""
+    return [sign for label, look in looks.items() for sign in axis.plot([], [], label=label, **look)]
 
 
 def _legend(figure: Drawing, handles: Sequence[Artist]) -> None:
     """A legend below the drawing, in as many columns as its width has room for."""
     widths = [LETTER * len(str(handle.get_label())) + HANDLE for handle in handles]
-    columns = min(4, len(handles))
-    while columns > 1:
-        # matplotlib fills column by column, the first ones with one more where they cannot be alike.
-        if sum(max(map(float, column)) for column in np.array_split(widths, columns)) <= 72.0 * WIDTH:
-            break
-        columns -= 1
-    figure.legend(handles=list(handles), loc="outside lower center", ncols=max(1, columns))
+    # matplotlib fills column by column, the first ones with one more where they cannot be alike.
+    fits = (
+        count
+        for count in range(min(4, len(handles)), 1, -1)
+        if sum(max(map(float, column)) for column in np.array_split(widths, count)) <= 72.0 * WIDTH
+    )
+    figure.legend(handles=list(handles), loc="outside lower center", ncols=next(fits, 1))
 
 
 def _draw_dot(axis: Axes, row: int, dot: Dot, low: float, high: float) -> None:
@@ -409,17 +371,6 @@ def _draw_dot(axis: Axes, row: int, dot: Dot, low: float, high: float) -> None:
     face = PAPER if dot.control else colour
     axis.plot(dot.mean, row, marker="s" if dot.control else "o", color=colour, markerfacecolor=face, markersize=6)
     axis.plot(dot.folds, [row + 0.27] * len(dot.folds), "|", color=FAINT, markersize=4.5, markeredgewidth=0.9)
-
-
-def _dot_legend(interval: str, controls: bool, folds: bool) -> list[Any]:
-    from matplotlib.lines import Line2D
-
-    handles = [Line2D([], [], color=COLOURS[0], marker="o", markersize=6, label=f"learner, mean and {interval}")]
-    if controls:
-        handles.append(Line2D([], [], color=FAINT, marker="s", markersize=6, markerfacecolor=PAPER, label="control"))
-    if folds:
-        handles.append(Line2D([], [], color=FAINT, marker="|", markersize=5, linestyle="", label="one fold"))
-    return handles
 
 
 def _range(learners: Sequence[Dot], dots: Sequence[Dot]) -> tuple[float, float]:
@@ -446,11 +397,14 @@ def drawing(height: float) -> Drawing:
     return Canvas(figsize=(WIDTH, height), layout="constrained")
 
 
-def style() -> Any:
+def style(name: str = "") -> Any:
+    """How all drawings look; ``name`` is that of the figure, to which the identifiers in its SVG are peculiar."""
     import matplotlib as mpl
 
     return mpl.rc_context(
         {
+            "svg.fonttype": "none",
+            "svg.hashsalt": name,
             "font.family": "DejaVu Sans",
             "font.size": 8.5,
             "text.color": INK,
@@ -475,16 +429,52 @@ def style() -> Any:
 
 
 def _described(svg: str, figure: Figure) -> str:
-    """Put title and description into the SVG, for readers who do not see it."""
-    name = html.escape(figure.name, quote=True)
-    words = (
-        f'<title id="{name}-title">{html.escape(figure.title)}</title>'
-        f'<desc id="{name}-desc">{html.escape(figure.description)}</desc>'
-    )
-    opening = re.search(r"<svg\b[^>]*>", svg)
-    assert opening is not None
-    tag = opening[0].replace("<svg", f'<svg role="img" aria-labelledby="{name}-title {name}-desc"', 1)
-    return svg[: opening.start()] + tag + words + svg[opening.end() :]
+    """The drawing in half the bytes, with title and description for readers who do not see it."""
+    ElementTree.register_namespace("", SVG)
+    ElementTree.register_namespace("xlink", XLINK)
+    looks: dict[str, str] = {}
+    root = ElementTree.fromstring(svg)
+    root.remove(root[0])  # the definitions begin with a style for all elements, which they inherit here
+    [root] = _short(root, f"k{zlib.crc32(figure.name.encode()):x}-", looks)
+    root.attrib |= {"role": "img", "style": f"font-family:{FONT}, Verdana, sans-serif;stroke-linejoin:round"}
+    told = {
+        "title": figure.title,
+        "desc": figure.description,
+        "style": "".join(f".{k}{{{v}}}" for v, k in looks.items()),
+    }
+    for place, (tag, text) in enumerate(told.items()):
+        element = ElementTree.Element(f"{{{SVG}}}{tag}", {} if tag == "style" else {"id": f"{figure.name}-{tag}"})
+        element.text = text
+        root.insert(place, element)
+    root.set("aria-labelledby", f"{figure.name}-title {figure.name}-desc")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _short(element: ElementTree.Element, prefix: str, looks: dict[str, str]) -> list[ElementTree.Element]:
+    """The element, or what it contains if it is a group that says nothing, without what makes it long.
+
+    Numbers have two decimals (of a point), white space is left out, and a style is a class in ``looks``, whose names
+    begin with ``prefix``.
+    """
+    element[:] = [one for child in element for one in _short(child, prefix, looks)]
+    element.tail = None
+    if not (element.text or "").strip():
+        element.text = None
+    if element.tag == f"{{{SVG}}}g":
+        element.attrib.pop("id", None)  # groups are numbered from one in every drawing
+        if not element.attrib:
+            return element[:]
+    if element.get("transform", "").startswith("rotate(-0 "):
+        del element.attrib["transform"]
+    for name in {"d", "x", "y", "width", "height", "transform"} & element.attrib.keys():
+        value = re.sub(
+            r"\d+\.\d+", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), element.attrib[name]
+        )
+        element.set(name, re.sub(r"\s*([A-Za-z])\s*", r"\1", value) if name == "d" else value)
+    if look := element.attrib.pop("style", ""):
+        look = re.sub(r"font-family: [^;]*(; )?", "", look).replace(": ", ":").replace("; ", ";")
+        element.set("class", looks.setdefault(look, f"{prefix}{len(looks)}"))
+    return [element]
 
 
 def _for_page(svg: str) -> str:
@@ -493,4 +483,5 @@ def _for_page(svg: str) -> str:
     variables |= {colour: f"series-{i}" for i, colour in enumerate(COLOURS)}
     for colour, variable in variables.items():
         svg = svg.replace(colour, f"var(--{variable})")
-    return re.sub(r' width="[^"]*pt" height="[^"]*pt"| xmlns="[^"]*"| font-family="[^"]*"', "", svg, count=3)
+    svg = svg[svg.index("<svg") :].replace(f"{FONT}, Verdana, sans-serif", "var(--sans)")
+    return re.sub(r' width="[^"]*pt" height="[^"]*pt"| xmlns(?::xlink)?="[^"]*"', "", svg, count=3)

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, tostring
 
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 
 _CHILDREN = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3}
 _STRAY = frozenset("{}&$#")
@@ -40,7 +40,7 @@ def mathml(tex: str, *, display: bool = False) -> str:
     >>> mathml(r"\summ_i x_i")
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.DataError: formula '\\summ_i x_i': expected TeX, found the unknown command \summ
+    pipeline_lib.core.errors.DataError: formula '\\summ_i x_i': expected TeX, found the unknown command \summ
     """
     from latex2mathml.converter import convert_to_element
 

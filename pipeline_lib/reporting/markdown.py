@@ -19,31 +19,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, get_args
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, get_args
 
-from pipeline_lib.errors import DataError
-from pipeline_lib.reporting.blocks import Block, Details, Section, Subsection, Tone
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.markup import quoted
+from pipeline_lib.reporting.blocks import Block, Details, Prose, Section, Subsection, Tone
 from pipeline_lib.reporting.formulas import mathml
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-_PLACE = re.compile(r"\s*\{#([\w-]+)\}$")
+_PLACE = re.compile(r"\s*\{#([\w.@-]+)\}$")
 _HELD = re.compile(r"\ue000(\d+)\ue001")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~^{}!&])")
-
-
-@dataclass(frozen=True)
-class Prose:
-    """Running text as HTML, made from Markdown; ``tone`` sets it apart."""
-
-    html: str
-    tone: Tone | None = None
-    block: ClassVar[str] = "prose"
 
 
 def placeholder(number: int) -> str:
@@ -62,7 +53,7 @@ def escaped(words: str) -> str:
     return _SPECIAL.sub(r"\\\1", words).replace("\n", " ")
 
 
-def section(text: str, name: str, held: Sequence[Block]) -> Section | None:
+def section(text: str, held: Sequence[Block], name: str) -> Section | None:
     """Read a section; ``name`` is its address, ``held`` are the blocks of the placeholders. None where it is empty.
 
     Raises
@@ -72,7 +63,7 @@ def section(text: str, name: str, held: Sequence[Block]) -> Section | None:
 
     Example
     -------
-    >>> part = section("# Regret\\n\\nIt grows.\\n\\n## How fast? {#rate}\\n\\nLike $T^{2/3}$.", "topk", ())
+    >>> part = section("# Regret\\n\\nIt grows.\\n\\n## How fast? {#rate}\\n\\nLike $T^{2/3}$.", (), "topk")
     >>> part.title, [block.id for block in part.subsections()]
     ('Regret', ['rate'])
     """
@@ -81,12 +72,12 @@ def section(text: str, name: str, held: Sequence[Block]) -> Section | None:
         return None
     if tokens[0].type != "heading_open" or tokens[0].tag != "h1":
         raise DataError(f"page of {name}: expected a title, '# ...', on its first line, found {text.strip()[:40]!r}")
-    title = tokens[1].content
+    title = "".join(child.content for child in tokens[1].children or ())
     blocks: list[Block] = []
     heads = [i for i, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h2"]
     blocks += _blocks(tokens[3 : heads[0] if heads else len(tokens)], held)
     for start, end in pairwise([*heads, len(tokens)]):
-        heading = tokens[start + 1].content
+        heading = _running(tokens[start + 1])
         place = _PLACE.search(heading)
         if place is None:
             raise DataError(f"page of {name}: expected an address after '## {heading}', such as {{#{name}-rates}}")
@@ -107,19 +98,20 @@ def blocks(text: str, held: Sequence[Block]) -> list[Block]:
     return _blocks(_parser().parse(text), held)
 
 
-def html(text: str) -> str:
-    """Turn Markdown into HTML; formulas are typeset.
+def prose(text: str, tone: Tone | None = None) -> Prose:
+    """Markdown as a block, set apart where it has a tone.
 
     Example
     -------
-    >>> html("A *certified* gap of $x$ <b>").strip()
+    >>> prose("A *certified* gap of $x$ <b>").html.strip()
     '<p>A <em>certified</em> gap of <math display="inline"><mrow><mi>x</mi></mrow></math> &lt;b&gt;</p>'
     """
-    return str(_parser().render(text))
+    return Prose(_parser().render(text), tone)
 
 
-def parser() -> MarkdownIt:
-    """A new parser of the Markdown that the report knows, to which its owner may add rules."""
+@cache
+def _parser() -> MarkdownIt:
+    """The Markdown that the report knows."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.container import container_plugin
     from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -131,11 +123,6 @@ def parser() -> MarkdownIt:
     for name in (*get_args(Tone), "details"):
         made.use(container_plugin, name=name)
     return made
-
-
-@cache
-def _parser() -> MarkdownIt:
-    return parser()
 
 
 def _displayed(tex: str) -> str:
@@ -163,6 +150,13 @@ def _blocks(tokens: Sequence[Token], held: Sequence[Block]) -> list[Block]:
     return [*blocks, *_prose(prose)]
 
 
+def _running(heading: Token) -> str:
+    """The words of a heading as running text, which may hold code."""
+    parts = groupby(heading.children or (), key=lambda child: child.type == "code_inline")
+    words = ((code, "".join(child.content for child in children)) for code, children in parts)
+    return "".join(f"`{found}`" if code else quoted(found) for code, found in words)
+
+
 def _parts(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     """The tokens of every block at the top, one after the other."""
     part: list[Token] = []
@@ -176,7 +170,5 @@ def _parts(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _prose(tokens: Sequence[Token]) -> list[Prose]:
-    if not tokens:
-        return []
     parser = _parser()
-    return [Prose(parser.renderer.render(tokens, parser.options, {}))]
+    return [Prose(parser.renderer.render(tokens, parser.options, {}))] if tokens else []

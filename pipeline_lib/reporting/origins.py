@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 
 from pipeline_lib import papers
 from pipeline_lib.claims.judged import JudgedClaim
+from pipeline_lib.core.markup import listed
 from pipeline_lib.experiment import pattern_of
-from pipeline_lib.markup import listed
-from pipeline_lib.reporting.blocks import Block, Listing, Paragraph, Subsection, walk
+from pipeline_lib.reporting.blocks import Block, walk
 from pipeline_lib.reporting.claims_section import ClaimList
 from pipeline_lib.reporting.figures import Figure
-from pipeline_lib.reporting.results import COLUMNS, JobCost, ResultsFolder
-from pipeline_lib.reporting.study import count, duration
+from pipeline_lib.reporting.results import ResultsFolder
+from pipeline_lib.reporting.study import TABLES
 from pipeline_lib.reporting.tables import Table
 
 Shown = Table | Figure | JudgedClaim
@@ -38,6 +38,15 @@ class Origin:
     settings: Mapping[str, Any]
     jobs: tuple[str, ...] = ()
 
+    @property
+    def written(self) -> str:
+        """The settings as they stand in a configuration."""
+        import yaml
+
+        return yaml.safe_dump(
+            dict(self.settings), sort_keys=False, width=88, default_flow_style=None, allow_unicode=True
+        )
+
 
 @dataclass(frozen=True)
 class Uses:
@@ -48,12 +57,14 @@ class Uses:
     block: ClassVar[str] = "uses"
 
 
-def parts(results: ResultsFolder, chosen: Sequence[str], shown: Iterable[Block]) -> list[Subsection]:
-    """A part for every origin of something that is shown: the learners, data sets, claims, and each experiment.
+def parts(
+    results: ResultsFolder, chosen: Sequence[str], shown: Iterable[Block]
+) -> list[tuple[Origin, Uses, list[float]]]:
+    """Every origin of something that is shown, with what is read from it and the seconds that its jobs took.
 
-    ``chosen`` are the papers of the study.
+    Origins are the learners, the data sets, the claims, and each experiment; ``chosen`` are the papers of the study.
     """
-    known = [_of_learners(results), _of_data(), _of_claims(), *_of_experiments(results, chosen)]
+    known = [*_of_all(results), *_of_experiments(results, chosen)]
     of_origin: dict[str, dict[str, list[Shown]]] = {}
     for one, file in _read(walk(shown)):
         origin = next((one for one in known if any(re.search(pattern, file) for pattern in one.files)), None)
@@ -61,17 +72,14 @@ def parts(results: ResultsFolder, chosen: Sequence[str], shown: Iterable[Block])
             of_origin.setdefault(origin.id, {}).setdefault(file, []).append(one)
     jobs = results.benchmarks()
     return [
-        _part(origin, dict(sorted(of_origin[origin.id].items())), jobs) for origin in known if origin.id in of_origin
+        (
+            origin,
+            Uses(origin.id, dict(sorted(of_origin[origin.id].items()))),
+            [job.seconds for job in jobs if job.name.partition("/")[0] in origin.jobs],
+        )
+        for origin in known
+        if origin.id in of_origin
     ]
-
-
-def _part(origin: Origin, shown: Mapping[str, Sequence[Shown]], jobs: Sequence[JobCost]) -> Subsection:
-    seconds = [job.seconds for job in jobs if job.name.partition("/")[0] in origin.jobs]
-    took = f" {count(len(seconds), 'job')} took {duration(sum(seconds))}." if seconds else ""
-    blocks: list[Block] = [Paragraph(origin.says + took), Uses(origin.id, shown)]
-    if origin.settings:
-        blocks.append(Listing(_yaml(origin.settings)))
-    return Subsection(origin.id, origin.title, tuple(blocks))
 
 
 def _read(blocks: Iterable[Block]) -> Iterator[tuple[Shown, str]]:
@@ -83,30 +91,24 @@ def _read(blocks: Iterable[Block]) -> Iterator[tuple[Shown, str]]:
             yield from ((claim, file) for claim in block.claims for file in claim.tables)
 
 
-def _of_learners(results: ResultsFolder) -> Origin:
-    settings = {name: value for name, value in results.configured.items() if name != "experiments"}
-    words = "What was trained, evaluated and compared on the data sets, with the settings of the study."
-    jobs = ("train_model", "train_fold", "evaluate_model", "summarise_results", "compare_models")
-    return Origin(
-        f"{PART}-learners", "Learners", tuple(f"^{re.escape(file)}$" for file in COLUMNS), words, settings, jobs
+def _of_all(results: ResultsFolder) -> Iterator[Origin]:
+    """What every study has: learners, data sets and claims."""
+    yield Origin(
+        f"{PART}-learners",
+        "Learners",
+        tuple(f"^{re.escape(file)}$" for file in TABLES),
+        "What was trained, evaluated and compared on the data sets, with the settings of the study.",
+        {name: value for name, value in results.configured.items() if name != "experiments"},
+        ("train_model", "train_fold", "evaluate_model", "summarise_results", "compare_models"),
     )
-
-
-def _of_data() -> Origin:
-    words = (
-        "Data sets are described in `data/catalog.yaml` or in the configuration; the study obtains and converts them."
-    )
-    return Origin(f"{PART}-data", "Data sets", (r"^data/",), words, {}, ("describe_data",))
-
-
-def _of_claims() -> Origin:
+    words = "are described in `data/catalog.yaml` or in the configuration; the study obtains and converts them."
+    yield Origin(f"{PART}-data", "Data sets", (r"^data/",), f"Data sets {words}", {}, ("describe_data",))
     words = (
         "Every claim is judged by the rule in `pipeline_lib/papers/PAPER/claims.yaml` on the tables that it names, and "
         "`sections.yaml` lists its place in the paper; [the ledger](#claims) says what the statuses mean."
     )
-    return Origin(
-        f"{PART}-claims", "Claims", (r"^claims\.json$", r"/(claims|sections)\.yaml$"), words, {}, ("judge_claims",)
-    )
+    files = (r"^claims\.json$", r"/(claims|sections)\.yaml$")
+    yield Origin(f"{PART}-claims", "Claims", files, words, {}, ("judge_claims",))
 
 
 def _of_experiments(results: ResultsFolder, chosen: Sequence[str]) -> Iterator[Origin]:
@@ -122,9 +124,3 @@ def _of_experiments(results: ResultsFolder, chosen: Sequence[str]) -> Iterator[O
                 {"seed": results.configured.get("seed"), **configured.get(paper, {}).get(name, {})},
                 tuple(f"{paper}_{step.name}" for step in declared.steps),
             )
-
-
-def _yaml(settings: Mapping[str, Any]) -> str:
-    import yaml
-
-    return yaml.safe_dump(dict(settings), sort_keys=False, width=88, default_flow_style=None, allow_unicode=True)

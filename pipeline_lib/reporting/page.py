@@ -1,7 +1,7 @@
-r"""How does a paper's page become a section of the report?
+r"""How does a template become a section of the report?
 
-``pipeline_lib/papers/<paper>/page.md`` is a Jinja template in Markdown: prose with numbers in it. It may include parts,
-``{% include "page/regret.md" %}``, and it can use
+``pipeline_lib/papers/<paper>/page.md``, a paper's page, is a Jinja template in Markdown: prose with numbers in it. It
+may include parts, ``{% include "page/regret.md" %}``, and it can use
 
     has("topk-regret")                      whether the study has this table
     matching("lists-real-*")                the names of the tables that match a pattern
@@ -21,44 +21,48 @@ r"""How does a paper's page become a section of the report?
                                             figures (pipeline_lib.reporting.declared_figures)
     waterfall(...), chains(...), largest_chains(...), chain_summary(...), chain_steps(...)
                                             from measurements to bounds (pipeline_lib.reporting.waterfalls)
+    count(3, "query", "queries"), duration(90)
+                                            a number with its noun, a time in words
+    definitions(pairs), listing(text)       terms with their meanings, text as it stands
 
 and the filters ``number``, ``short`` (three significant digits), ``whole``, ``percent``, ``listed``, ``code`` and
 ``called`` (the words for a value, from a mapping); ``at_least`` and ``at_most`` round a limit down and up. What a
 template inserts is text, never markup, unless the filter ``markdown`` says that it is. A shape that cannot be declared
 is a function of the paper's ``page.py``, which hands it in: ``FUNCTIONS = {"ladder": ladder}``. What the front page
 says of the paper, a few findings with their decisive figures, is ``findings.md``: a template of the same kind, without
-a heading.
+a heading. The sections that every report has are templates as well, in ``reporting/templates``, to which the modules of
+their names hand what they show; there, a table may also be made of mappings, with its source by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from pipeline_lib import papers
-from pipeline_lib.claims.evidence import Interval, Trial
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
-from pipeline_lib.errors import DataError, hint
-from pipeline_lib.markup import listed
+from pipeline_lib.claims.trials import Trial
+from pipeline_lib.core.errors import DataError, hint
+from pipeline_lib.core.markup import listed
 from pipeline_lib.reporting import declared_figures, declared_tables, markdown, waterfalls
-from pipeline_lib.reporting.blocks import Block, Section
+from pipeline_lib.reporting.blocks import Block, Definitions, Listing, Section
 from pipeline_lib.reporting.claims_section import ClaimList
-from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.queries import Rows, Tables
 from pipeline_lib.reporting.results import ResultsFolder
-from pipeline_lib.reporting.study import measure_title
-from pipeline_lib.reporting.tables import Table, number, scientific, whole
+from pipeline_lib.reporting.study import count, duration, measure_title
+from pipeline_lib.reporting.tables import number, short, whole
+from pipeline_lib.statistics import Interval
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-DECLARING = ("curves", "power", "thinned", "lines", "panels", "heat", "against")
-"""What a template uses of :mod:`pipeline_lib.reporting.declared_figures`."""
+TEMPLATES = Path(__file__).parent / "templates"
 FILTERS: Mapping[str, Callable[..., str]] = {
     "number": lambda value, digits=4, signed=False: number(value, digits, signed=signed).text,
-    "short": lambda value: scientific(value).text,
+    "short": short,
     "whole": lambda value: whole(round(value)).text,
     "percent": lambda value, digits=0: declared_tables.shown_as(value, "percent", digits).text,
     "at_least": lambda value, digits=None, form=None: _rounded(value, digits, form, ROUND_FLOOR),
@@ -69,10 +73,37 @@ FILTERS: Mapping[str, Callable[..., str]] = {
 }
 
 
-class PaperPages:
-    """The templates of all papers, with the results and judgements of one study.
+OF_ALL: Mapping[str, Any] = {
+    "measure_title": measure_title,
+    "table": declared_tables.table,
+    "col": declared_tables.col,
+    "curves": declared_figures.curves,
+    "power": declared_figures.power,
+    "thinned": declared_figures.thinned,
+    "lines": declared_figures.lines,
+    "panels": declared_figures.lines,
+    "heat": declared_figures.heat,
+    "against": declared_figures.against,
+    "waterfall": waterfalls.waterfall,
+    "chains": waterfalls.chains,
+    "largest_chains": waterfalls.largest,
+    "chain_summary": waterfalls.summary,
+    "chain_steps": waterfalls.steps,
+    "count": count,
+    "duration": duration,
+    "definitions": lambda entries: Definitions(tuple(entries)),
+    "listing": Listing,
+    "max": max,
+    "min": min,
+    "zip": zip,
+}
+"""What a template can use without a study."""
 
-    Both methods raise a :class:`DataError` that names file and line when a template is wrong or needs a table or column
+
+class PaperPages:
+    """The templates of all papers and of the report, with the results and judgements of one study.
+
+    All methods raise a :class:`DataError` that names file and line when a template is wrong or needs a table or column
     that is not there.
     """
 
@@ -80,48 +111,58 @@ class PaperPages:
         self._functions = _functions(results, claims)
 
     def story(self, paper: str) -> Section | None:
-        """The section of one paper; None where it has no page, or where nothing of it has run."""
-        text, held = self._rendered(paper, "page.md")
-        return markdown.section(text, paper, held)
+        """The section of one paper; None where it has no page, or where nothing of it has run.
+
+        A topic that ``paper.toml`` does not name was added as a folder: its page stands at the end.
+        """
+        return markdown.section(*self._of_paper(paper, "page.md", *papers.get(paper).added("page.md")), paper)
 
     def findings(self, paper: str) -> list[Block]:
         """What the front page says of a paper: its template ``findings.md``, which has no heading."""
-        text, held = self._rendered(paper, "findings.md")
-        return markdown.blocks(text, held)
+        return markdown.blocks(*self._of_paper(paper, "findings.md"))
 
-    def _rendered(self, paper: str, name: str) -> tuple[str, list[Block]]:
-        """The text of a template, nothing where the paper has none, and the blocks of its placeholders."""
-        from jinja2 import TemplateError
-        from markupsafe import Markup
+    def section(self, name: str, place: str, **given: Any) -> Section | None:
+        """A section that every report has, from its template and what that is given; None where it is empty."""
+        return section(name, place, {**self._functions, **given})
 
-        if not (papers.get(paper).folder / name).is_file():
+    def _of_paper(self, paper: str, name: str, *added: str) -> tuple[str, list[Block]]:
+        folder = papers.get(paper).folder
+        if not (folder / name).is_file():
             return "", []
-        held: list[Block] = []
-
-        def shown(value: Any) -> Any:
-            if isinstance(value, Table | Figure | ClaimList):
-                held.append(value)
-                return Markup(markdown.placeholder(len(held) - 1))
-            if isinstance(value, Markup):
-                return value
-            return Markup(markdown.escaped(str(value)))
-
-        environment = _environment(papers.get(paper).folder, shown)
-        functions = {**self._functions, **papers.page_functions(paper)}
-        environment.filters["sql"] = functions["sql"]
-        environment.globals |= functions
-        try:
-            return environment.get_template(name).render(), held
-        except (TemplateError, DataError) as error:
-            raise DataError(f"{_place(error, paper)}: {error}") from error
+        return _rendered(folder, (name, *added), {**self._functions, **papers.page_functions(paper)})
 
 
-def _environment(folder: Path, shown: Callable[[Any], Any]) -> Environment:
-    """The templates of one folder; what they insert goes through ``shown``."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+def section(name: str, place: str, given: Mapping[str, Any]) -> Section | None:
+    """A section from one of the report's own templates, at the address ``place``; None where it is empty."""
+    return markdown.section(*_rendered(TEMPLATES, (f"{name}.md",), {**OF_ALL, **given}), place)
+
+
+def _rendered(folder: Path, names: Sequence[str], given: Mapping[str, Any]) -> tuple[str, list[Block]]:
+    """The text of templates, one after the other, and the blocks of their placeholders."""
+    from jinja2 import TemplateError
+
+    held: list[Block] = []
+    try:
+        texts = [environment(folder).get_template(name).render(given, _held=held) for name in names]
+    except (TemplateError, DataError) as error:
+        raise DataError(f"{_place(error, folder, names[0])}: {error}") from error
+    return "\n\n".join(texts), held
+
+
+@cache
+def environment(folder: Path) -> Environment:
+    """The templates of one folder, each compiled once; what they insert is text, or the placeholder of a block."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
     from markupsafe import Markup
 
-    environment = Environment(
+    @pass_context
+    def shown(context: Mapping[str, Any], value: Any) -> Any:
+        if hasattr(type(value), "block"):
+            context["_held"].append(value)
+            return Markup(markdown.placeholder(len(context["_held"]) - 1))
+        return value if isinstance(value, Markup) else Markup(markdown.escaped(str(value)))
+
+    made = Environment(
         loader=FileSystemLoader(folder),
         finalize=shown,
         undefined=StrictUndefined,
@@ -131,8 +172,8 @@ def _environment(folder: Path, shown: Callable[[Any], Any]) -> Environment:
         comment_start_string="<!--",  # {#place} is the address of a part
         comment_end_string="-->",
     )
-    environment.filters |= {**FILTERS, "markdown": Markup}
-    return environment
+    made.filters |= {**FILTERS, "markdown": Markup, "sql": pass_context(lambda context, query: context["sql"](query))}
+    return made
 
 
 def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
@@ -150,6 +191,7 @@ def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
         return Rows(found, tuple(PurePosixPath(table).stem for table in claim(name).tables))
 
     return {
+        **OF_ALL,
         "has": tables.has,
         "matching": tables.matching,
         "rows": tables.rows,
@@ -158,19 +200,7 @@ def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
         "claims": lambda *names: ClaimList(tuple(claim(name) for name in names)),
         "trials": trials,
         "setting": results.setting,
-        "measure_title": measure_title,
         "model_title": lambda name: titles.get(name, name),
-        "table": declared_tables.table,
-        "col": declared_tables.col,
-        **{name: getattr(declared_figures, name) for name in DECLARING},
-        "waterfall": waterfalls.waterfall,
-        "chains": waterfalls.chains,
-        "largest_chains": waterfalls.largest,
-        "chain_summary": waterfalls.summary,
-        "chain_steps": waterfalls.steps,
-        "max": max,
-        "min": min,
-        "zip": zip,
     }
 
 
@@ -202,7 +232,7 @@ def _code(words: str) -> str:
     return Markup(f"`{words}`") if "`" not in words else words
 
 
-def _place(error: Exception, paper: str) -> str:
+def _place(error: Exception, folder: Path, name: str) -> str:
     """File and line of the template that an error comes from."""
     import traceback
 
@@ -210,6 +240,5 @@ def _place(error: Exception, paper: str) -> str:
 
     if isinstance(error, TemplateSyntaxError):
         return f"{error.filename or error.name}:{error.lineno}"
-    folder = str(papers.get(paper).folder)
-    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(folder)]
-    return f"{lines[-1].filename}:{lines[-1].lineno}" if lines else f"{folder}/page.md"
+    lines = [one for one in traceback.extract_tb(error.__traceback__) if one.filename.startswith(str(folder))]
+    return f"{lines[-1].filename}:{lines[-1].lineno}" if lines else str(folder / name)

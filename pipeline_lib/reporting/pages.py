@@ -8,12 +8,13 @@ terms and provenance. The single file contains all of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from pipeline_lib import papers as register
 from pipeline_lib.claims.judged import JudgedStudy
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.reporting import (
     chains_section,
     claims_section,
@@ -22,18 +23,18 @@ from pipeline_lib.reporting import (
     errata_section,
     ledger_section,
     methods_section,
+    origins,
     overview_section,
     provenance_section,
     published_section,
     results_section,
     terms_section,
 )
-from pipeline_lib.reporting.blocks import Block, Columns, Note, Section, Subsection, walk
+from pipeline_lib.reporting.blocks import Block, Columns, Section, Subsection, walk
 from pipeline_lib.reporting.claims_section import ClaimList
-from pipeline_lib.reporting.origins import parts as origins_of
 from pipeline_lib.reporting.page import PaperPages
 from pipeline_lib.reporting.results import ResultsFolder
-from pipeline_lib.reporting.study import SUMMARY, Study
+from pipeline_lib.reporting.study import Study
 
 FRONT = "index"
 
@@ -54,76 +55,70 @@ class Page:
 
 def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) -> list[Page]:
     """All pages in their order, with those of ``papers`` among them."""
-    study = Study(results)
+    study, templates = Study(results), PaperPages(results, claims)
     chosen = [name for name in register.names() if name in papers]
-    templates = PaperPages(results, claims)
-    of_papers = [found for name in chosen if (found := _paper(name, templates.story(name), claims)) is not None]
-    findings = {one.name: templates.findings(one.name) for one in of_papers}
-    bounds = chains_section.section(study, [one.name for one in of_papers])
-    others = (
-        ("errata", errata_section.section(claims, papers)),
-        ("bounds", bounds),
-        ("ledger", ledger_section.section(claims, papers)),
-        ("published", published_section.published(study, {one.title: one.sections for one in of_papers})),
-        ("methods", methods_section.methods(study)),
-        ("terms", terms_section.terms()),
-    )
-    all_but_last = [
-        _front(study, claims, papers, of_papers, findings, bounds),
-        *_data(study),
-        *of_papers,
-        *(Page(name, section.title, (section,)) for name, section in others if section is not None),
-    ]
-    origins = origins_of(
-        results, chosen, (block for one in all_but_last for section in one.sections for block in section.blocks)
-    )
-    last = provenance_section.provenance(study, origins)
-    return [*all_but_last, Page("provenance", last.title, (last,))]
-
-
-def _front(
-    study: Study,
-    claims: JudgedStudy,
-    papers: Sequence[str],
-    of_papers: Sequence[Page],
-    findings: Mapping[str, Sequence[Block]],
-    bounds: Section | None,
-) -> Page:
-    """What was run, on what, what came out, the ledger, and the cost."""
-    blocks: list[Block] = [*overview_section.overview(study), *ledger_section.summary(claims, papers)]
-    blocks += chains_section.certified(study)
-    blocks += ledger_section.left_out(claims, papers)
-    cards = tuple(
-        Subsection(f"findings-{one.name}", f"[{one.title}](#{one.anchor})", tuple(findings[one.name]))
+    of_papers = [found for name in chosen if (found := _paper(name, templates, claims)) is not None]
+    cards = [
+        Subsection(f"findings-{one.name}", f"[{one.title}](#{one.anchor})", tuple(said))
         for one in of_papers
-        if findings[one.name]
+        if (said := templates.findings(one.name))
+    ]
+    bounds = chains_section.chains(study, [one.name for one in of_papers])
+    ledger = ledger_section.given(claims, papers)
+    front = templates.section(
+        "overview",
+        "overview",
+        **overview_section.given(study),
+        **ledger_section.summary(claims, papers),
+        certified=chains_section.certified(study),
+        cards=Columns(tuple(cards)) if cards else None,
+        picture=ledger_section.picture(claims, papers),
+        bounds=len(bounds),
     )
-    blocks += [Columns(cards)] if cards else []
-    if picture := ledger_section.picture(claims, papers):
-        blocks.append(Subsection("picture", "Every claim at a glance", tuple(picture)))
-    blocks += [*chains_section.pointer(bounds), *overview_section.best_learners(study), *overview_section.cost(study)]
-    return Page(FRONT, "Overview", (Section("overview", "Overview", tuple(blocks)),))
+    stories = published_section.given(study, {one.title: one.sections for one in of_papers})
+    pages = [
+        _page(FRONT, front),
+        _page("data-sets", templates.section("data-sets", "data", **data_section.given(study))),
+        *(_page(f"data-{name}", one) for name, one in _data(study, templates).items()),
+        *of_papers,
+        _page("errata", errata_section.section(claims, papers)),
+        _page("bounds", templates.section("bounds", "bounds", found=bounds) if bounds else None),
+        _page("ledger", templates.section("ledger", "claims", **ledger) if ledger else None),
+        _page("published", templates.section("published", "published", **stories)),
+        _page("methods", templates.section("methods", "methods", **methods_section.given(study))),
+        _page("terms", terms_section.terms()),
+    ]
+    shown = [page for page in pages if page is not None]
+    blocks = chain.from_iterable(section.blocks for page in shown for section in page.sections)
+    made = origins.parts(results, chosen, blocks)
+    last = templates.section("provenance", "provenance", **provenance_section.given(study), origins=made)
+    return [page for page in (*shown, _page("provenance", last)) if page is not None]
 
 
-def _data(study: Study) -> list[Page]:
-    """The table of all data sets, then a page for each with what is known of it and what was measured on it."""
-    known = {entry["dataset"]: entry for entry in study.data}
-    measured = study.datasets()
-    first = data_section.datasets(study)
-    if not measured:
-        first = Section(
-            first.id, first.title, (*first.blocks, Note(f"No results: {SUMMARY} is absent or empty.", "missing"))
+def _page(name: str, section: Section | None) -> Page | None:
+    return Page(name, section.title, (section,)) if section is not None else None
+
+
+def _data(study: Study, templates: PaperPages) -> dict[str, Section | None]:
+    """For every data set what is known of it and what was measured on it."""
+    known, measured = {entry["dataset"]: entry for entry in study.data}, study.datasets()
+    return {
+        name: templates.section(
+            "data-set",
+            f"set-{name}",
+            study=study,
+            dataset=name,
+            about=data_section.about(known[name]) if name in known else None,
+            measured=name in measured,
+            **(results_section.given(study, name) if name in measured else {}),
         )
-    pages = [Page("data-sets", first.title, (first,))]
-    for name in dict.fromkeys([*measured, *known]):
-        blocks: list[Block] = [data_section.facts(known[name])] if name in known else []
-        blocks += [results_section.results(study, name)] if name in measured else []
-        pages.append(Page(f"data-{name}", name, (Section(f"set-{name}", name, tuple(blocks)),)))
-    return pages
+        for name in dict.fromkeys([*measured, *known])
+    }
 
 
-def _paper(name: str, story: Section | None, claims: JudgedStudy) -> Page | None:
+def _paper(name: str, templates: PaperPages, claims: JudgedStudy) -> Page | None:
     """What a paper says and what was measured, its claims and sections; None where it has nothing."""
+    story = templates.story(name)
     placed = [
         claim.id
         for block in walk(story.blocks if story else ())
@@ -135,13 +130,15 @@ def _paper(name: str, story: Section | None, claims: JudgedStudy) -> Page | None
     outcomes = ledger_section.outcomes(claims, name)
     if story is None and outcomes:
         story = Section(name, register.get(name).title, ())
+    covered = coverage_section.given(claims, name)
     sections = [
-        *([_after_introduction(story, outcomes)] if story is not None else []),
-        *claims_section.further(claims, name, placed),
-        *coverage_section.sections(claims, name),
+        _after_introduction(story, outcomes) if story is not None else None,
+        claims_section.further(claims, name, placed),
+        templates.section("coverage", f"coverage-{name}", **covered) if covered else None,
     ]
     title = story.title if story is not None else register.get(name).title
-    return Page(name, title, tuple(sections)) if sections else None
+    found = tuple(section for section in sections if section is not None)
+    return Page(name, title, found) if found else None
 
 
 def _after_introduction(story: Section, blocks: Sequence[Block]) -> Section:

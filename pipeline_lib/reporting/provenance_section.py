@@ -2,64 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from pipeline_lib.reporting.blocks import (
-    Block,
-    Definitions,
-    Details,
-    Listing,
-    Note,
-    Paragraph,
-    Section,
-)
-from pipeline_lib.reporting.study import (
-    Study,
-    as_text,
-)
-from pipeline_lib.reporting.tables import Cell, Column, Table, simple, text
+from pipeline_lib.reporting.study import Study, as_text
 
 
-def provenance(study: Study, origins: Sequence[Block]) -> Section:
-    """Where the numbers come from: versions, command, seeds and configuration, then ``origins`` for each experiment."""
-    found = study.results.provenance()
-    configuration = study.results.configuration()
-    blocks: list[Block] = []
-    if found:
-        blocks.append(Definitions(tuple(_flattened(found))))
-    else:
-        blocks.append(Note("The study contains no record of its software: provenance.json is absent."))
-    changes = study.results.changes()
-    if changes:
-        blocks.append(_changes(changes))
-    elif configuration:
-        blocks.append(Paragraph("All settings are those of the default study."))
-    if configuration:
-        blocks.append(Details("Configuration, as resolved (configuration.yaml)", (Listing(configuration),)))
-    else:
-        blocks.append(Note("The study contains no configuration: configuration.yaml is absent."))
-    return Section("provenance", "Provenance", (*blocks, *origins))
-
-
-def _changes(changes: Sequence[Mapping[str, Any]]) -> Table:
-    """The settings that are not at their defaults, with their meaning."""
-    columns = (
-        Column("setting", "Setting", "left"),
-        Column("default", "Default", "left"),
-        Column("value", "In this study", "left"),
-        Column("description", "Meaning", "left"),
-    )
-    rows = [
-        [
-            Cell(one["setting"], one["setting"]),
-            text(_words(one["default"])),
-            text(_words(one["value"])),
-            text(one["description"].split(". ")[0]),
-        ]
-        for one in changes
+def given(study: Study) -> dict[str, Any]:
+    """What the template shows: versions, command and seeds, settings that are not at their defaults, configuration."""
+    changes = [
+        {
+            "setting": one["setting"],
+            "default": _words(one["default"]),
+            "value": _words(one["value"]),
+            "description": one["description"].split(". ")[0],
+        }
+        for one in study.results.changes()
     ]
-    return simple("changes", "Settings that differ from the default study", "changes.json", columns, rows)
+    recorded = _flattened(study.results.provenance())
+    return {"recorded": recorded, "changes": changes, "configuration": study.results.configuration()}
 
 
 def _words(value: Any) -> str:

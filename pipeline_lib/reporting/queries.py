@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any
 
-from pipeline_lib import storage
-from pipeline_lib.errors import DataError
-from pipeline_lib.reporting.results import ResultsFolder, check_row
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.reporting.results import ResultsFolder, checked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,12 +55,8 @@ class Rows:
     def __len__(self) -> int:
         return len(self._rows)
 
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> SimpleNamespace: ...
-    @overload
-    def __getitem__(self, index: slice) -> Rows: ...
-    def __getitem__(self, index: SupportsIndex | slice) -> SimpleNamespace | Rows:
-        return Rows(self._rows[index], self.tables) if isinstance(index, slice) else self._rows[index]
+    def __getitem__(self, index: int) -> SimpleNamespace:
+        return self._rows[index]
 
     def where(self, **equal: Any) -> Rows:
         """The rows whose columns have these values; a list, tuple or set stands for any of its values."""
@@ -166,7 +162,7 @@ class Tables:
 
     def rows(self, name: str, **equal: Any) -> Rows:
         """The rows of one table, all or those with some values."""
-        return Rows(_checked(self.frame(name), name), (name,)).where(**equal)
+        return Rows(checked(self.frame(name), name), (name,)).where(**equal)
 
     def sql(self, query: str) -> Rows:
         """The answer to a query; every table in it stands between double quotes after FROM or JOIN.
@@ -188,7 +184,7 @@ class Tables:
             raise DataError(
                 f"{query.strip()}: expected a query that Polars can answer; {str(error).splitlines()[0]}"
             ) from None
-        return Rows(_checked(answer, ", ".join(names)), names)
+        return Rows(checked(answer, ", ".join(names)), names)
 
     def frame(self, name: str) -> pl.DataFrame:
         """One table, read and checked; DataError when it is missing."""
@@ -202,12 +198,6 @@ class Tables:
 
 def _file(name: str) -> str:
     return f"tables/{name}.parquet"
-
-
-def _checked(frame: pl.DataFrame, name: str) -> Iterator[dict[str, Any]]:
-    for number, row in enumerate(frame.iter_rows(named=True)):
-        check_row(name, number, row)
-        yield row
 
 
 def _fits(value: Any, wanted: Any) -> bool:

@@ -6,21 +6,21 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pipeline_lib.claims import judged
-from pipeline_lib.errors import DataError
-from pipeline_lib.files import write_text
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.files import write_text
 from pipeline_lib.reporting import claims_section, figures, pages
 from pipeline_lib.reporting.blocks import Block, Subsection, inline, mathematics, plain, walk
 from pipeline_lib.reporting.claims_section import ClaimList
 from pipeline_lib.reporting.errata_section import ErrataList
 from pipeline_lib.reporting.figures import Figure
-from pipeline_lib.reporting.formulas import mathml
 from pipeline_lib.reporting.origins import Uses
+from pipeline_lib.reporting.page import TEMPLATES
 from pipeline_lib.reporting.pages import FRONT, Page
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Table, to_csv, to_latex
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 Kind = TypeVar("Kind", Table, Figure)
-TEMPLATES = Path(__file__).parent / "templates"
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 WHOLE = "report.html"
 """The file with all pages."""
@@ -150,14 +149,11 @@ def _numbered(parts: Sequence[Page], folder: Path) -> dict[str, Any]:
     }
 
 
-class _Renderer(Protocol):
-    def __call__(self, shown: Sequence[Page], index: Sequence[Found] | None = None) -> str:
-        """The pages as one file, with what its search finds; None where that is in a file of its own."""
-        ...
+def _renderer(about: dict[str, Any]) -> Callable[..., str]:
+    """What turns one page, or all for the single file, into HTML in which every link leads to a place of that file.
 
-
-def _renderer(about: dict[str, Any]) -> _Renderer:
-    """What turns one page, or all for the single file, into HTML in which every link leads to a place of that file."""
+    Its second argument is what the file's search finds; without it, that is in a file of its own.
+    """
     from markupsafe import Markup
 
     own = {name: Markup((TEMPLATES / f"report.{name}").read_text(encoding="utf-8")) for name in ("css", "js")}
@@ -186,9 +182,7 @@ def environment(folder: Path = TEMPLATES) -> Environment:
         lstrip_blocks=True,
     )
     found.globals["signs"] = claims_section.SIGNS
-    found.filters["inline"] = lambda words: Markup(inline(words))
-    found.filters["plain"] = plain
-    found.filters["displayed"] = lambda tex: Markup(mathml(tex, display=True))
+    found.filters |= {"inline": lambda words: Markup(inline(words)), "plain": plain}
     found.filters["mathematics"] = lambda words: Markup(mathematics(words))
     return found
 

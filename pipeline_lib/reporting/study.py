@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pipeline_lib.markup import quoted
 from pipeline_lib.reporting.results import ResultsFolder, Row
-from pipeline_lib.reporting.weights import SOURCE as WEIGHTS
 from pipeline_lib.statistics import smallest_p_value
 
 SUMMARY, MEASURES, COMPARISONS = "tables/summary.parquet", "tables/measures.parquet", "tables/comparisons.parquet"
 TRAINING, PUBLISHED, VALIDATION = "tables/training.parquet", "tables/published.parquet", "tables/validation.parquet"
-CERTIFICATES = "tables/certificates.parquet"
+CERTIFICATES, WEIGHTS = "tables/certificates.parquet", "tables/weights.parquet"
+TABLES = (SUMMARY, MEASURES, COMPARISONS, TRAINING, PUBLISHED, VALIDATION, CERTIFICATES, WEIGHTS)
 HEADLINES = ("ndcg@10", "letor4_mean_ndcg", "map", "err")
 """Measures by which learners are compared first when the configuration does not say."""
 SIGNIFICANT = 0.05
@@ -73,9 +72,9 @@ class Study:
         return str(self.models[model]["title"]) if model in self.models else model
 
     def untrained(self) -> list[str]:
-        """Models that could not be trained, each with the reason, as Markdown."""
+        """Models that could not be trained, each with the reason."""
         left_out = (entry for entry in self.models.values() if entry.get("untrained"))
-        return [quoted(f"{entry['title']}: {entry['untrained']}") for entry in left_out]
+        return [f"{entry['title']}: {entry['untrained']}" for entry in left_out]
 
     def is_control(self, model: str) -> bool:
         """Whether a model is a control rather than a learner."""

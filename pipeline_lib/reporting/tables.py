@@ -9,11 +9,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.reporting.blocks import latex
 
 Raw = str | int | float | bool | None
@@ -86,18 +86,6 @@ class Table:
         return any(cell.text == MISSING for row in self.rows() for cell in row)
 
 
-def simple(
-    name: str,
-    caption: str,
-    source: str,
-    columns: Sequence[Column],
-    rows: Iterable[Sequence[Cell]],
-    notes: Sequence[str] = (),
-) -> Table:
-    """Make a table without groups."""
-    return Table(name, caption, source, tuple(columns), (Group("", tuple(tuple(row) for row in rows)),), tuple(notes))
-
-
 def text(value: object) -> Cell:
     """A cell of words; nothing becomes :data:`MISSING`."""
     return Cell(MISSING) if value is None or value == "" else Cell(str(value), raw=str(value))
@@ -117,19 +105,6 @@ def number(value: float | None, digits: int = 4, *, signed: bool = False) -> Cel
     return Cell(shown.replace("-", "−"), raw=value)
 
 
-def plus_minus(value: float, half: float, digits: int = 4, *, signed: bool = False) -> Cell:
-    """A cell with a number and, small, half of its interval or its standard error, to as many decimals.
-
-    Example
-    -------
-    >>> cell = plus_minus(0.45678, 0.0123, 3)
-    >>> cell.text, cell.spread
-    ('0.457', '0.012')
-    """
-    shown = number(value, digits, signed=signed)
-    return Cell(shown.text, shown.raw, number(half, digits).text, half)
-
-
 def scientific(value: float | None) -> Cell:
     """A cell with a number of any size, to three significant digits.
 
@@ -146,6 +121,11 @@ def scientific(value: float | None) -> Cell:
     return Cell(shown.replace("-", "−"), raw=value)
 
 
+def short(value: float) -> str:
+    """A number of any size in words."""
+    return scientific(value).text
+
+
 def whole(value: int | None) -> Cell:
     """A cell with a count, thousands parted.
 
@@ -155,19 +135,6 @@ def whole(value: int | None) -> Cell:
     '15,211'
     """
     return Cell(MISSING) if value is None else Cell(f"{int(value):,d}", raw=int(value))
-
-
-def probability(value: float | None) -> Cell:
-    """A cell with a p-value.
-
-    Example
-    -------
-    >>> probability(0.0000012).text, probability(0.0317).text
-    ('< 0.001', '0.032')
-    """
-    if value is None:
-        return Cell(MISSING)
-    return Cell("< 0.001" if value < 0.001 else f"{value:.3f}", raw=value)
 
 
 def span(low: float, high: float, digits: int = 4, *, signed: bool = False) -> Cell:
@@ -188,7 +155,8 @@ def to_csv(table: Table) -> str:
     Example
     -------
     >>> cells = [Cell("ListNet", "listnet"), Cell("0.45", 0.4512, "0.02", 0.0213)]
-    >>> to_csv(simple("t", "c", "s", [Column("model", "Model", "left"), Column("map", "MAP")], [cells]))
+    >>> columns = Column("model", "Model", "left"), Column("map", "MAP")
+    >>> to_csv(Table("t", "c", "s", columns, (Group("", (tuple(cells),)),)))
     'model,map,map_sd\nlistnet,0.4512,0.0213\n'
     """
     rows = table.rows()

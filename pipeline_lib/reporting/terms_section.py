@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from pipeline_lib import shipped
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import shipped
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.reporting import markdown
 from pipeline_lib.reporting.blocks import Section, Subsection
 
@@ -60,7 +60,7 @@ def _term(entry: str) -> Term:
         raise DataError(f"{GLOSSARY.name}: expected '**Term**: meaning.', found {entry!r}")
     name = found["head"].replace("**", "")
     meaning = _PAGE.sub(r"`docs/\1`", found["meaning"])
-    return Term(f"term-{_slug(name)}", name, meaning.replace("`", "").replace("*", ""), markdown.html(meaning))
+    return Term(f"term-{_slug(name)}", name, meaning.replace("`", "").replace("*", ""), markdown.prose(meaning).html)
 
 
 def _slug(words: str) -> str:

@@ -8,13 +8,14 @@ largest factor is dark. A dashed line marks what holds without any theorem.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import dropwhile
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from pipeline_lib.reporting.declared_tables import col, table
-from pipeline_lib.reporting.figures import COLOURS, FAINT, INK, PAPER, Figure, drawing, logarithmic, words
+from pipeline_lib.reporting.figures import COLOURS, FAINT, INK, PAPER, Figure, drawing, logarithmic, rows_of, words
 from pipeline_lib.reporting.queries import Rows
-from pipeline_lib.reporting.tables import Table, scientific
+from pipeline_lib.reporting.tables import Table, short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -49,7 +50,7 @@ def largest(rows: Rows, datasets: int = 1) -> list[Rows]:
 def waterfall(chain: Rows) -> Figure:
     """The figure of one chain."""
     first, last = chain[0], chain[-1]
-    shown = [row for i, row in enumerate(chain) if any(link.value > LEAST for link in chain[: i + 1])]
+    shown = list(dropwhile(lambda link: link.value <= LEAST, chain))
     dearest = _costliest(chain)
     return Figure(
         name=_name(chain),
@@ -59,11 +60,11 @@ def waterfall(chain: Rows) -> Figure:
         source=chain.source,
         description=" ".join(
             [
-                f"From {_short(first.value)} ({first.label}) to {_short(last.value)} ({last.label});",
-                f"the largest factor is that of {dearest.label}, {_short(dearest.factor)};"
+                f"From {short(first.value)} ({first.label}) to {short(last.value)} ({last.label});",
+                f"the largest factor is that of {dearest.label}, {short(dearest.factor)};"
                 if dearest.factor is not None
                 else "",
-                f"{_short(first.trivial)} holds without the theorem.",
+                f"{short(first.trivial)} holds without the theorem.",
             ]
         ),
         draw=lambda: draw(shown, first.trivial),
@@ -94,10 +95,10 @@ def draw(links: Sequence[SimpleNamespace], trivial: float) -> Drawing:
             )
         if link.high > link.low:
             axis.plot([max(link.low, 0.3 * link.value), link.high], [row, row], color=INK, linewidth=0.9)
-        factor = "" if before is None else f"  ×{_short(link.value / before)}"
+        factor = "" if before is None else f"  ×{short(link.value / before)}"
         rightmost = max(before or 0.0, link.value, link.high)
         axis.annotate(
-            f"{_short(link.value)}{factor}",
+            f"{short(link.value)}{factor}",
             (rightmost, row),
             xytext=(5, 0),
             textcoords="offset points",
@@ -112,15 +113,12 @@ def draw(links: Sequence[SimpleNamespace], trivial: float) -> Drawing:
     logarithmic(axis, "x")
     # Room for the numbers to the right of the bars.
     axis.set_xlim(least / 1.6, most * (most / least) ** 0.28 * 2.0)
-    axis.set_yticks(range(len(links)), [words(link.label) for link in links])
+    rows_of(axis, [link.label for link in links], "loss")
     axis.set_ylim(len(links) - 0.4, -0.75)
-    axis.tick_params(axis="y", length=0)
-    axis.set_xlabel("loss")
-    axis.grid(axis="x")
     return figure
 
 
-def summary(name: str, caption: str, found: Sequence[Rows], source: str = "") -> Table:
+def summary(name: str, caption: str, found: Sequence[Rows]) -> Table:
     """One row for each chain: what is measured, what is stated, the step with the largest factor, and without it."""
     rows = [_in_one(chain) for chain in found]
     tables = tuple(dict.fromkeys(table for chain in found for table in chain.tables))
@@ -145,7 +143,7 @@ def summary(name: str, caption: str, found: Sequence[Rows], source: str = "") ->
             f"{UNSURE} The interval of this step's factor, by those of the links on both sides of it, overlaps with "
             "that of another step."
         )
-    return table(name, caption, Rows(rows, tables), columns, notes=notes, source=source)
+    return table(name, caption, Rows(rows, tables), columns, notes=notes)
 
 
 def _costliest(chain: Rows) -> SimpleNamespace:
@@ -181,10 +179,11 @@ def steps(chain: Rows) -> Table:
         col("factor", "Factor"),
         col("without", "Stated without it"),
     ]
+    # A link that is not estimated has no interval.
+    ends = ((row.low, row.high) if row.high > row.low else (None, None) for row in chain)
     shown = [
-        # A link that is not estimated has no interval.
-        SimpleNamespace(**vars(row), **_ends(row))
-        for row in chain
+        SimpleNamespace(**vars(row), low_shown=low, high_shown=high)
+        for row, (low, high) in zip(chain, ends, strict=True)
     ]
     return table(
         f"{_name(chain)}-steps",
@@ -192,11 +191,6 @@ def steps(chain: Rows) -> Table:
         Rows(shown, chain.tables),
         columns,
     )
-
-
-def _ends(row: SimpleNamespace) -> dict[str, float | None]:
-    known = row.high > row.low
-    return {"low_shown": row.low if known else None, "high_shown": row.high if known else None}
 
 
 def _name(chain: Rows) -> str:
@@ -207,7 +201,3 @@ def _name(chain: Rows) -> str:
 def _paper(chain: Rows) -> str:
     # The table of a paper's chains is called after it.
     return chain.tables[0].partition("-")[0]
-
-
-def _short(value: float) -> str:
-    return scientific(value).text

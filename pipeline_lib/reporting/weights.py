@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pipeline_lib.reporting.blocks import Block, Details
-from pipeline_lib.reporting.tables import Column, number, simple, text
+from pipeline_lib.reporting.blocks import Details
+from pipeline_lib.reporting.declared_tables import col, table
+from pipeline_lib.reporting.study import WEIGHTS
 
-SOURCE = "tables/weights.parquet"
 SHOWN = 20
 """So many features are shown on the page."""
 
 
-def weights_blocks(rows: Iterable[Mapping[str, Any]], dataset: str, title: Callable[[str], str]) -> list[Block]:
-    """A table of the features that the models of a data set weigh most, means over folds; nothing without names.
+def weights_blocks(rows: Iterable[Mapping[str, Any]], dataset: str, title: Callable[[str], str]) -> Details | None:
+    """A table of the features that the models of a data set weigh most, means over folds; None without names.
 
     Features stand in the order of their largest share of a model's weights. ``title`` gives the title of a model.
     """
@@ -34,12 +34,12 @@ def weights_blocks(rows: Iterable[Mapping[str, Any]], dataset: str, title: Calla
     shown = sorted((feature for feature in shares if shares[feature] > 0), key=lambda name: -shares[name])[:SHOWN]
     models = [model for model, of_model in means.items() if any(of_model.values())]
     if not shown:
-        return []
-    columns = [Column("feature", "Feature", "left"), *(Column(model, title(model)) for model in models)]
-    cells = [[text(feature), *(number(means[model][feature]) for model in models)] for feature in shown]
+        return None
+    columns = [col("feature", "Feature", "text"), *(col(model, title(model), "number") for model in models)]
+    found = ({"feature": feature, **{model: means[model][feature] for model in models}} for feature in shown)
     caption = f"Weights of features on {dataset}"
     notes = ["Means over folds, in the units in which each model sees the feature."]
     if len(shares) > SHOWN:
         notes.append(f"The {len(shown)} of {len(shares):,} features that have the largest share of a model's weights.")
-    table = simple(f"weights-{dataset}", caption, SOURCE, columns, cells, notes)
-    return [Details("Weights of features", (table,))]
+    made = table(f"weights-{dataset}", caption, found, columns, notes=notes, source=WEIGHTS)
+    return Details("Weights of features", (made,))

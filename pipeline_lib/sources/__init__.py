@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline_lib import submodules
+from pipeline_lib.core import submodules
 
 
 def __getattr__(name: str) -> Any:
-    return submodules.load(__name__, __path__, name)
+    return submodules.load(__name__, name)
 
 
 def __dir__() -> list[str]:

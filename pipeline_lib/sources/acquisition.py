@@ -12,17 +12,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError, DownloadError
-from pipeline_lib.files import replacing
+from pipeline_lib.core.checks import checked
+from pipeline_lib.core.errors import DataError, DownloadError
+from pipeline_lib.core.files import replacing
 from pipeline_lib.sources.archives import extract
 from pipeline_lib.sources.catalog import DataSet, Part
-from pipeline_lib.sources.digests import Stored, blocks, check_archive, check_part, check_size, write_part
-from pipeline_lib.sources.download import Candidate, Settings, download
+from pipeline_lib.sources.digests import LARGEST_TEXT, Stored, blocks, check_archive, check_part, check_size, write_part
+from pipeline_lib.sources.download import Candidate, download
 from pipeline_lib.sources.manifest import Manifest, ManifestPart, read_manifest
 from pipeline_lib.sources.mirrors import Mirrors, find_archives, find_parts, how_to_get
-
-LARGEST_TEXT = 1 << 37  # bytes of one unpacked file
 
 
 @checked
@@ -32,7 +30,6 @@ def obtain(
     mirrors: Mirrors,
     *,
     network: bool,
-    settings: Settings | None = None,
 ) -> Manifest:
     """Ensure that a data set is unpacked and verified in the raw folder, and return its manifest.
 
@@ -45,8 +42,6 @@ def obtain(
         Their folders are always used, their addresses only with ``network``.
     network : bool
         Whether anything may be fetched. Without it no connection is ever opened.
-    settings : Settings, optional
-        Patience of downloads.
 
     Raises
     ------
@@ -76,14 +71,14 @@ def obtain(
     candidates = [
         Candidate(f"{base}/{archive.name}", archive) for base in mirrors.addresses for archive in data_set.archives
     ]
-    candidates += [Candidate(entry.address, data_set.archive(entry.archive)) for entry in data_set.addresses]
+    named = {archive.name: archive for archive in data_set.archives}
+    candidates += [Candidate(entry.address, named[entry.archive]) for entry in data_set.addresses]
     return download(
         candidates,
         raw,
         lambda path: _unpack(data_set, raw, path),
         by_hand=advice,
         tried=failures,
-        settings=settings,
     )
 
 
@@ -107,14 +102,13 @@ def _from_folder(data_set: DataSet, raw: Path, folder: Path, failures: list[str]
 
 def _adopt(data_set: DataSet, raw: Path, folder: Path, texts: dict[str, Path]) -> Manifest:
     """Use text that a person unpacked: it is verified in place, or while it is copied to its place."""
-    stored = {}
+    found = {}
     for name, path in texts.items():
-        target = raw / data_set.name / f"{name}.txt"
-        part = data_set.parts[name]
+        target, part = raw / data_set.name / f"{name}.txt", data_set.parts[name]
         in_place = target.exists() and target.samefile(path)
-        stored[name] = check_part(path, part) if in_place else _copy(path, target, part)
-    origins = {name: path.relative_to(folder).as_posix() for name, path in texts.items()}
-    return _complete(data_set, raw, "unpacked text", origins, stored)
+        stored = check_part(path, part) if in_place else _copy(path, target, part)
+        found[name] = (path.relative_to(folder).as_posix(), stored)
+    return _complete(data_set, raw, "unpacked text", found)
 
 
 def _copy(path: Path, target: Path, part: Part) -> Stored:
@@ -123,18 +117,14 @@ def _copy(path: Path, target: Path, part: Part) -> Stored:
 
 
 def _unpack(data_set: DataSet, raw: Path, archive: Path) -> Manifest:
-    extracted = extract(archive, data_set.parts, raw / data_set.name)
-    origins = {name: part.member for name, part in extracted.items()}
-    stored = {name: part.stored for name, part in extracted.items()}
-    return _complete(data_set, raw, archive.name, origins, stored)
+    return _complete(data_set, raw, archive.name, extract(archive, data_set.parts, raw / data_set.name))
 
 
-def _complete(
-    data_set: DataSet, raw: Path, source: str, origins: dict[str, str], stored: dict[str, Stored]
-) -> Manifest:
+def _complete(data_set: DataSet, raw: Path, source: str, found: dict[str, tuple[str, Stored]]) -> Manifest:
+    """The manifest, written once all parts are ``found``: where each comes from, and what is stored of it."""
     parts = tuple(
-        ManifestPart(name, f"{name}.txt", stored[name].bytes, stored[name].sha256, stored[name].verified, origins[name])
-        for name in data_set.parts
+        ManifestPart(name, f"{name}.txt", stored.bytes, stored.sha256, stored.verified, origin)
+        for name, (origin, stored) in ((name, found[name]) for name in data_set.parts)
     )
     manifest = Manifest(data_set.name, source, parts)
     manifest.write(raw)

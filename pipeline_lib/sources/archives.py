@@ -24,19 +24,19 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.sources.catalog import Part
-from pipeline_lib.sources.digests import BLOCK_BYTES, Stored, write_part
+from pipeline_lib.sources.digests import BLOCK_BYTES, LARGEST_TEXT, Stored, write_part
 
-# LETOR text is compressed by a factor of 5 to 15. A much larger factor indicates an archive bomb, and no data set here
-# unpacks to more than the absolute limit.
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
+
+# LETOR text is compressed by a factor of 5 to 15. A much larger factor indicates an archive bomb.
 LARGEST_RATIO = 200
 SMALLEST_LIMIT = 1 << 20
-LARGEST_LIMIT = 1 << 37
 
 _MAGIC = (
     (b"PK\x03\x04", "zip"),
@@ -55,30 +55,23 @@ _DAMAGE = (
 _SEEK_TO_NOWHERE = (None, errno.EINVAL, errno.EOVERFLOW)
 
 
-@dataclass(frozen=True)
-class Extracted:
-    """One extracted part: its path, the member that contained it, its size and its digest."""
-
-    path: Path
-    member: str
-    stored: Stored
+Kind = Literal["file", "directory", "link", "device"]
 
 
 @dataclass(frozen=True)
 class _Member:
     name: str
-    kind: Literal["file", "directory", "link", "device"]
+    kind: Kind
     encrypted: bool
     size: int
     content: Callable[[], Iterator[bytes]]
 
 
-@checked
-def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str, Extracted]:
+def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str, tuple[str, Stored]]:
     """Extract the needed parts of an archive to ``folder/PART.txt`` and check them while they are read.
 
     A part is the member whose path ends, in whole components, with one of the part's ``members``; an earlier one of
-    these is preferred.
+    these is preferred. Returned is for every part the member that contained it, its size and its digest.
 
     Raises
     ------
@@ -88,7 +81,7 @@ def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str,
         ``folder`` then.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    limit = min(LARGEST_LIMIT, max(SMALLEST_LIMIT, LARGEST_RATIO * archive.stat().st_size))
+    limit = min(LARGEST_TEXT, max(SMALLEST_LIMIT, LARGEST_RATIO * archive.stat().st_size))
     staging = folder / ".unpacking.partial"
     shutil.rmtree(staging, ignore_errors=True)  # of a run that was killed
     staging.mkdir()
@@ -109,10 +102,7 @@ def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str,
             raise DataError(f"{archive}: no member ends with {wanted} (part {missing[0]}); is it another data set's?")
         for name in parts:
             os.replace(staging / f"{name}.txt", folder / f"{name}.txt")
-    return {
-        name: Extracted(folder / f"{name}.txt", member, stored)
-        for name, (_, member, stored) in ((name, taken[name]) for name in parts)
-    }
+    return {name: taken[name][1:] for name in parts}
 
 
 def _take(
@@ -158,9 +148,9 @@ def _wanted(member: _Member, name: str, parts: Mapping[str, Part]) -> list[tuple
     if member.kind != "file":
         return []
     return [
-        (part.name, rank)
-        for part in parts.values()
-        for rank, pattern in enumerate(part.members)
+        (part, rank)
+        for part, wanted in parts.items()
+        for rank, pattern in enumerate(wanted.members)
         if name == pattern or name.endswith(f"/{pattern}")
     ]
 
@@ -193,42 +183,25 @@ def _zip_members(archive: zipfile.ZipFile) -> Iterator[_Member]:
     for info in archive.infolist():
         kind = _kind(info.external_attr >> 16, info.orig_filename.endswith("/"))
         # zipfile cuts names at a null byte and replaces the system's separator; the stored name is the one that counts.
-        yield _Member(info.orig_filename, kind, bool(info.flag_bits & 1), info.file_size, _zip_content(archive, info))
-
-
-def _zip_content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], Iterator[bytes]]:
-    def content() -> Iterator[bytes]:
-        with archive.open(info) as file:
-            yield from _blocks(file)
-
-    return content
+        content = partial(_blocks, partial(archive.open, info))
+        yield _Member(info.orig_filename, kind, bool(info.flag_bits & 1), info.file_size, content)
 
 
 def _tar_members(archive: tarfile.TarFile, plain: _Bounded) -> Iterator[_Member]:
     for info in archive:
-        kind: Literal["file", "directory", "link", "device"] = "device"
+        kind: Kind = "device"
         if info.isdir():
             kind = "directory"
         elif info.issym() or info.islnk():
             kind = "link"
         elif info.isreg() and not info.issparse():
             kind = "file"
-        yield _Member(info.name, kind, False, info.size, _tar_content(archive, info))
+        yield _Member(info.name, kind, False, info.size, partial(_blocks, partial(archive.extractfile, info)))
     # The checksum of a compressed stream is at its end, which tarfile does not read.
     while plain.read(BLOCK_BYTES):
         pass
 
 
-def _tar_content(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], Iterator[bytes]]:
-    def content() -> Iterator[bytes]:
-        file = archive.extractfile(info)
-        assert file is not None  # it is a regular file
-        yield from _blocks(file)
-
-    return content
-
-
-@checked
 def libarchive_members(archive: Path, stack: ExitStack) -> Iterator[_Member]:
     """Read .rar and .7z (and other formats of libarchive) through the system's library."""
     import ctypes
@@ -238,22 +211,18 @@ def libarchive_members(archive: Path, stack: ExitStack) -> Iterator[_Member]:
     # The binding lacks this function, and libarchive would return encrypted RAR content as it is.
     is_encrypted = libarchive.ffi.libarchive.archive_entry_is_encrypted
     is_encrypted.argtypes = [ctypes.c_void_p]
+
+    def content(entry: Any) -> Iterator[bytes]:
+        with _libarchive_errors(archive, libarchive):
+            yield from entry.get_blocks(1 << 16)
+
     with _libarchive_errors(archive, libarchive):
         for entry in stack.enter_context(libarchive.fd_reader(file.fileno())):
             name = entry.pathname
             if not isinstance(name, str):
                 raise DataError(f"{archive}: the name of a member cannot be read; pack the files again as .zip")
             kind = "link" if entry.linkpath else _kind(entry.filetype, entry.isdir)
-            encrypted = bool(is_encrypted(entry._entry_p))
-            yield _Member(name, kind, encrypted, entry.size or 0, _libarchive_content(archive, libarchive, entry))
-
-
-def _libarchive_content(archive: Path, libarchive: Any, entry: Any) -> Callable[[], Iterator[bytes]]:
-    def content() -> Iterator[bytes]:
-        with _libarchive_errors(archive, libarchive):
-            yield from entry.get_blocks(1 << 16)
-
-    return content
+            yield _Member(name, kind, bool(is_encrypted(entry._entry_p)), entry.size or 0, partial(content, entry))
 
 
 @contextmanager
@@ -284,7 +253,7 @@ def _libarchive() -> Any:
     return libarchive
 
 
-def _kind(mode: int, is_directory: bool) -> Literal["file", "directory", "link", "device"]:
+def _kind(mode: int, is_directory: bool) -> Kind:
     """The kind of a member by its Unix mode; a member without a mode, from another system, is a regular file."""
     if stat.S_ISLNK(mode):
         return "link"
@@ -293,9 +262,10 @@ def _kind(mode: int, is_directory: bool) -> Literal["file", "directory", "link",
     return "file" if stat.S_IFMT(mode) in (0, stat.S_IFREG) else "device"
 
 
-def _blocks(file: IO[bytes]) -> Iterator[bytes]:
-    while block := file.read(BLOCK_BYTES):
-        yield block
+def _blocks(opened: Callable[[], Any]) -> Iterator[bytes]:
+    with opened() as file:
+        while block := file.read(BLOCK_BYTES):
+            yield block
 
 
 class _Bounded(io.RawIOBase):

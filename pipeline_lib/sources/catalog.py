@@ -1,30 +1,29 @@
 """Which data sets are known, and what does the catalogue state about each?
 
-``data/catalog.yaml`` is read, checked against ``catalog.schema.yaml`` and for what a schema cannot express (names that
-refer to each other, counts that must add up, folds that must be disjoint), and returned as immutable records. A package
-installed from a wheel contains a copy of the catalogue next to this module.
+``data/catalog.yaml`` is read and checked: its keys and values, and how they fit together (names that refer to each
+other, counts that must add up, folds that must be disjoint). A package installed from a wheel contains a copy of the
+catalogue next to this module. docs/adding-a-data-set.md explains the keys.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pipeline_lib import schemas
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import ConfigurationError, DataError, hint
-from pipeline_lib.sources import catalog_checks, simulations
-from pipeline_lib.sources.simulations import Simulation
+from pydantic import AfterValidator, Field, Strict, model_validator
 
-CATALOG = simulations.CATALOG
-SCHEMA = Path(__file__).with_name("catalog.schema.yaml")
+from pipeline_lib.core import schemas
+from pipeline_lib.core.checks import MAX_LABEL, checked
+from pipeline_lib.core.errors import ConfigurationError, hint
+from pipeline_lib.core.settings import DataName, NotNegative, Settings, Whole, different
+from pipeline_lib.sources.population_settings import Overrides, check_overrides
+
+_INSTALLED = Path(__file__).with_name("catalog.yaml")
+CATALOG = _INSTALLED if _INSTALLED.is_file() else Path(__file__).resolve().parents[2] / "data" / "catalog.yaml"
 LARGEST_ARCHIVE = 1 << 33
 """Bytes of an archive of which the catalogue states neither ``bytes`` nor ``max_bytes``, at most."""
 ROLES = ("train", "validation", "test")
@@ -41,66 +40,211 @@ READ_BY: dict[str, tuple[str, ...]] = {
 """The parts of an entry on which the output of each command depends. Neither a title nor the addresses of files change
 a number, so that they are no reason to obtain, convert or train again."""
 
+Line = Annotated[str, Strict(), Field(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+$")]
+Words = Annotated[str, Strict(), Field(min_length=1)]
+WebAddress = Annotated[str, Strict(), Field(pattern="^https?://")]
+FileName = Annotated[str, Strict(), Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Member = Annotated[str, Strict(), Field(pattern=r"^[^/\\]+(/[^/\\]+)*$")]
+Sha256 = Annotated[str, Strict(), Field(pattern="^[0-9a-f]{64}$")]
+Md5 = Annotated[str, Strict(), Field(pattern="^[0-9a-f]{32}$")]
+PartName = Annotated[str, Strict(), Field(pattern="^[A-Za-z][A-Za-z0-9]*$")]
+Block = Annotated[str, Strict(), Field(pattern="^[A-Za-z][A-Za-z0-9]*(/[1-9][0-9]*)?$")]
+Blocks = Annotated[tuple[Block, ...], Field(min_length=1), AfterValidator(different)]
+Bytes = Annotated[Whole, Field(le=2**63 - 1)]
 
-@checked
-@dataclass(frozen=True)
-class Archive:
+
+class Archive(Settings):
     """A file that contains the whole data set.
 
     The digests are those of accepted copies; there are none if none is known. At most ``max_bytes`` are downloaded.
     """
 
-    name: str
-    bytes: int | None
-    sha256: tuple[str, ...]
-    md5: tuple[str, ...]
-    max_bytes: int = LARGEST_ARCHIVE
+    name: FileName
+    bytes: Bytes | None = None
+    max_bytes: Bytes | None = None
+    sha256: tuple[Sha256, ...] = ()
+    md5: tuple[Md5, ...] = ()
 
 
-@dataclass(frozen=True)
-class Address:
+class Address(Settings):
     """An address from which an archive can be downloaded."""
 
-    address: str
-    archive: str
+    address: WebAddress
+    archive: FileName
     kind: Literal["official", "mirror"]
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Settings):
     """One text file of the data set: how its path may end, and how a correct copy is recognised."""
 
-    name: str
-    members: tuple[str, ...]
-    sha256: tuple[str, ...]
-    max_bytes: int | None
-    rows: int | None
-    queries: int | None
+    members: Annotated[tuple[Member, ...], AfterValidator(different)] = ()
+    sha256: tuple[Sha256, ...] = ()
+    max_bytes: Whole | None = None
+    rows: Whole | None = None
+    queries: Whole | None = None
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(Settings):
     """The contents of a complete copy; ``labels[r]`` documents have label r; ``approximate`` names unchecked counts."""
 
-    rows: int
-    queries: int
-    labels: tuple[int, ...] | None
-    approximate: frozenset[str]
+    rows: Whole
+    queries: Whole
+    labels: Annotated[tuple[NotNegative, ...], Field(min_length=2)] | None = None
+    approximate: Annotated[tuple[Literal["rows", "queries", "labels"], ...], AfterValidator(different)] = ()
 
 
-@dataclass(frozen=True)
-class Fold:
+class Fold(Settings):
     """The blocks (parts, or shares ``PART/i`` of a split part) that play each role in one fold."""
 
-    train: tuple[str, ...]
-    validation: tuple[str, ...]
-    test: tuple[str, ...]
+    train: Blocks
+    validation: Blocks
+    test: Blocks
 
 
-@checked
-@dataclass(frozen=True)
-class DataSet:
-    """One entry of the catalogue.
+class Form(Settings):
+    """How the LETOR text is read."""
+
+    labels: Literal["integer", "rounded"]
+    qid: Literal["token", "comment"]
+
+
+class Simulation(Settings):
+    """How a generated data set is drawn, unless the configuration says otherwise.
+
+    ``population`` overrides the defaults of :class:`pipeline_lib.sources.population_settings.PopulationSettings`.
+    """
+
+    queries: Whole
+    population: Overrides = Field({})
+
+    def with_settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The ``queries`` and the ``population`` of a study, whose ``settings`` override those of the catalogue.
+
+        Example
+        -------
+        >>> simulation = Simulation(queries=300, population={"noise": 0.1})
+        >>> simulation.with_settings({"queries": 50, "population": {"features": 3}})
+        {'queries': 50, 'population': {'noise': 0.1, 'features': 3}}
+        """
+        return {"queries": settings["queries"], "population": {**self.population, **settings["population"]}}
+
+    def fitting(self, overrides: dict[str, Any]) -> dict[str, Any]:
+        """The overrides of a study, if a population can have them together with those of the catalogue.
+
+        Raises
+        ------
+        ValueError
+            Which a class of settings turns into its own error.
+        """
+        check_overrides({**self.population, **overrides})
+        return overrides
+
+
+class Entry(Settings):
+    """What the catalogue states about one data set."""
+
+    title: Line
+    source: Literal["download", "generated"]
+    terms: Words
+    terms_page: WebAddress
+    citation: Words
+    n_features: Annotated[Whole, Field(le=2**31 - 1)] | None = Field(None, alias="features")
+    max_label: Annotated[Whole, Field(le=MAX_LABEL)] | None = None
+    text: Form | None = None
+    simulation: Simulation | None = None
+    counts: Counts | None = None
+    archives: tuple[Archive, ...] = ()
+    addresses: tuple[Address, ...] = ()
+    by_hand: Annotated[str, Strict(), Field(pattern=r"^$|\{folder\}")] = ""
+    parts: Annotated[dict[PartName, Part], Field(min_length=1)]
+    split: dict[PartName, Annotated[Whole, Field(ge=2, le=100)]] = Field({})
+    folds: Annotated[tuple[Fold, ...], Field(min_length=1)]
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """The pieces of which folds consist: every part that is not split, and the shares of those that are."""
+        return tuple(
+            block
+            for part in self.parts
+            for block in ([f"{part}/{i + 1}" for i in range(self.split[part])] if part in self.split else [part])
+        )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.source == "generated":
+            self._check_generated()
+        else:
+            self._check_download()
+        self._check_counts()
+        self._check_folds()
+        return self
+
+    def _check_generated(self) -> None:
+        if self.simulation is None:
+            raise ValueError("expected the key 'simulation' of a generated data set, found none")
+        if self.archives or self.addresses or self.by_hand:
+            raise ValueError("source: a generated data set has no archives, addresses or by_hand; remove them")
+        if self.simulation.queries < len(self.parts):
+            raise ValueError(f"simulation.queries: expected one for each of the {len(self.parts)} parts or more")
+
+    def _check_download(self) -> None:
+        if self.simulation is not None:
+            raise ValueError("simulation: only a generated data set is drawn; remove the key")
+        needed = {"features": self.n_features, **{key: getattr(self, key) for key in _DOWNLOADED}}
+        for key, value in needed.items():
+            if not value:
+                raise ValueError(f"{key}: a data set to be downloaded needs this key; add it")
+        names = [archive.name for archive in self.archives]
+        if len(set(names)) < len(names):
+            raise ValueError(f"archives: expected different names, found {', '.join(names)}")
+        for i, address in enumerate(self.addresses):
+            if address.archive not in names:
+                raise ValueError(
+                    f"addresses[{i}].archive: expected one of {', '.join(names)}; found {address.archive!r}"
+                )
+        for name, part in self.parts.items():
+            if not part.members:
+                raise ValueError(f"parts.{name}.members: say how the file's path in the archive ends")
+
+    def _check_counts(self) -> None:
+        counts = self.counts
+        if counts is None:
+            return
+        if counts.labels is not None:
+            if sum(counts.labels) != counts.rows:
+                raise ValueError(f"counts.labels: expected a sum of {counts.rows} (rows), found {sum(counts.labels)}")
+            if (largest := len(counts.labels) - 1) != self.max_label:
+                raise ValueError(f"counts.labels: expected labels 0..{self.max_label}, found 0..{largest}")
+        for key, total in (("rows", counts.rows), ("queries", counts.queries)):
+            known = [getattr(part, key) for part in self.parts.values()]
+            if None not in known and sum(known) != total:
+                raise ValueError(f"counts.{key}: expected {sum(known)}, the sum over the parts; found {total}")
+
+    def _check_folds(self) -> None:
+        for part in self.split:
+            if part not in self.parts:
+                raise ValueError(f"split.{part}: expected a part ({', '.join(self.parts)})")
+        for number, fold in enumerate(self.folds):
+            used = [*fold.train, *fold.validation, *fold.test]
+            for block in used:
+                if block not in self.blocks:
+                    raise ValueError(f"folds[{number}]: unknown part or block {block!r}; {hint(block, self.blocks)}")
+                if used.count(block) > 1:
+                    raise ValueError(
+                        f"folds[{number}]: {block!r} has more than one role; the roles of a fold must be disjoint"
+                    )
+        tests = [block for fold in self.folds for block in fold.test]
+        if len(self.folds) > 1 and sorted(tests) != sorted(self.blocks):
+            raise ValueError(
+                f"folds: the test parts must contain every block once ({', '.join(self.blocks)}); found {tests}"
+            )
+
+
+_DOWNLOADED = ("max_label", "text", "counts", "archives", "by_hand")
+
+
+class DataSet(Entry):
+    """One data set: its entry in the catalogue, or what a configuration says of an own one.
 
     Attributes
     ----------
@@ -110,12 +254,8 @@ class DataSet:
         ``own`` is not from the catalogue but from a configuration (:mod:`pipeline_lib.sources.own_data`).
     n_features, max_label : int or None
         None only for a generated data set, whose configuration decides.
-    labels : "integer" or "rounded"
-    qid : "token" or "comment"
-        How the LETOR text is read.
     parts : mapping of names to Part, in the order of storage
     split : mapping of part names to the number of blocks over which their queries are distributed
-    folds : tuple of Fold
     columns : mapping
         What is known of the columns of tables.
     shared : bool
@@ -126,27 +266,21 @@ class DataSet:
         What there is of every generated data set, and of no other.
     """
 
-    name: str
-    title: str
-    source: Literal["download", "generated", "own"]
-    terms: str
-    terms_page: str
-    citation: str
-    n_features: int | None
-    max_label: int | None
-    labels: Literal["integer", "rounded"]
-    qid: Literal["token", "comment"]
-    counts: Counts | None
-    archives: tuple[Archive, ...]
-    addresses: tuple[Address, ...]
-    by_hand: str
-    parts: Mapping[str, Part]
-    split: Mapping[str, int]
-    folds: tuple[Fold, ...]
-    columns: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    name: DataName
+    source: Literal["download", "generated", "own"]  # type: ignore[assignment]
+    columns: dict[str, Any] = Field({})
     shared: bool = False
     about_cells: int = 0
-    simulation: Simulation | None = None
+
+    @property
+    def labels(self) -> Literal["integer", "rounded"]:
+        """How labels are read."""
+        return self.text.labels if self.text else "integer"
+
+    @property
+    def qid(self) -> Literal["token", "comment"]:
+        """Where the text names the queries."""
+        return self.text.qid if self.text else "token"
 
     @property
     def n_folds(self) -> int:
@@ -164,19 +298,17 @@ class DataSet:
         Example
         -------
         >>> entry = load()["MQ2008"]
-        >>> corrected = dataclasses.replace(entry, title="MQ2008")
+        >>> corrected = entry.model_copy(update={"title": "MQ2008"})
         >>> [entry.digest(name) == corrected.digest(name) for name in ("convert_data", "describe_data")]
         [True, False]
         """
-        if command not in READ_BY:
-            raise ConfigurationError(f"unknown command {command!r}; {hint(command, READ_BY)}")
         read = {name: getattr(self, name) for name in READ_BY[command]}
-        return hashlib.sha256(json.dumps(read, sort_keys=True, default=_plain).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(read, sort_keys=True, default=Settings.plain).encode()).hexdigest()[:16]
 
     @property
     def has_text(self) -> bool:
         """Whether it is converted from files, and not drawn into the stored form at once."""
-        return self.simulation is None or self.simulation.as_text
+        return self.simulation is None or self.text is not None
 
     @property
     def known_by_parts(self) -> bool:
@@ -190,33 +322,19 @@ class DataSet:
         The names and digests of the parts; where these are not known, also the archives and the paths in them.
         """
         if self.known_by_parts:
-            return tuple((part.name, part.sha256) for part in self.parts.values())
+            return tuple((name, part.sha256) for name, part in self.parts.items())
         archives = tuple((archive.name, archive.bytes, archive.sha256, archive.md5) for archive in self.archives)
-        return (archives, tuple((part.name, part.members, part.sha256) for part in self.parts.values()))
+        return (archives, tuple((name, part.members, part.sha256) for name, part in self.parts.items()))
 
-    @cached_property
-    def blocks(self) -> tuple[str, ...]:
-        """The pieces of which folds consist: every part that is not split, and the shares of those that are."""
-        return tuple(
-            block
-            for part in self.parts
-            for block in ([f"{part}/{i + 1}" for i in range(self.split[part])] if part in self.split else [part])
-        )
-
-    def raw_path(self, part: str, raw_folder: Path) -> Path:
-        """Where the text of a part lies."""
+    def raw_paths(self, part: str, raw_folder: Path) -> tuple[Path, ...]:
+        """Where the text of a part lies, and the group sizes next to an own one."""
         if self.source == "own":
-            return Path(self.parts[part].members[0])
-        return raw_folder / self.name / f"{part}.txt"
+            return tuple(map(Path, self.parts[part].members))
+        return (raw_folder / self.name / f"{part}.txt",)
 
-    def archive(self, name: str) -> Archive:
-        """The archive of that file name."""
-        for archive in self.archives:
-            if archive.name == name:
-                return archive
-        raise ConfigurationError(
-            f"{self.name}: unknown archive {name!r}; {hint(name, (a.name for a in self.archives))}"
-        )
+
+class _Catalogue(Settings):
+    data_sets: Annotated[dict[DataName, Entry], Field(min_length=1)]
 
 
 @checked
@@ -235,19 +353,11 @@ def load(path: str | os.PathLike[str] = CATALOG) -> dict[str, DataSet]:
     5
     """
     document = schemas.load(Path(path), "a catalogue")
-    _check_schema(document, Path(path))
-    data_sets = {}
-    for name, entry in document["data_sets"].items():
-        try:
-            data_sets[name] = _data_set(name, entry)
-        except DataError as error:  # a number that no file can have
-            raise ConfigurationError(f"{path}: data_sets.{name}: {error}") from None
-    for data_set in data_sets.values():
-        problem = catalog_checks.problem(data_set)
-        if problem:
-            key, sentence = problem
-            raise ConfigurationError(f"{path}: data_sets.{data_set.name}.{key}: {sentence}")
-    return data_sets
+    try:
+        entries = _Catalogue.parse(document).data_sets
+    except ConfigurationError as error:
+        raise ConfigurationError("\n".join(f"{path}: {problem}" for problem in str(error).splitlines())) from None
+    return {name: _data_set(name, entry) for name, entry in entries.items()}
 
 
 @checked
@@ -264,7 +374,7 @@ def get(name: str, path: str | os.PathLike[str] = CATALOG) -> DataSet:
     >>> get("MQ2009")
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.ConfigurationError: unknown data set 'MQ2009'; did you mean 'MQ2008'?
+    pipeline_lib.core.errors.ConfigurationError: unknown data set 'MQ2009'; did you mean 'MQ2008'?
     """
     data_sets = load(path)
     if name not in data_sets:
@@ -272,86 +382,14 @@ def get(name: str, path: str | os.PathLike[str] = CATALOG) -> DataSet:
     return data_sets[name]
 
 
-def _plain(value: Any) -> Any:
-    """Records and sets as values that JSON can hold."""
-    return dataclasses.asdict(value) if isinstance(value, Counts | Fold) else sorted(value)
-
-
-def _check_schema(document: Any, path: Path) -> None:
-    error = next(schemas.violations(document, SCHEMA), None)
-    if error is not None:
-        key = ".".join(str(step) for step in error.absolute_path) or "the file"
-        raise ConfigurationError(f"{path}: {key}: {_sentence(error)}")
-
-
-def _sentence(error: Any) -> str:
-    """Describe a violation of the schema in a sentence."""
-    if error.validator == "additionalProperties":
-        known = list(error.schema.get("properties", {}))
-        unknown = next(key for key in error.instance if key not in known)
-        return f"unknown key {unknown!r}; {hint(unknown, known)}"
-    if error.validator == "required":
-        missing = next(key for key in error.validator_value if key not in error.instance)
-        return f"the key {missing!r} is missing; add it"
-    if error.validator == "enum":
-        allowed = ", ".join(map(str, error.validator_value))
-        return f"expected one of {allowed}; found {error.instance!r}"
-    if error.validator == "pattern":
-        expected = error.schema.get("title") or f"text that matches {error.validator_value}"
-        return f"expected {expected}; found {error.instance!r}"
-    if error.validator == "type":
-        return f"expected {error.validator_value}; found {error.instance!r}"
-    return str(error.message)
-
-
-def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:
-    return DataSet(
-        name=name,
-        title=entry["title"],
-        source=entry["source"],
-        terms=entry["terms"],
-        terms_page=entry["terms_page"],
-        citation=entry["citation"],
-        n_features=entry.get("features"),
-        max_label=entry.get("max_label"),
-        labels=entry.get("text", {}).get("labels", "integer"),
-        qid=entry.get("text", {}).get("qid", "token"),
-        counts=_counts(entry["counts"]) if "counts" in entry else None,
-        archives=tuple(_archive(archive, entry) for archive in entry.get("archives", ())),
-        addresses=tuple(Address(**address) for address in entry.get("addresses", ())),
-        by_hand=entry.get("by_hand", ""),
-        parts={part: _part(part, details) for part, details in entry["parts"].items()},
-        split=dict(entry.get("split", {})),
-        folds=tuple(Fold(**{role: tuple(fold[role]) for role in ROLES}) for fold in entry["folds"]),
-        simulation=simulations.of_entry(entry),
+def _data_set(name: str, entry: Entry) -> DataSet:
+    """The entry with a limit of every archive: by default, the text with 32 bytes a value, once and for every fold."""
+    most = LARGEST_ARCHIVE
+    if entry.counts and entry.n_features:
+        text = 32 * entry.counts.rows * (entry.n_features + 4)  # label, query and comment take as four
+        most = min(LARGEST_ARCHIVE, text * (1 + len(entry.folds)))
+    limited = tuple(
+        archive.model_copy(update={"max_bytes": archive.bytes or archive.max_bytes or most})
+        for archive in entry.archives
     )
-
-
-def _archive(archive: Mapping[str, Any], entry: Mapping[str, Any]) -> Archive:
-    size = archive.get("bytes")
-    limit = size or archive.get("max_bytes") or _largest_archive(entry)
-    return Archive(archive["name"], size, tuple(archive.get("sha256", ())), tuple(archive.get("md5", ())), limit)
-
-
-def _largest_archive(entry: Mapping[str, Any]) -> int:
-    """The size of the text, written out once and once more for every fold with 32 bytes a value, or the default."""
-    if "counts" not in entry or "features" not in entry:
-        return LARGEST_ARCHIVE
-    text = 32 * int(entry["counts"]["rows"]) * (int(entry["features"]) + 4)  # label, query and comment take as four
-    return min(LARGEST_ARCHIVE, text * (1 + len(entry["folds"])))
-
-
-def _counts(entry: Mapping[str, Any]) -> Counts:
-    labels = tuple(entry["labels"]) if "labels" in entry else None
-    return Counts(entry["rows"], entry["queries"], labels, frozenset(entry.get("approximate", ())))
-
-
-def _part(name: str, entry: Mapping[str, Any]) -> Part:
-    return Part(
-        name=name,
-        members=tuple(entry.get("members", ())),
-        sha256=tuple(entry.get("sha256", ())),
-        max_bytes=entry.get("max_bytes"),
-        rows=entry.get("rows"),
-        queries=entry.get("queries"),
-    )
+    return DataSet.model_construct(**{**dict(entry), "name": name, "archives": limited})

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 SUFFIXES = (".gz", ".bz2", ".zst")
 _HEAD = 10

@@ -13,15 +13,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.checks import checked
-from pipeline_lib.columns import runs
-from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.core import checks
+from pipeline_lib.core.checks import Natural, checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.columns import runs
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.stored_data import (
+    parquet_metadata,
+    parquet_schema,
+    parquet_table,
+    parquet_writer,
+    rows_per_group,
+)
 from pipeline_lib.sources import letor, readers
 from pipeline_lib.sources.compression import Digest
 from pipeline_lib.sources.letor_reader import Block, Form, Reader
 from pipeline_lib.sources.tables import Options
-from pipeline_lib.stored_data import parquet_metadata, parquet_schema, parquet_table, parquet_writer, rows_per_group
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ def convert(
     parts: Mapping[str, str | os.PathLike[str]],
     target: str | os.PathLike[str],
     *,
-    n_features: int | None = None,
+    n_features: Natural | None = None,
     labels: letor.Labels = "integer",
     qid: letor.Qid = "token",
 ) -> ConversionSummary:
@@ -159,15 +166,20 @@ def convert_drawn(drawn: Mapping[str, Callable[[], RankingData]], target: str | 
     >>> summary.rows, summary.queries, summary.features, summary.labels
     (2, 1, 1, {0: 1, 2: 1})
     """
+
+    def made(part: str) -> RankingData:
+        data: RankingData = checks.instance(f"drawn[{part!r}]()", drawn[part](), RankingData)
+        return data
+
     _at_least_one(drawn, target)
     names = list(drawn)
-    first = drawn[names[0]]()
+    first = made(names[0])
     n_features = first.n_features
     at_hand = {names[0]: first}
     del first
 
     def blocks(part: str, digest: Digest) -> Iterator[Block]:
-        data = at_hand.pop(part, None) or drawn[part]()
+        data = at_hand.pop(part, None) or made(part)
         qid = np.repeat(data.qids, data.documents_per_query)
         step = rows_per_group(n_features)
         for start in range(0, data.n_documents, step):

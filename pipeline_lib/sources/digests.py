@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pipeline_lib import checks
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.files import naming
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.files import naming
 from pipeline_lib.sources.catalog import Archive, Part
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
+
 BLOCK_BYTES = 1 << 20
+LARGEST_TEXT = 1 << 37
+"""Bytes of one unpacked file, at most: no data set here is larger."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +32,30 @@ class Stored:
     verified: bool
 
 
-@checked
 def blocks(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    """Read a file in blocks of bounded size."""
-    with open(path, "rb") as file:
-        while block := file.read(BLOCK_BYTES):
-            yield block
+    """Read a file in blocks of bounded size.
+
+    Raises
+    ------
+    DataError
+        When it cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            while block := file.read(BLOCK_BYTES):
+                yield block
+    except OSError as error:
+        raise DataError(f"{path}: expected a readable file, found none ({error.strerror})") from error
 
 
-@checked
+def digest(path: str | os.PathLike[str], algorithm: str = "sha256") -> str:
+    """The digest of a file."""
+    found = hashlib.new(algorithm, usedforsecurity=False)
+    for block in blocks(path):
+        found.update(block)
+    return found.hexdigest()
+
+
 def check_size(path: Path, archive: Archive) -> None:
     """Compare the size of a file with the catalogue's, where it knows one.
 
@@ -53,7 +71,6 @@ def check_size(path: Path, archive: Archive) -> None:
         )
 
 
-@checked
 def check_archive(path: Path, archive: Archive) -> None:
     """Compare size and digest of a file with what the catalogue accepts, as far as it knows them.
 
@@ -67,7 +84,7 @@ def check_archive(path: Path, archive: Archive) -> None:
     check_size(path, archive)
     algorithm, accepted = ("sha256", archive.sha256) if archive.sha256 else ("md5", archive.md5)
     if accepted:
-        found = _digest(blocks(path), algorithm)
+        found = digest(path, algorithm)
         if found not in accepted:
             raise DataError(
                 f"{archive.name}: expected the {algorithm} digest {' or '.join(accepted)}, found {found}: damaged, or "
@@ -75,7 +92,6 @@ def check_archive(path: Path, archive: Archive) -> None:
             )
 
 
-@checked
 def check_part(path: Path, part: Part) -> Stored:
     """Read an unpacked file and compare it with what the catalogue accepts.
 
@@ -84,14 +100,9 @@ def check_part(path: Path, part: Part) -> Stored:
     DataError
         When the file is empty, too large or has an unknown digest where digests are known.
     """
-    digest, size = hashlib.sha256(), 0
-    for block in _limited(blocks(path), part.max_bytes, str(path)):
-        digest.update(block)
-        size += len(block)
-    return _accepted(part, size, digest.hexdigest(), str(path))
+    return _stored(blocks(path), part, LARGEST_TEXT, str(path))
 
 
-@checked
 def write_part(content: Iterable[bytes], target: Path, part: Part, limit: int, origin: str) -> Stored:
     """Write a part to ``target`` while it is read, and compare it with what the catalogue accepts.
 
@@ -104,39 +115,27 @@ def write_part(content: Iterable[bytes], target: Path, part: Part, limit: int, o
     StorageError
         When the disk is full.
     """
-    digest, size = hashlib.sha256(), 0
-    bound = limit if part.max_bytes is None else min(limit, part.max_bytes)
     with naming(target), target.open("wb") as file:
-        for block in _limited(content, bound, origin):
-            digest.update(block)
-            size += len(block)
-            file.write(block)
-    return _accepted(part, size, digest.hexdigest(), origin)
+        return _stored(content, part, limit, origin, file.write)
 
 
-def _digest(content: Iterable[bytes], algorithm: str) -> str:
-    digest = hashlib.new(algorithm, usedforsecurity=False)
+def _stored(
+    content: Iterable[bytes], part: Part, limit: int, origin: str, write: Callable[[bytes], Any] = lambda block: None
+) -> Stored:
+    sha256, size = hashlib.sha256(), 0
+    limit = min(limit, part.max_bytes or limit)
     for block in content:
-        digest.update(block)
-    return digest.hexdigest()
-
-
-def _limited(content: Iterable[bytes], limit: int | None, origin: str) -> Iterator[bytes]:
-    size = 0
-    for block in content:
-        checks.instance("content", block, bytes)
         size += len(block)
-        if limit is not None and size > limit:
+        if size > limit:
             raise DataError(f"{origin}: expected at most {limit:,} bytes, found more: another file, or a bomb")
-        yield block
-
-
-def _accepted(part: Part, size: int, sha256: str, origin: str) -> Stored:
+        sha256.update(block)
+        write(block)
+    found = sha256.hexdigest()
     if not size:
         raise DataError(f"{origin}: expected LETOR text, found an empty file")
-    if part.sha256 and sha256 not in part.sha256:
+    if part.sha256 and found not in part.sha256:
         raise DataError(
-            f"{origin}: expected part {part.name} with SHA-256 {' or '.join(part.sha256)}, found {sha256}: the file "
-            "was changed, or belongs to another data set"
+            f"{origin}: expected the SHA-256 {' or '.join(part.sha256)}, found {found}: the file was changed, or "
+            "belongs to another data set"
         )
-    return Stored(size, sha256, verified=bool(part.sha256))
+    return Stored(size, found, verified=bool(part.sha256))

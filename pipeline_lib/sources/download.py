@@ -1,16 +1,14 @@
 """How is a file fetched over an unreliable network, so that only the right file ever gets its name?
 
-A file grows as ``.NAME.partial`` next to its target; ``.NAME.partial.json`` states where it comes from and by which
-validator (ETag or Last-Modified) the server names its version. It is resumed by range requests, checked by size
-and digest, and only then renamed. Every source is tried in order; when none works, one error lists them all.
+A file grows as ``.NAME.*.partial`` next to its target, is checked by size and digest, and only then renamed. What may
+pass, such as a busy server or a broken connection, is tried again from the beginning. Every source is tried in order;
+when none works, one error lists them all.
 """
 
 from __future__ import annotations
 
-import errno
 import http.client
-import json
-import os
+import io
 import re
 import shutil
 import sys
@@ -18,61 +16,39 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError, DownloadError
-from pipeline_lib.files import write_text
-from pipeline_lib.sources.catalog import Archive
+from pipeline_lib.core.errors import DataError, DownloadError, StorageError
+from pipeline_lib.core.files import naming, replacing
+from pipeline_lib.sources.catalog import LARGEST_ARCHIVE, Archive
 from pipeline_lib.sources.digests import BLOCK_BYTES, check_archive
-from pipeline_lib.sources.http_opener import SCHEMES, Pace, SourceError, opener
 
-ATTEMPTS = 5  # in a row without progress
-PROGRESS_BYTES = 1 << 20  # what counts as progress
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
+
+SCHEMES = ("http", "https")
+ATTEMPTS = 5
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds between attempts; doubled every time
 PASSING_STATUSES = {408, 425, 429, 500, 502, 503, 504}
+TIMEOUT = 60.0  # seconds without a byte
+LEAST_RATE, RATE_WINDOW = 4096.0, 60.0  # bytes per second that are expected over every so many seconds
 REPORT_EVERY = 5.0  # seconds
-LEAST_RATE, RATE_WINDOW = 4096.0, 60.0  # bytes per second, over so many seconds
 SPARED_BYTES = 1 << 28  # that stay free on the disk
 ROOM_EVERY = 1 << 24  # bytes after which the free space is checked again
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How patient a download is.
-
-    Attributes
-    ----------
-    timeout : float > 0
-        Seconds without a byte.
-    attempts : int >= 1
-        In a row without progress.
-    least_rate, window : float > 0
-        An attempt that brings fewer bytes per second, over that many seconds, ends; what it brought is kept.
-    sleep, clock : functions
-        Those of :mod:`time`.
-    """
-
-    timeout: float = 60.0
-    attempts: int = ATTEMPTS
-    least_rate: float = LEAST_RATE
-    window: float = RATE_WINDOW
-    sleep: Callable[[float], None] = time.sleep
-    clock: Callable[[], float] = time.monotonic
-
-
-@checked
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """An address and the archive that is expected there."""
 
     address: str
     archive: Archive
+
+
+class _SourceError(Exception):
+    """This source will not give the file, whatever is tried."""
 
 
 class _PassingError(Exception):
@@ -83,7 +59,6 @@ class _PassingError(Exception):
         self.pause = pause
 
 
-@checked
 def download(
     candidates: Sequence[Candidate],
     folder: Path,
@@ -91,7 +66,6 @@ def download(
     *,
     by_hand: str,
     tried: Sequence[str] = (),
-    settings: Settings | None = None,
 ) -> T:
     """Fetch one of several archives into a folder: the first that arrives whole, is right, and can be used.
 
@@ -108,192 +82,117 @@ def download(
         What a person can do instead; ends the error.
     tried : sequence of str
         What was tried before, and why it failed; begins the error.
-    settings : Settings, optional
 
     Raises
     ------
     DownloadError
-        When no candidate works: what was tried, why each failed, and how to get the file by hand. At once when the
-        folder cannot be written or the disk has no room; what was fetched is then kept and continued by the next call.
+        When no candidate works: what was tried, why each failed, and how to get the file by hand.
+    StorageError
+        At once when the folder cannot be written or the disk has no room.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     failures = list(tried)
-    for candidate in candidates:
-        target = folder / candidate.archive.name
+    for address, archive in candidates:
+        target = folder / archive.name
         try:
-            _fetch(candidate, target, settings or Settings())
-        except (SourceError, ValueError) as error:  # the latter of an address, or a redirection, that cannot be one
-            failures.append(f"{candidate.address}: {error}")
+            _fetch(address, archive, target)
+        except (_SourceError, ValueError) as error:  # the latter of an address, or a redirection, that cannot be one
+            failures.append(f"{address}: {error}")
             continue
-        except OSError as error:
-            why = error.strerror or error
-            raise DownloadError(f"{target}: cannot be written ({why}); make room or allow writing there") from error
         try:
             return use(target)
         except DataError as error:
             target.unlink()
-            failures.append(f"{candidate.address}: wrong file ({error}); removed")
+            failures.append(f"{address}: wrong file ({error}); removed")
     listed = "; ".join(failures) if failures else "nothing, because no address is known"
-    what = " or ".join(dict.fromkeys(candidate.archive.name for candidate in candidates)) or "the file"
+    what = " or ".join(dict.fromkeys(archive.name for _, archive in candidates)) or "the file"
     raise DownloadError(f"{what} could not be fetched. Tried: {listed}. {by_hand}")
 
 
-def _fetch(candidate: Candidate, target: Path, settings: Settings) -> None:
-    partial = target.with_name(f".{target.name}.partial")
-    # The pieces of two attempts may not belong together: a wrong file made of pieces is fetched once more.
-    for last in (False, True):
-        in_pieces = _receive(candidate, partial, settings)
-        try:
-            check_archive(partial, candidate.archive)
-        except DataError as error:
-            _discard(partial)
-            if last or not in_pieces:
-                raise SourceError(f"wrong file ({error}); removed") from error
+def _fetch(address: str, archive: Archive, target: Path) -> None:
+    parts = urlsplit(address)
+    if parts.scheme not in (*SCHEMES, "file"):  # which urlsplit gives in lower case
+        raise _SourceError(f"expected an address with http, https or file, found {parts.scheme!r}")
+    with replacing(target) as partial:
+        if parts.scheme == "file":
+            _copy(Path(unquote(parts.path)), partial, archive)
         else:
-            break
-    partial.replace(target)
-    _discard(partial)
-
-
-def _receive(candidate: Candidate, partial: Path, settings: Settings) -> bool:
-    """Fill ``partial`` to its end, in as many attempts as make progress; True when it was pieced together."""
-    scheme = urlsplit(candidate.address).scheme.lower()
-    if scheme == "file":
-        _copy(Path(unquote(urlsplit(candidate.address).path)), partial, candidate.archive)
-        return False
-    if scheme not in SCHEMES:
-        raise SourceError(f"expected an address with http, https or file, found {scheme!r}")
-    failed, attempts, furthest = 0, 0, _size(partial)
-    while True:
+            _receive(address, archive, partial)
         try:
-            return _attempt(candidate, partial, settings) > 0
+            check_archive(partial, archive)
+        except DataError as error:
+            raise _SourceError(f"wrong file ({error}); removed") from error
+
+
+def _receive(address: str, archive: Archive, partial: Path) -> None:
+    """Fill ``partial`` in at most :data:`ATTEMPTS` attempts."""
+    for attempt in range(ATTEMPTS):
+        try:
+            _attempt(address, archive, partial)
+            return
         except _PassingError as error:
-            failed += 1
-            attempts += 1
-            if _size(partial) >= furthest + PROGRESS_BYTES:
-                failed, furthest = 1, _size(partial)
-            if failed >= settings.attempts:
-                raise SourceError(f"{error} ({attempts} attempts)") from error
-            settings.sleep(min(LONGEST_PAUSE, max(error.pause, FIRST_PAUSE * 2.0 ** (failed - 1))))
+            if attempt == ATTEMPTS - 1:
+                raise _SourceError(f"{error} ({ATTEMPTS} attempts)") from error
+            time.sleep(min(LONGEST_PAUSE, max(error.pause, FIRST_PAUSE * 2.0**attempt)))
 
 
-def _attempt(candidate: Candidate, partial: Path, settings: Settings) -> int:
-    """One request: continue ``partial``, or begin it anew; returns the offset at which this request began."""
-    offset, validator = _resume_point(candidate, partial)
+def _attempt(address: str, archive: Archive, partial: Path) -> None:
     headers = {"User-Agent": "pipeline_lib", "Accept-Encoding": "identity"}
-    if offset:
-        headers["Range"] = f"bytes={offset}-"
-        if validator:
-            headers["If-Range"] = validator
-    request = urllib.request.Request(candidate.address, headers=headers)
+    opener = urllib.request.build_opener(_Http, _Https, _Redirects)
     try:
-        response = opener(Pace(settings.least_rate, settings.window, settings.clock)).open(
-            request, timeout=settings.timeout
-        )
+        response = opener.open(urllib.request.Request(address, headers=headers), timeout=TIMEOUT)
     except urllib.error.HTTPError as error:
         with error:
-            if error.code == 416:
-                if error.headers.get("Content-Range", "") == f"bytes */{offset}":
-                    return offset  # it was complete already
-                _discard(partial)
-                raise _PassingError("the server refused to continue the file") from error
-            if error.code in PASSING_STATUSES:
-                raise _PassingError(f"HTTP {error.code} {error.reason}", _stated_pause(error)) from error
-            raise SourceError(f"HTTP {error.code} {error.reason}") from error
+            if error.code not in PASSING_STATUSES:
+                raise _SourceError(f"HTTP {error.code} {error.reason}") from error
+            wish = error.headers.get("Retry-After", "")  # the pause that a busy server requests
+            pause = float(wish) if re.fullmatch(r"[0-9]{1,6}", wish) else 0.0
+            raise _PassingError(f"HTTP {error.code} {error.reason}", pause) from error
     except (OSError, http.client.HTTPException) as error:
         raise _PassingError(_why(error)) from error
     with response:
-        offset, total = _where_it_begins(response, offset, validator, partial)
-        expected = candidate.archive.bytes
-        if expected is not None and total is not None and total != expected:
-            _discard(partial)
-            raise SourceError(f"offers {total:,} bytes where {expected:,} are expected: another file")
-        _check_limit("offers", total or 0, candidate.archive, partial)
-        _check_room(partial, max((total or expected or 0) - offset, 0))
-        _note_origin(candidate, response, partial)
-        _append(response, partial, offset, total, candidate.archive)
-    return offset
+        length = response.headers.get("Content-Length", "")
+        total = int(length) if re.fullmatch(r"[0-9]+", length) else None
+        if total is not None and total != (archive.bytes or total):
+            raise _SourceError(f"offers {total:,} bytes where {archive.bytes:,} are expected: another file")
+        _check_limit("offers", total or 0, archive)
+        known = total if total is not None else archive.bytes
+        _check_room(partial, known or 0)
+        size = _save(response, archive, partial, f" of {known / 1e6:,.1f}" if known else "")
+        if size < (known or 0):
+            raise _PassingError(f"broke off after {size:,} of {known:,} bytes")
 
 
-def _resume_point(candidate: Candidate, partial: Path) -> tuple[int, str]:
-    """How much of ``partial`` can be kept, and the validator of the version it belongs to."""
-    origin = partial.with_name(partial.name + ".json")
-    try:
-        noted = json.loads(origin.read_text(encoding="utf-8"))
-        validator = str(noted["validator"])
-        same = noted["address"] == candidate.address
-    except (OSError, ValueError, KeyError, TypeError):
-        same, validator = False, ""
-    # Without a validator only a digest can tell whether the pieces belong together.
-    checkable = bool(candidate.archive.sha256 or candidate.archive.md5)
-    if same and (validator or checkable):
-        return _size(partial), validator
-    _discard(partial)
-    return 0, ""
-
-
-def _where_it_begins(response: Any, requested: int, validator: str, partial: Path) -> tuple[int, int | None]:
-    """The offset at which the body begins and the size of the whole file, as the server states them."""
-    length = response.headers.get("Content-Length", "")
-    remaining = int(length) if re.fullmatch(r"[0-9]+", length) else None
-    if response.status != 206:
-        return 0, remaining
-    stated = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", ""))
-    if stated is None or int(stated[1]) != requested:
-        _discard(partial)
-        raise _PassingError("the server continued the file at another place than was requested")
-    if validator and _validator(response) not in ("", validator):
-        _discard(partial)
-        raise _PassingError("the file changed between two attempts")
-    if stated[2] != "*":
-        return requested, int(stated[2])
-    return requested, None if remaining is None else requested + remaining
-
-
-def _note_origin(candidate: Candidate, response: Any, partial: Path) -> None:
-    note = {"address": candidate.address, "validator": _validator(response)}
-    write_text(partial.with_name(partial.name + ".json"), json.dumps(note, sort_keys=True) + "\n")
-
-
-def _validator(response: Any) -> str:
-    """What names this version of the file: a strong ETag, else the time of its last change, else nothing."""
-    etag = str(response.headers.get("ETag", ""))
-    return etag if etag.startswith('"') else str(response.headers.get("Last-Modified", ""))
-
-
-def _append(response: Any, partial: Path, offset: int, total: int | None, archive: Archive) -> None:
-    expected = archive.bytes
-    size = looked = offset
-    progress = _Progress(archive.name, total or expected)
-    with partial.open("r+b" if offset else "wb") as file:
-        file.seek(offset)
-        file.truncate()
+def _save(response: Any, archive: Archive, partial: Path, of_all: str) -> int:
+    """Write what is sent; the number of its bytes. Progress is shown on stderr now and then."""
+    size, looked, shown = 0, 0, time.monotonic()
+    with naming(partial), partial.open("wb") as file:
         while True:
             try:
                 block = response.read1(BLOCK_BYTES)
             except (OSError, http.client.HTTPException) as error:
                 raise _PassingError(f"broke off after {size:,} bytes ({_why(error)})") from error
             if not block:
-                break
+                return size
             size += len(block)
-            if expected is not None and size > expected:
-                raise SourceError(f"sent more than the expected {expected:,} bytes: another file")
-            _check_limit("sent", size, archive, partial)
+            _check_limit("sent", size, archive)
             if size - looked >= ROOM_EVERY:
                 looked = size
                 _check_room(partial, len(block))
             file.write(block)
-            progress.show(size)
-    known = total if total is not None else expected
-    if known is not None and size < known:
-        raise _PassingError(f"broke off after {size:,} of {known:,} bytes")
+            if time.monotonic() - shown >= REPORT_EVERY:
+                shown = time.monotonic()
+                print(f"{archive.name}: {size / 1e6:,.1f}{of_all} MB", file=sys.stderr, flush=True)
 
 
-def _check_limit(verb: str, size: int, archive: Archive, partial: Path) -> None:
-    if size > archive.max_bytes:
-        _discard(partial)
-        raise SourceError(
-            f"{verb} {size:,} bytes, more than the {archive.max_bytes:,} that {archive.name} may have: another file, "
+def _why(error: Exception) -> str:
+    return str(getattr(error, "reason", None) or error) or type(error).__name__
+
+
+def _check_limit(verb: str, size: int, archive: Archive) -> None:
+    limit = archive.bytes or archive.max_bytes or LARGEST_ARCHIVE
+    if size > limit:
+        raise _SourceError(
+            f"{verb} {size:,} bytes, more than the {limit:,} that {archive.name} may have: another file, "
             "or its max_bytes in data/catalog.yaml is too low"
         )
 
@@ -301,53 +200,83 @@ def _check_limit(verb: str, size: int, archive: Archive, partial: Path) -> None:
 def _check_room(partial: Path, more: int) -> None:
     free = shutil.disk_usage(partial.parent).free
     if free - more < SPARED_BYTES:
-        needed = f"{more / 1e6:,.1f} MB more and {SPARED_BYTES / 1e6:,.0f} MB to spare are needed"
-        raise OSError(errno.ENOSPC, f"{os.strerror(errno.ENOSPC)}: {needed}, {free / 1e6:,.1f} MB are free")
+        raise StorageError(
+            f"{partial.parent}: cannot be written: {more / 1e6:,.1f} MB more and {SPARED_BYTES / 1e6:,.0f} MB to spare "
+            f"are needed, {free / 1e6:,.1f} MB are free; make room"
+        )
 
 
 def _copy(source: Path, partial: Path, archive: Archive) -> None:
-    _discard(partial)
-    if source.is_file():
-        _check_limit("has", source.stat().st_size, archive, partial)
-        _check_room(partial, source.stat().st_size)
-    elif source.exists():
-        raise SourceError("is no regular file")
+    if source.exists() and not source.is_file():
+        raise _SourceError("is no regular file")
     try:
-        shutil.copyfile(source, partial)
+        size = source.stat().st_size
+        _check_limit("has", size, archive)
+        _check_room(partial, size)
+        with naming(partial):
+            shutil.copyfile(source, partial)
+    except StorageError:
+        raise
     except OSError as error:
-        raise SourceError(f"cannot be copied ({error.strerror or error})") from error
+        raise _SourceError(f"cannot be copied ({error.strerror or error})") from error
 
 
-def _stated_pause(error: urllib.error.HTTPError) -> float:
-    """The pause that a busy server requests, in seconds; 0 when it requests none."""
-    seconds = error.headers.get("Retry-After", "")
-    return float(seconds) if re.fullmatch(r"[0-9]{1,6}", seconds) else 0.0
+class _Paced(io.RawIOBase):
+    """What a server sends, be it headers or content; an error as soon as a whole window passed at too low a rate."""
+
+    def __init__(self, stream: io.RawIOBase) -> None:
+        self.stream = stream
+        self.began, self.received = time.monotonic(), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        size = self.stream.readinto(buffer)
+        self.received += size or 0
+        seconds = time.monotonic() - self.began
+        if seconds >= RATE_WINDOW:
+            if self.received < LEAST_RATE * seconds:
+                rate = f"{self.received / seconds:,.0f} bytes per second"
+                raise TimeoutError(f"{rate} over {seconds:,.0f} s; at least {LEAST_RATE:,.0f} are expected")
+            self.began, self.received = time.monotonic(), 0
+        return size
+
+    def close(self) -> None:
+        self.stream.close()
+        super().close()
 
 
-def _why(error: Exception) -> str:
-    reason = getattr(error, "reason", None) or error
-    return str(reason) or type(error).__name__
+class _PacedResponse(http.client.HTTPResponse):
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self.fp = io.BufferedReader(_Paced(self.fp.detach()))
 
 
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+def _connection(kind: Callable[..., Any]) -> Callable[..., Any]:
+    def connect(host: str, **keywords: Any) -> Any:
+        connection = kind(host, **keywords)
+        connection.response_class = _PacedResponse
+        return connection
+
+    return connect
 
 
-def _discard(partial: Path) -> None:
-    partial.unlink(missing_ok=True)
-    partial.with_name(partial.name + ".json").unlink(missing_ok=True)
+class _Http(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(_connection(http.client.HTTPConnection), req)
 
 
-class _Progress:
-    """Reports the progress of a download on stderr every few seconds."""
+class _Https(urllib.request.HTTPSHandler):
+    def https_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(_connection(http.client.HTTPSConnection), req)
 
-    def __init__(self, name: str, total: int | None) -> None:
-        self.name = name
-        self.total = f" of {total / 1e6:,.1f}" if total else ""
-        self.last = time.monotonic()
 
-    def show(self, size: int) -> None:
-        now = time.monotonic()
-        if now - self.last >= REPORT_EVERY:
-            self.last = now
-            print(f"{self.name}: {size / 1e6:,.1f}{self.total} MB", file=sys.stderr, flush=True)
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects to http and https only; urllib would follow them to ftp, where no pace is watched."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        scheme = urlsplit(newurl).scheme
+        if scheme not in SCHEMES:
+            raise _SourceError(f"redirects to an address with {scheme!r}; only http and https are followed")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import storage
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import seed
+from pipeline_lib.core import storage
+from pipeline_lib.core.checks import Natural, checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.seeds import seed
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.stored_data import queries_of_parts, query_index
 from pipeline_lib.sources.catalog import ROLES, DataSet
-from pipeline_lib.stored_data import queries_of_parts, query_index
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,8 +50,8 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
     Raises
     ------
     DataError
-        When the file's parts are not those of the catalogue, a role of a fold has no query, or queries are missing or
-        used twice: within a fold the roles are disjoint, and the test parts of several folds contain every query once.
+        When the file's parts are not those of the catalogue, a role of a fold has no query, or a query has two roles in
+        a fold or is tested in two.
     """
     import pyarrow as pa
 
@@ -90,7 +90,7 @@ def write_folds(data_set: DataSet, data_path: str | os.PathLike[str], target: st
 
 
 @checked
-def queries(path: str | os.PathLike[str], fold: int, part: Part) -> NDArray[np.int64]:
+def queries(path: str | os.PathLike[str], fold: Natural, part: Part) -> NDArray[np.int64]:
     """Read which queries have a given role in a fold: their indices in the data set's Parquet file, ascending.
 
     Raises
@@ -124,7 +124,7 @@ def queries(path: str | os.PathLike[str], fold: int, part: Part) -> NDArray[np.i
 def read(
     documents: str | os.PathLike[str],
     path: str | os.PathLike[str],
-    fold: int,
+    fold: Natural,
     part: Part,
     among: NDArray[np.int64] | None = None,
 ) -> RankingData:
@@ -178,13 +178,9 @@ def _check(
             raise DataError(f"{data_path}: fold {number} has no query for {role}; {advice}")
         np.add.at(used[number - 1], members, 1)
         tested[members] += role == "test"
+    # Blocks of the catalogue share no query, and the catalogue itself was checked; the files of an own data set may.
     if used.max() > 1:
         number = int(np.argwhere(used > 1)[0, 0]) + 1
-        where = "the files" if data_set.source == "own" else "the catalogue"
-        raise DataError(f"{data_path}: fold {number} of {data_set.name} uses a query in two roles; correct {where}")
-    if data_set.source == "own" and data_set.n_folds > 1 and tested.max() > 1:
+        raise DataError(f"{data_path}: fold {number} of {data_set.name} uses a query in two roles; correct the files")
+    if data_set.n_folds > 1 and tested.max() > 1:
         raise DataError(f"{data_path}: two folds of {data_set.name} test the same query; correct the files")
-    if data_set.source != "own" and data_set.n_folds > 1 and not np.all(tested == 1):
-        raise DataError(
-            f"{data_path}: the tests of {data_set.name} do not hold every query once; correct the catalogue"
-        )

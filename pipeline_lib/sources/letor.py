@@ -24,19 +24,17 @@ is not stated, the size of the array is limited by the size of the text.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.files import replacing
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.core.checks import Natural, checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.files import replacing
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import letor_kernels as kernels
 from pipeline_lib.sources import letor_reader
-from pipeline_lib.sources.compression import Digest
-from pipeline_lib.sources.letor_reader import Block, Form, Reader, gathered
+from pipeline_lib.sources.letor_reader import Form, Reader, gathered
 
 Labels = Literal["integer", "rounded"]
 Qid = Literal["token", "comment"]
@@ -44,7 +42,7 @@ Qid = Literal["token", "comment"]
 
 @checked
 def read(
-    path: str | os.PathLike[str], *, n_features: int | None = None, labels: Labels = "integer", qid: Qid = "token"
+    path: str | os.PathLike[str], *, n_features: Natural | None = None, labels: Labels = "integer", qid: Qid = "token"
 ) -> RankingData:
     """Read a whole file of LETOR text.
 
@@ -78,35 +76,6 @@ def read(
     X, y, names = gathered(Reader(path, Form(n_features, labels, qid)))
     starts = np.flatnonzero(np.r_[True, names[1:] != names[:-1]])
     return RankingData(X, y, np.r_[starts, len(names)].astype(np.int64), names[starts])
-
-
-@checked
-def read_blocks(
-    path: str | os.PathLike[str],
-    *,
-    n_features: int | None = None,
-    labels: Labels = "integer",
-    qid: Qid = "token",
-    digest: Digest | None = None,
-) -> Iterator[Block]:
-    """Read a file of LETOR text block by block, never holding more of it than one block.
-
-    Takes and raises what :func:`read` does. Blocks have ``stored_data.rows_per_group(d)`` documents, the last one
-    fewer; a query may span several. Without ``n_features`` the file is read once more beforehand, by
-    :func:`count_features`. ``digest`` gets all bytes of the file as they are read: after the last block it is the
-    digest of the file.
-
-    Example
-    -------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.txt"
-    >>> _ = path.write_text("2 qid:10 1:0.5\\n0 qid:11 2:1\\n")
-    >>> [(block.qid.tolist(), block.label.tolist(), block.X.tolist()) for block in read_blocks(path)]
-    [([10, 11], [2, 0], [[0.5, 0.0], [0.0, 1.0]])]
-    """
-    if n_features is None:
-        n_features = count_features(path, labels=labels, qid=qid)
-    return Reader(path, Form(n_features, labels, qid), digest).blocks()
 
 
 @checked

@@ -18,9 +18,9 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.compiled import njit
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 # Why a kernel stopped.
 DONE, FULL, WIDER, HARD_FULL = 0, 1, 2, 3  # buffer used up; block full; larger feature id; list of hard numbers full

@@ -16,13 +16,13 @@ from typing import Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.errors import DataError
-from pipeline_lib.labels import MAX_LABEL
+from pipeline_lib.core.checks import MAX_LABEL
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.stored_data import rows_per_group
 from pipeline_lib.sources import letor_kernels as kernels
 from pipeline_lib.sources.compression import Digest, opened
-from pipeline_lib.stored_data import rows_per_group
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 _LABEL_FORMS = {"integer": kernels.INTEGER, "rounded": kernels.ROUNDED_REAL, "whole": kernels.WHOLE_REAL}
 _QUERY_FORMS = {
@@ -98,10 +98,6 @@ class Reader:
         n_features = form.n_features
         if n_features is not None and not 1 <= n_features <= MAX_FEATURES:
             raise DataError(f"n_features: expected a number in 1..{MAX_FEATURES}, found {n_features}")
-        if form.labels not in _LABEL_FORMS:
-            raise DataError(f"labels: expected 'integer' or 'rounded', found {form.labels!r}")
-        if form.qid not in _QUERY_FORMS:
-            raise DataError(f"qid: expected 'token' or 'comment', found {form.qid!r}")
         self.path = Path(path)
         self.form = form
         self.digest = digest

@@ -10,10 +10,11 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pipeline_lib import storage
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.sources.catalog import DataSet
+
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 FILE = "manifest.json"
 UNCHANGED = "unchanged"
@@ -36,7 +37,6 @@ class ManifestPart:
     before: str | None = None
 
 
-@checked
 @dataclass(frozen=True)
 class Manifest:
     """The parts of one data set, in the catalogue's order, and the archive or folder from which they were taken.
@@ -63,7 +63,6 @@ class Manifest:
         storage.write_json(self.path(raw_folder), asdict(self))
 
 
-@checked
 def read_manifest(data_set: DataSet, raw_folder: Path) -> Manifest | None:
     """Read a data set's manifest; None if there is none, or if it no longer agrees with its files or the catalogue.
 
@@ -87,7 +86,6 @@ def recorded(data_set: DataSet, raw_folder: Path) -> Manifest | None:
     return manifest if _fits(manifest, data_set) else None
 
 
-@checked
 def required(data_set: DataSet, raw_folder: Path) -> Manifest:
     """Read a data set's manifest as :func:`recorded` does.
 

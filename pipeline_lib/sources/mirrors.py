@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.files import expanded
-from pipeline_lib.sources.catalog import Archive, DataSet, Part
+from pipeline_lib.core.checks import checked
+from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.core.files import expanded
+from pipeline_lib.sources.catalog import Archive, DataSet
 from pipeline_lib.sources.digests import check_size
 from pipeline_lib.sources.manifest import read_manifest
 
@@ -201,23 +201,23 @@ def find_archives(data_set: DataSet, folder: Path) -> list[tuple[Archive, Path]]
 @checked
 def find_parts(data_set: DataSet, folder: Path) -> dict[str, Path] | None:
     """The unpacked text files of a data set in a folder, by part; None unless every part is there."""
-    paths = {name: _find_part(data_set, part, folder) for name, part in data_set.parts.items()}
+    paths = {name: _find_part(data_set, name, folder) for name in data_set.parts}
     complete = {name: path for name, path in paths.items() if path is not None}
     return complete if len(complete) == len(paths) else None
 
 
-def _find_part(data_set: DataSet, part: Part, folder: Path) -> Path | None:
-    own = folder / data_set.name
-    candidates = [own / f"{part.name}.txt", *(own / member for member in part.members)]
-    candidates += [own / data_set.name / member for member in part.members]  # a whole archive that was unpacked there
+def _find_part(data_set: DataSet, name: str, folder: Path) -> Path | None:
+    own, members = folder / data_set.name, data_set.parts[name].members
+    candidates = [own / f"{name}.txt", *(own / member for member in members)]
+    candidates += [own / data_set.name / member for member in members]  # a whole archive that was unpacked there
     # Directly in the folder only under a path that names the data set: "test.txt" could belong to any data set.
-    candidates += [folder / member for member in part.members if member.startswith(f"{data_set.name}/")]
+    candidates += [folder / member for member in members if member.startswith(f"{data_set.name}/")]
     return next((path for path in candidates if path.is_file()), None)
 
 
 def _unpacked_example(data_set: DataSet) -> str:
-    first = next(iter(data_set.parts.values()))
-    member = first.members[-1] if first.members else f"{first.name}.txt"
+    name, first = next(iter(data_set.parts.items()))
+    member = first.members[-1] if first.members else f"{name}.txt"
     return member if member.startswith(f"{data_set.name}/") else f"{data_set.name}/{member}"
 
 

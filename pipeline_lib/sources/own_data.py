@@ -6,23 +6,20 @@ the catalogue states of public data, such as counts and digests, is not known of
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pipeline_lib import storage
-from pipeline_lib.errors import DataError
-from pipeline_lib.files import expanded
-from pipeline_lib.sources import catalog
-from pipeline_lib.sources.catalog import DataSet, Fold, Part
+from pipeline_lib.core.files import expanded
+from pipeline_lib.sources import catalog, raw_files
+from pipeline_lib.sources.catalog import DataSet, Fold, Form, Part
 from pipeline_lib.sources.compression import SUFFIXES
+from pipeline_lib.sources.digests import blocks
 from pipeline_lib.sources.manifest import Manifest, ManifestPart
 from pipeline_lib.sources.own_settings import DEFAULT_FOLDS, ROLES, Files, OwnDataSettings, group_file
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 NOT_READ_BY = {
     "register_data": ("title", "folds", "label", "query", "ignore", "labels"),
@@ -32,7 +29,6 @@ NOT_READ_BY = {
 }
 """What of an entry the output of a command does not depend on, and is therefore not handed to it."""
 
-FIRST = "first"
 _BYTES_PER_VALUE = 8
 _UNPACKED = 4
 
@@ -41,22 +37,15 @@ def data_set(settings: OwnDataSettings) -> DataSet:
     """The entry of a data set of one's own."""
     files, split, folds = _divided(settings)
     size = sum(_size(path) for path in files.values())
-    return DataSet(
+    return DataSet.model_construct(
         name=settings.name,
         title=settings.title or settings.name,
         source="own",
         terms="",
         terms_page="",
         citation="",
-        n_features=None,
-        max_label=None,
-        labels="rounded" if settings.labels == "rounded" else "integer",
-        qid="token",
-        counts=None,
-        archives=(),
-        addresses=(),
-        by_hand="",
-        parts={name: Part(name, _members(path), (), None, None, None) for name, path in files.items()},
+        text=Form(labels="rounded" if settings.labels == "rounded" else "integer", qid="token"),
+        parts={name: Part.model_construct(members=_members(path)) for name, path in files.items()},
         split=split,
         folds=folds,
         columns={"label": settings.label, "query": settings.query, "ignore": settings.ignore},
@@ -71,19 +60,15 @@ def plain_entry(settings: OwnDataSettings, command: str) -> dict[str, Any]:
     return {key: value for key, value in plain.items() if key not in NOT_READ_BY[command]}
 
 
-def add_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that say which data set a command works on."""
-    parser.add_argument("--dataset", required=True, help="name of the data set")
-    parser.add_argument(
-        "--own", type=json.loads, help="the entry of the configuration, as JSON; by default data/catalog.yaml has one"
-    )
+Name = Annotated[str, "name of the data set"]
+Own = Annotated[
+    Mapping[str, Any] | None, "the entry of the configuration, as JSON; by default data/catalog.yaml has one"
+]
 
 
-def entry(arguments: argparse.Namespace) -> DataSet:
-    """The data set that a command works on."""
-    if arguments.own is None:
-        return catalog.get(arguments.dataset)
-    return data_set(OwnDataSettings.parse(arguments.own, arguments.dataset))
+def entry(dataset: str, own: Mapping[str, Any] | None) -> DataSet:
+    """The data set that a command with the arguments ``Name`` and ``Own`` works on."""
+    return catalog.get(dataset) if own is None else data_set(OwnDataSettings.parse(own, dataset))
 
 
 def register(own: DataSet, raw_folder: Path, record: Path, planned_with: str) -> Manifest:
@@ -92,68 +77,21 @@ def register(own: DataSet, raw_folder: Path, record: Path, planned_with: str) ->
     The digest of a part whose queries stand in a file of group sizes is that of both files, one after the other.
     """
     parts, files = [], []
-    for part in own.parts.values():
+    for part, entry in own.parts.items():
         together, size = hashlib.sha256(), 0
-        for name in part.members:
-            before = _state(name)
-            alone = hashlib.sha256()
-            for piece in _pieces(Path(name)):
-                alone.update(piece)
-                together.update(piece)
-            files.append({**before, "sha256": alone.hexdigest()})
-            size += before["bytes"] or 0
-        origin = " and ".join(part.members)
-        parts.append(ManifestPart(part.name, part.members[0], size, together.hexdigest(), False, origin))
+        for path in map(Path, entry.members):
+            state, alone = raw_files.recorded_state(path), hashlib.sha256()
+            for block in blocks(path):
+                alone.update(block)
+                together.update(block)
+            files.append({**state, "sha256": alone.hexdigest()})
+            size += state["bytes"] or 0
+        origin = " and ".join(entry.members)
+        parts.append(ManifestPart(part, entry.members[0], size, together.hexdigest(), False, origin))
     manifest = Manifest(own.name, "files named in the configuration", tuple(parts))
     manifest.write(raw_folder)
-    storage.write_json(record, {"files": files, "planned_with": planned_with})
+    raw_files.write_record(record, files, planned_with)
     return manifest
-
-
-def state_for_planning(own: DataSet, record: Path) -> str:
-    """Put into one word whether the files are to be registered again; it changes when their content has changed.
-
-    Files whose sizes and times are those of the ``record`` are not opened. Those that were merely touched are
-    recognised by their digests, and change nothing.
-    """
-    if not record.exists():
-        return FIRST
-    now = [_state(name) for part in own.parts.values() for name in part.members]
-    try:
-        last = storage.read_json(record)
-        if all(_is_unchanged(state, before) for state, before in zip(now, last["files"], strict=True)):
-            return str(last["planned_with"])
-    except (DataError, KeyError, TypeError, ValueError):
-        pass  # a record that cannot be read, or is one of other files, is of no use: register again
-    return hashlib.sha256(json.dumps(now).encode()).hexdigest()[:16]
-
-
-def _is_unchanged(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    if (now["file"], now["bytes"]) != (before["file"], before["bytes"]):
-        return False
-    if now["modified"] == before["modified"]:
-        return True
-    digest = hashlib.sha256()
-    for piece in _pieces(Path(now["file"])):
-        digest.update(piece)
-    return digest.hexdigest() == before["sha256"]
-
-
-def _pieces(path: Path) -> Any:
-    try:
-        with path.open("rb") as file:
-            while piece := file.read(1 << 20):
-                yield piece
-    except OSError as error:
-        raise DataError(f"{path}: expected a readable file, found none ({error.strerror})") from error
-
-
-def _state(name: str) -> dict[str, Any]:
-    try:
-        status = Path(name).stat()
-    except OSError:
-        return {"file": name, "bytes": None, "modified": None}
-    return {"file": name, "bytes": status.st_size, "modified": status.st_mtime_ns}
 
 
 def _members(path: Path) -> tuple[str, ...]:
@@ -200,14 +138,15 @@ def _rotated(parts: Mapping[str, Path], fold: int, shares: int) -> Fold:
         return tuple(f"{part}/{block + 1}" for part in parts for block in chosen)
 
     rest = [block for block in range(shares) if block not in (tested, validated)]
-    return Fold(blocks(rest), blocks([validated]), blocks([tested]))
+    return Fold.model_construct(train=blocks(rest), validation=blocks([validated]), test=blocks([tested]))
 
 
 def _given(prefix: str, fold: Files, split: dict[str, int]) -> Fold:
     """A fold whose files the person named; without files for validation, a fifth of the training queries validates."""
     names = {role: tuple(_named(prefix + role, fold[role])) for role in ROLES}
-    if names["validation"]:
-        return Fold(names["train"], names["validation"], names["test"])
-    split |= dict.fromkeys(names["train"], DEFAULT_FOLDS)
-    rest = tuple(f"{part}/{block}" for part in names["train"] for block in range(2, DEFAULT_FOLDS + 1))
-    return Fold(rest, tuple(f"{part}/1" for part in names["train"]), names["test"])
+    rest, validation = names["train"], names["validation"]
+    if not validation:
+        split |= dict.fromkeys(names["train"], DEFAULT_FOLDS)
+        rest = tuple(f"{part}/{block}" for part in names["train"] for block in range(2, DEFAULT_FOLDS + 1))
+        validation = tuple(f"{part}/1" for part in names["train"])
+    return Fold.model_construct(train=rest, validation=validation, test=names["test"])

@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from pipeline_lib.files import expanded
-from pipeline_lib.settings import DataName, Names, Settings, Text
+from pipeline_lib.core.files import expanded
+from pipeline_lib.core.settings import DataName, Names, Settings, Text
 from pipeline_lib.sources.compression import SUFFIXES, unpacked_name
 
-__all__: list[str] = []  # internal: a configuration is checked as a whole (pipeline_lib.configuration)
+__all__: list[str] = []  # internal: a configuration is checked as a whole (pipeline_lib.study.configuration)
 
 ROLES = ("train", "validation", "test")
 DEFAULT_FOLDS = 5

@@ -54,12 +54,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks, seeds
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.sources import list_lengths
+from pipeline_lib.core import checks, seeds
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Natural, checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.sources import length_law
 from pipeline_lib.sources.population_settings import ROUNDING, LogNormalLengths
 from pipeline_lib.sources.population_settings import PopulationSettings as PopulationSettings
 
@@ -159,7 +159,7 @@ class Population:
         roots = [brentq(lambda z, p=p: self._below(z) - p, -furthest, furthest, xtol=1e-14) for p in shares]
         return np.array(roots, np.float64)
 
-    def draw(self, n_queries: int, rng: np.random.Generator, documents: ArrayLike | None = None) -> RankingData:
+    def draw(self, n_queries: Natural, rng: np.random.Generator, documents: ArrayLike | None = None) -> RankingData:
         """Draw fresh queries with their documents.
 
         Parameters
@@ -181,7 +181,7 @@ class Population:
         queries = self.draw_queries(n_queries, rng)
         return self.draw_documents(queries, self.draw_lengths(n_queries, rng) if documents is None else documents, rng)
 
-    def draw_queries(self, n_queries: int, rng: np.random.Generator) -> Queries:
+    def draw_queries(self, n_queries: Natural, rng: np.random.Generator) -> Queries:
         """The first layer: latent parameters of ``n_queries`` i.i.d. queries."""
         if isinstance(n_queries, bool) or not isinstance(n_queries, int | np.integer) or n_queries < 0:
             raise DataError(f"n_queries: expected a whole number of at least 0, found {n_queries!r}")
@@ -190,11 +190,11 @@ class Population:
         centre = 2.0 * rng.random((n_queries, d), dtype=np.float32) - np.float32(1.0)
         return Queries(level, centre, rng.integers(d, size=n_queries), rng.choice([-1.0, 1.0], n_queries))
 
-    def draw_lengths(self, n_queries: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw_lengths(self, n_queries: Natural, rng: np.random.Generator) -> NDArray[np.int64]:
         """Numbers of documents for ``n_queries`` queries according to the settings, shape (n_queries,)."""
         documents = self.settings.documents
         if isinstance(documents, LogNormalLengths):
-            return list_lengths.draw(documents, n_queries, rng)
+            return length_law.draw(documents, n_queries, rng)
         low, high = (documents, documents) if isinstance(documents, int) else documents
         return rng.integers(low, high, size=n_queries, endpoint=True)
 
@@ -240,7 +240,7 @@ class Population:
         loss: Callable[[Floats, NDArray[np.int32], NDArray[np.int64]], Floats],
         w: ArrayLike,
         rng: np.random.Generator,
-        n_queries: int = 100_000,
+        n_queries: Natural = 100_000,
         documents: int | None = None,
     ) -> Risk:
         """True risks of linear rankers, on fresh queries: mean of the loss with its standard error.

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline_lib import storage
-from pipeline_lib.checks import checked
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.core import storage
+from pipeline_lib.core.checks import Natural, checked
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.stored_data import query_index
 from pipeline_lib.sources import readers
 from pipeline_lib.sources.letor_reader import Block
 from pipeline_lib.sources.tables import PARQUET, Options
-from pipeline_lib.stored_data import query_index
 
 ROWS_AT_ONCE = 16_384
 """So many documents of a stored data set are read at a time, or one query if it has more."""
@@ -27,7 +27,7 @@ ROWS_AT_ONCE = 16_384
 
 @checked
 def batches(
-    path: str | os.PathLike[str], *, n_features: int | None = None, feature_names: Sequence[str] | None = None
+    path: str | os.PathLike[str], *, n_features: Natural | None = None, feature_names: Sequence[str] | None = None
 ) -> Iterator[RankingData]:
     """The queries of a file in their order, some whole ones at a time.
 
@@ -73,7 +73,7 @@ def _is_stored(path: Path) -> bool:
 
 
 @checked
-def whole(path: str | os.PathLike[str], *, n_features: int | None = None) -> RankingData:
+def whole(path: str | os.PathLike[str], *, n_features: Natural | None = None) -> RankingData:
     """All queries of a file at once; arguments and errors as in :func:`batches`.
 
     Example

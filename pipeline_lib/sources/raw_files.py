@@ -1,4 +1,4 @@
-"""Are the raw text files of a data set still those that its manifest lists?
+"""Are the raw files of a data set still those that its manifest lists?
 
 Planning compares their sizes and modification times with those of the last check, which takes no time, and the SHA-256
 of a file whose time differs. A changed file of a data set that was obtained is listed anew, as changed. A conversion
@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib import storage
-from pipeline_lib.errors import DamagedFileError, DataError
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DamagedFileError, DataError
 from pipeline_lib.sources.catalog import DataSet
+from pipeline_lib.sources.digests import digest
 from pipeline_lib.sources.manifest import FILE, UNCHANGED, Manifest, ManifestPart, recorded
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 
 def record_path(name: str) -> Path:
@@ -41,14 +41,10 @@ def check(data_set: DataSet, raw_folder: Path, manifest: Manifest) -> list[dict[
     digests: dict[str, str] = {}
     for name, path in manifest.files(raw_folder).items():
         try:
-            # A process that writes meanwhile leaves a later time than the one recorded here.
-            state = _state(path)
-            digests[name] = sha256(path)
-        except OSError as error:
-            raise DataError(
-                f"{path}: expected the text that {FILE} lists, found none ({error.strerror}); "
-                f"{how_to_restore(data_set, raw_folder, path)}"
-            ) from error
+            state = recorded_state(path)  # a process that writes meanwhile leaves a later time than this one
+            digests[name] = digest(path)
+        except DataError as error:
+            raise DataError(f"{error}; {how_to_restore(data_set, raw_folder, path)}") from error
         seen.append({**state, "sha256": digests[name]})
     compare(data_set, raw_folder, manifest, digests)
     return seen
@@ -65,7 +61,7 @@ def compare(data_set: DataSet, raw_folder: Path, manifest: Manifest, digests: Ma
     for part in manifest.parts:
         found = digests[part.name]
         if found != part.sha256:
-            path = data_set.raw_path(part.name, raw_folder)
+            path = data_set.raw_paths(part.name, raw_folder)[0]
             raise DataError(
                 f"{path}: changed since it was obtained: expected the SHA-256 {part.sha256} that {FILE} lists, found "
                 f"{found}; {how_to_restore(data_set, raw_folder, path)}"
@@ -86,7 +82,7 @@ def content_for_planning(data_set: DataSet, raw_folder: Path, record: Path) -> s
     now = {}
     for part in manifest.parts:
         path = raw_folder / data_set.name / part.file
-        now[part.name] = _content(path, part, known.get(path.name), manifest.path(raw_folder))
+        now[part.name] = _content(path, part, known.get(str(path)), manifest.path(raw_folder))
     if all(now[part.name] == part.sha256 for part in manifest.parts):
         return manifest.planned_with
     return hashlib.sha256(json.dumps(now).encode()).hexdigest()[:16]
@@ -94,7 +90,7 @@ def content_for_planning(data_set: DataSet, raw_folder: Path, record: Path) -> s
 
 def _content(path: Path, part: ManifestPart, known: Mapping[str, Any] | None, manifest: Path) -> str | None:
     """The SHA-256 of a file, which is read only if nothing else shows that it is the listed one; None if it is gone."""
-    state = _state(path)
+    state = recorded_state(path)
     if state["bytes"] is None:
         return None if part.before else part.sha256
     if known is not None and all(known.get(key) == value for key, value in state.items()):
@@ -108,15 +104,9 @@ def _content(path: Path, part: ManifestPart, known: Mapping[str, Any] | None, ma
 def _planned_sha256(path: Path, size: int, modified: int) -> str | None:
     """The SHA-256 of a file, read once for a plan; None if it cannot be read, which its job will report."""
     try:
-        return sha256(path)
-    except OSError:
+        return digest(path)
+    except DataError:
         return None
-
-
-def sha256(path: str | os.PathLike[str]) -> str:
-    """The SHA-256 of a file."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _recorded_files(record: Path) -> dict[str, Mapping[str, Any]]:
@@ -143,29 +133,37 @@ def relisted(data_set: DataSet, raw_folder: Path) -> Manifest | None:
 
 def _part_now(part: ManifestPart, path: Path, accepted: Collection[str]) -> ManifestPart:
     size = path.stat().st_size
-    digest = sha256(path)
+    found = digest(path)
     obtained = part.before or part.sha256
-    before = None if digest in accepted or digest == obtained else obtained
-    return replace(part, bytes=size, sha256=digest, verified=digest in accepted, before=before)
+    before = None if found in accepted or found == obtained else obtained
+    return replace(part, bytes=size, sha256=found, verified=found in accepted, before=before)
 
 
 def state_for_planning(data_set: DataSet, raw_folder: Path, record: Path) -> str:
-    """Encode in one word the state of a data set's raw files with which their check was, or is now to be, planned.
+    """Encode in one word the state of a data set's files with which their check was, or is now to be, planned.
 
     The check is planned again when this word differs from the previous one. It does not change before there is a
-    ``record`` (:func:`write_record`), nor as long as sizes and times are those in the record.
+    ``record`` (:func:`write_record`), nor as long as sizes and times are those in the record. Own files that were
+    merely touched are recognised by their digests, and change nothing.
     """
     if not record.exists():
         return UNCHANGED
-    now = [_state(raw_folder / data_set.name / f"{name}.txt") for name in data_set.parts]
+    own = data_set.source == "own"
+    now = [recorded_state(path) for name in data_set.parts for path in data_set.raw_paths(name, raw_folder)]
     try:
         last = storage.read_json(record)
-        known = [{key: file[key] for key in state} for file, state in zip(last["files"], now, strict=True)]
-        if known == now:
+        pairs = zip(last["files"], now, strict=True)
+        if all(_is_unchanged(state, before, read=own) for before, state in pairs):
             return str(last["planned_with"])
     except (DataError, KeyError, TypeError, ValueError):
-        pass  # a record that cannot be read is useless: check again
+        pass  # a record that cannot be read, or is one of other files, is useless: check again
     return hashlib.sha256(json.dumps(now).encode()).hexdigest()[:16]
+
+
+def _is_unchanged(now: Mapping[str, Any], before: Mapping[str, Any], *, read: bool) -> bool:
+    if (now["file"], now["bytes"]) != (before["file"], before["bytes"]):
+        return False
+    return bool(now["modified"] == before["modified"] or (read and digest(now["file"]) == before["sha256"]))
 
 
 def damaged(record: Path) -> Iterator[DamagedFileError]:
@@ -174,11 +172,10 @@ def damaged(record: Path) -> Iterator[DamagedFileError]:
     A file that somebody has changed is left to the next run, which compares it because of its time.
     """
     for known in storage.read_json(record)["files"]:
-        in_raw_folder = Path("data/raw", record.parent.name, known["file"])
-        path = in_raw_folder if in_raw_folder.is_file() else Path(known["file"])
-        state = _state(path)
+        path = Path(known["file"])
+        state = recorded_state(path)
         if (state["bytes"], state["modified"]) == (known["bytes"], known["modified"]):
-            found = sha256(path)
+            found = digest(path)
             if found != known["sha256"]:
                 yield DamagedFileError(path, f"expected the SHA-256 {known['sha256']}, found {found}")
 
@@ -188,12 +185,13 @@ def write_record(record: Path, files: list[dict[str, Any]], planned_with: str) -
     storage.write_json(record, {"files": files, "planned_with": planned_with})
 
 
-def _state(path: Path) -> dict[str, Any]:
+def recorded_state(path: Path) -> dict[str, Any]:
+    """What tells without reading it whether a file has changed: its size and time, None where there is no file."""
     try:
         found = path.stat()
     except OSError:
-        return {"file": path.name, "bytes": None, "modified": None}
-    return {"file": path.name, "bytes": found.st_size, "modified": found.st_mtime_ns}
+        return {"file": str(path), "bytes": None, "modified": None}
+    return {"file": str(path), "bytes": found.st_size, "modified": found.st_mtime_ns}
 
 
 def how_to_restore(data_set: DataSet, raw_folder: Path, path: Path) -> str:

@@ -17,14 +17,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import tables
 from pipeline_lib.sources.compression import Digest, lines
 from pipeline_lib.sources.letor_reader import Block, Form, Reader, gathered
 from pipeline_lib.sources.own_settings import group_file
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _ROUNDING = "`labels: rounded`"

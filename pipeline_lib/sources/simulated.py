@@ -6,21 +6,22 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import checks, seeds
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import ArgumentError, ConfigurationError
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.sources import letor, list_lengths
+from pipeline_lib.core import checks, seeds
+from pipeline_lib.core.checks import checked
+from pipeline_lib.core.errors import ArgumentError, ConfigurationError
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.sources import length_law, letor
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.sources.population_settings import LogNormalLengths
 
 
-@checked(n_parts=checks.Range(1, 1000))
-def sizes_of_parts(queries: int, n_parts: int) -> list[int]:
+@checked
+def sizes_of_parts(queries: int, n_parts: Annotated[int, checks.Range(1, 1000)]) -> list[int]:
     """Divide queries among 1 to 1000 parts of equal size; the first ones get one more where that is not possible.
 
     Raises
@@ -45,7 +46,7 @@ def parts(
     Part p has ``sizes[p]`` queries; queries are numbered 1, 2, ... across all parts. Every part has a generator of its
     own, so that changing the size of one part does not change the documents of the others. Where the lengths of lists
     have the log-normal law, all of them are drawn first, by one generator for the whole data set, because they add up
-    to ``mean`` times the number of queries, rounded (:func:`pipeline_lib.sources.list_lengths.exact`).
+    to ``mean`` times the number of queries, rounded (:func:`pipeline_lib.sources.length_law.exact`).
 
     Raises
     ------
@@ -83,8 +84,8 @@ def _all_lengths(name: str, law: object, n_queries: int, seed: int) -> NDArray[n
     """The lengths of all lists of a data set whose number of documents is stated; None elsewhere."""
     if not isinstance(law, LogNormalLengths):
         return None
-    drawn = list_lengths.draw(law, n_queries, seeds.generator(seed, name, "lengths"))
-    return list_lengths.exact(law, drawn)
+    drawn = length_law.draw(law, n_queries, seeds.generator(seed, name, "lengths"))
+    return length_law.exact(law, drawn)
 
 
 def _part(

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib.cost import Size
+from pipeline_lib.core.cost import Size
 from pipeline_lib.sources.catalog import DataSet
 from pipeline_lib.sources.population_settings import PopulationSettings
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 # What is assumed of data of which only the number of feature values is known.
 _USUAL_FEATURES = 50

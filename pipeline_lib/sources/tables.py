@@ -1,8 +1,8 @@
 """How are tables with named columns read: CSV, TSV and Parquet, in pieces?
 
-:mod:`pipeline_lib.columns` says which column is what. Text may be compressed. A row of it is a line, unless a value in
-double quotes contains line ends; an error names the line in which the row begins. Lines end with LF, CRLF or CR; empty
-ones are skipped. Within quotes, two quotes stand for one.
+:mod:`pipeline_lib.data.columns` says which column is what. Text may be compressed. A row of it is a line, unless a
+value in double quotes contains line ends; an error names the line in which the row begins. Lines end with LF, CRLF or
+CR; empty ones are skipped. Within quotes, two quotes stand for one.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import columns, storage
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data import columns
+from pipeline_lib.data.stored_data import rows_per_group
 from pipeline_lib.sources.compression import Digest, opened, text_lines, unpacked_name
 from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block
-from pipeline_lib.stored_data import rows_per_group
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PARQUET = (".parquet", ".pq")

@@ -19,9 +19,9 @@ from typing import IO, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.checks import MAX_LABEL, checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import checks
+from pipeline_lib.core.checks import MAX_LABEL, checked
+from pipeline_lib.core.errors import DataError
 
 __all__ = ["LARGEST", "Judgements", "Run", "falling", "run_lines"]
 

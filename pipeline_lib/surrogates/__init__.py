@@ -1,8 +1,8 @@
-"""Which losses replace a ranking measure in training? They are looked up by name and imported when they are needed.
+"""Which losses replace a ranking measure in training? A surrogate is a class in a module of this package.
 
-The modules are also attributes of this package, so that ``surrogates.slam.weights`` needs no further import. Public
-functions and methods check their arguments. Modules with an empty ``__all__``, functions compiled by numba and the
-methods named in ``surrogates.base.INTERNAL`` are internal: they check nothing.
+``NAMES`` lists them. The modules are also attributes of this package, so that ``surrogates.slam.weights`` needs no
+further import. Public functions and methods check their arguments. Modules with an empty ``__all__``, functions
+compiled by numba and the methods named in ``surrogates.base.INTERNAL`` are internal: they check nothing.
 
 Example
 -------
@@ -14,27 +14,27 @@ array([0., 0.])
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Mapping
-from pathlib import Path
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from pipeline_lib import declarations, submodules
-from pipeline_lib.errors import ArgumentError, ConfigurationError, DataError
-from pipeline_lib.registry import Registry, check_name
+from pipeline_lib.core import submodules
+from pipeline_lib.core.checks import checked
+from pipeline_lib.core.errors import ConfigurationError, DataError, hint
 
 if TYPE_CHECKING:
     from pipeline_lib.surrogates.base import Surrogate
 
-_REGISTRY = Registry(Path(__file__).with_name("registry.toml"), "surrogate")
+NAMES: tuple[str, ...]
+"""The names of the surrogates, as their classes state them."""
 
-NAMES: tuple[str, ...] = _REGISTRY.names
 
-
+@checked
 def create(name: str, **options: Any) -> Surrogate:
     """Create the surrogate ``name``; ``options`` are the arguments of its class, such as ``normalisation="mean"``.
 
-    A number after "@" is the option k of a surrogate registered as "...@k": ``create("slam-ndcg@10")``.
+    A number after "@" is the option k of a surrogate called "...@k": ``create("slam-ndcg@10")``.
 
     Raises
     ------
@@ -49,98 +49,81 @@ def create(name: str, **options: Any) -> Surrogate:
     >>> create("ranksvm", normalization="mean")
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.ConfigurationError: unknown option of surrogate ranksvm 'normalization'; did you \
+    pipeline_lib.core.errors.ConfigurationError: unknown option of surrogate ranksvm 'normalization'; did you \
 mean 'normalisation'?
     """
-    completed = check_options(name, options)
-    surrogate: type[Surrogate] = _REGISTRY.load(registered(name))
+    surrogate, (_, cutoff) = get(name), _name_and_cutoff(name)
+    known = inspect.signature(surrogate).parameters
+    for option in options:
+        if option not in known:
+            raise ConfigurationError(f"unknown option of surrogate {name} {option!r}; {hint(option, known)}")
+    if cutoff and options.get("k", cutoff["k"]) != cutoff["k"]:
+        raise ConfigurationError(f"surrogate {name}: its name says k = {cutoff['k']}, the option k = {options['k']}")
     try:
-        return surrogate(**completed)
+        return surrogate(**{**options, **cutoff})
     except DataError as error:
         raise ConfigurationError(f"surrogate {name}: {error}") from error
 
 
-def check_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the surrogate ``name``, with k where the name states it; imports no surrogate.
+@checked
+def get(name: str) -> type[Surrogate]:
+    """The class of the surrogate ``name``.
 
     Raises
     ------
     ConfigurationError
-        When the name or an option does not exist, an option is of another kind than its class declares, or name and
-        option disagree about k. Whether a number is in range is checked by the class.
+        When there is no such surrogate; the message gives the nearest name.
 
     Example
     -------
-    >>> check_options("slam-ndcg@10", {"margin": 2.0})
-    {'margin': 2.0, 'k': 10}
+    >>> get("slam-ndcg@10").__name__, get("listnet").effort
+    ('SlamNDCGAt', 1.0)
+    >>> get("listnett")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.ConfigurationError: unknown surrogate 'listnett'; did you mean 'listnet'?
     """
-    if not isinstance(options, Mapping):
-        raise ArgumentError(f"options: expected a mapping, found a {type(options).__name__}")
-    name, cutoff = _name_and_cutoff(name)
-    if cutoff and options.get("k", cutoff["k"]) != cutoff["k"]:
-        raise ConfigurationError(f"surrogate {name}: its name says k = {cutoff['k']}, the option k = {options['k']}")
-    completed = {**options, **cutoff}
-    declarations.check(f"surrogate {name}", completed, declarations.arguments(*target_of(name).split(":")))
-    return completed
+    classes = _classes()
+    if (own := _name_and_cutoff(name)[0]) not in classes:
+        raise ConfigurationError(f"unknown surrogate {name!r}; {hint(name, classes)}")
+    return classes[own]
 
 
 def target_of(name: str) -> str:
-    """The module and the class of the surrogate ``name``, without importing them.
+    """The module and the class of the surrogate ``name``: the code that minimising it runs.
 
     Example
     -------
     >>> target_of("listnet")
     'pipeline_lib.surrogates.listwise:ListNet'
     """
-    return _REGISTRY.target_of(registered(name))
-
-
-def effort(name: str) -> float:
-    """How many times as long as with ``listnet`` it takes to minimise the surrogate ``name``, roughly; for plans.
-
-    The table ``effort`` of ``estimates.toml`` states it; a surrogate that is not in it counts as 1.
-
-    Example
-    -------
-    >>> effort("listnet"), effort("slam-ndcg@10") > 1.0
-    (1.0, True)
-    """
-    return _REGISTRY.number("effort", registered(name), 1.0)
-
-
-def repeats(name: str) -> float:
-    """How many times as many passes over the documents as ``listnet`` the surrogate ``name`` takes, roughly; for plans.
-
-    One that is not convex is minimised from several starting points.
-
-    Example
-    -------
-    >>> repeats("listnet"), repeats("smooth-dcg") > 1.0
-    (1.0, True)
-    """
-    return _REGISTRY.number("repeats", registered(name), 1.0)
-
-
-def registered(name: str) -> str:
-    """The name in the registry for ``name``, where a number after "@" is the option k.
-
-    Example
-    -------
-    >>> registered("slam-ndcg@10"), registered("listnet")
-    ('slam-ndcg@k', 'listnet')
-    """
-    return _name_and_cutoff(name)[0]
+    kind = get(name)
+    return f"{kind.__module__}:{kind.__name__}"
 
 
 def _name_and_cutoff(name: str) -> tuple[str, dict[str, int]]:
-    check_name(name)
+    # A number after "@" is the option k.
     head, _, number = name.partition("@")
     return (f"{head}@k", {"k": int(number)}) if re.fullmatch("[1-9][0-9]*", number) else (name, {})
 
 
+@cache
+def _classes() -> dict[str, type[Surrogate]]:
+    # Minorants have names, too, but are made from the surrogate that they approximate.
+    from pipeline_lib.surrogates.base import MinorantSurrogate, Surrogate
+
+    found: dict[str, type[Surrogate]] = {}
+    for module in submodules.every(__name__, __path__):
+        for kind in vars(module).values():
+            own = isinstance(kind, type) and issubclass(kind, Surrogate) and kind.__module__ == module.__name__
+            if own and "name" in vars(kind) and not issubclass(kind, MinorantSurrogate):
+                found[kind.name] = kind
+    return dict(sorted(found.items()))
+
+
 def __getattr__(name: str) -> Any:
-    return submodules.load(__name__, __path__, name)
+    return tuple(_classes()) if name == "NAMES" else submodules.load(__name__, name)
 
 
 def __dir__() -> list[str]:
-    return submodules.names(__path__, globals())
+    return submodules.names(__path__, {*globals(), "NAMES"})

@@ -2,7 +2,7 @@
 
 A surrogate works on all queries at once: ``scores`` and ``y`` contain the documents of all queries, one query after the
 other, and query q owns the rows ``offsets[q]:offsets[q + 1]``. Input is checked here, once (see
-``pipeline_lib.checks``), and passed to the method ``unchecked``, which solvers call directly in their inner loops.
+``pipeline_lib.core.checks``), and passed to the method ``unchecked``, which solvers call directly in their inner loops.
 """
 
 from __future__ import annotations
@@ -10,36 +10,35 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.errors import DataError
-
-if TYPE_CHECKING:
-    from pipeline_lib.surrogates.linear_programme import LinearProgramme
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Label, NonNegative, Positive
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.surrogates.programmes import LinearProgramme
 
 Norm = Literal["linf", "l2"]
 What = Literal["lipschitz-linf", "lipschitz-l2", "smoothness", "bound"]
 """The constants of a surrogate: two of Lipschitz, one of smoothness, and a bound on |phi| for bounded scores."""
 
-INTERNAL = ("unchecked", "effective", "hessian_product", "minorant", "of_queries", "programme")
+INTERNAL = ("unchecked", "effective", "hessian_product", "minorant", "programme")
 """Methods of a surrogate that solvers call in their inner loops: they check nothing."""
 
 
 class Surrogate(ABC):
     """A loss phi(s, y) of the scores s and labels y of one query.
 
-    A subclass states its formula, sets the class attributes, and implements ``unchecked``, ``lipschitz`` and
-    ``smoothness``; and, as far as they are known, ``order``, ``bound``, ``excess_bound`` and what is exact.
+    A subclass states its formula, sets the class attributes, and implements ``unchecked``, ``lipschitz`` and, if it is
+    smooth, ``smoothness``; and, as far as they are known, ``order``, ``bound``, ``excess_bound`` and what is exact.
 
     Attributes
     ----------
     name : str
-        The name in the registry.
+        By which configurations and :func:`pipeline_lib.surrogates.create` know it.
     formula : str
         phi in TeX, as the report and the documentation show it: s scores, y labels, m documents, r of them relevant,
         gain G, discount D, ideal DCG Z, margin Delta; sums over i run over all documents.
@@ -55,6 +54,10 @@ class Surrogate(ABC):
     upper_bounds : str or None
         The ranking loss that phi is never below, whatever s and y are: "1-" and the name of a measure. None if there
         is none, or none is known.
+    effort, repeats : float
+        How many times as long as with ListNet it takes to minimise phi where features are many, and how many times as
+        many passes over the documents: more than one where phi is not convex and is minimised from several starting
+        points, or takes long itself. Plans use both; ``python -m benchmarks.training_times`` measures them.
     """
 
     name: ClassVar[str]
@@ -64,6 +67,8 @@ class Surrogate(ABC):
     shift_invariant: ClassVar[bool] = False
     exact: ClassVar[tuple[What, ...]] = ()
     upper_bounds: ClassVar[str | None] = None
+    effort: ClassVar[float] = 1.0
+    repeats: ClassVar[float] = 1.0
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Make every public method of a subclass check its arguments, except the internal and the abstract ones."""
@@ -128,23 +133,18 @@ class Surrogate(ABC):
         centred: Floats = X - np.repeat(means, lengths, axis=0)
         return centred
 
-    def of_queries(self, queries: slice) -> Self:
-        """The surrogate for some of the queries, which follow each other: itself, unless it knows queries apart.
-
-        Internal: nothing is checked.
-        """
-        return self
-
     def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme | None:
         """The sum of phi over queries as a linear programme; None where there is none, or it has too many rows.
 
-        Internal: nothing is checked. See :mod:`pipeline_lib.surrogates.linear_programme`; with it, a surrogate with
+        Internal: nothing is checked. See :mod:`pipeline_lib.surrogates.programmes`; with it, a surrogate with
         kinks is minimised in fewer steps than with its subgradients alone, where features are many.
         """
         return None
 
     @abstractmethod
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+    def lipschitz(
+        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
+    ) -> float:
         """The Lipschitz constant over lists of at most ``m`` documents with labels in 0..``y_max``.
 
         With ``norm="linf"``, G = sup ||grad_s phi||_1 (Lipschitz with respect to the maximum norm of scores); with
@@ -157,8 +157,8 @@ class Surrogate(ABC):
             When a needed ``score_bound`` is missing or an argument is out of range.
         """
 
-    @abstractmethod
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+    @checks.checked
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
         """The smoothness constant H with respect to l_inf: ||grad phi(s) - grad phi(s')||_1 <= H ||s - s'||_inf.
 
         For a convex phi this is sup over s and ||u||_inf <= 1 of u' D^2 phi(s) u.
@@ -168,9 +168,10 @@ class Surrogate(ABC):
         DataError
             When the surrogate is not smooth, a needed ``score_bound`` is missing or an argument is out of range.
         """
+        raise DataError(f"{self.name} is not smooth: it has no smoothness constant")
 
     @checks.checked
-    def order(self, m: int, y_max: int) -> int | None:
+    def order(self, m: Count, y_max: Label) -> int | None:
         """How many labels at a time the gradient takes, for lists of ``m`` documents; None where it is not known.
 
         The gradient decomposes over this many coordinates: it is a sum of functions of so many labels, which partial
@@ -179,12 +180,12 @@ class Surrogate(ABC):
         return None
 
     @checks.checked
-    def bound(self, m: int, y_max: int, score_bound: float) -> float | None:
+    def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float | None:
         """B >= sup |phi| over ||s||_inf <= score_bound and lists as in ``lipschitz``; None where it is not known."""
         return None
 
     @checks.checked
-    def excess_bound(self, m: int, y_max: int, score_bound: float) -> float | None:
+    def excess_bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float | None:
         """B >= sup of phi(s, y) - inf over all s' of phi(s', y): what ``bound`` is once the infimum counts as 0."""
         return self.bound(m, y_max, score_bound)
 
@@ -200,7 +201,7 @@ class Surrogate(ABC):
         return np.zeros(len(offsets) - 1)
 
     @checks.checked
-    def supremum(self, what: What, m: int, y_max: int, *, score_bound: float | None = None) -> float | None:
+    def supremum(self, what: What, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float | None:
         """The exact supremum behind a constant: what is stated where that is ``exact``; None where it is not known.
 
         Raises
@@ -256,7 +257,7 @@ class AnnealableSurrogate(Surrogate):
     """A surrogate that is not convex and can be made smoother, so that it has fewer local minima."""
 
     @abstractmethod
-    def smoother(self, factor: float) -> AnnealableSurrogate:
+    def smoother(self, factor: Positive) -> AnnealableSurrogate:
         """The same with ``factor`` times the smoothing; the surrogate itself for 1."""
 
 
@@ -264,7 +265,7 @@ class SmoothableSurrogate(Surrogate):
     """A convex, non-negative surrogate with kinks that comes with smooth approximations from below."""
 
     @abstractmethod
-    def smoothed(self, width: float) -> MinorantSurrogate:
+    def smoothed(self, width: Positive) -> MinorantSurrogate:
         """The approximation with kinks rounded off over ``width`` > 0 margins; it tends to phi as the width falls."""
 
 
@@ -292,7 +293,7 @@ class MinorantSurrogate(SmoothSurrogate):
 
 
 @checks.checked
-def needed_score_bound(name: str, score_bound: float | None) -> float:
+def needed_score_bound(name: str, score_bound: NonNegative | None) -> float:
     """The bound on ||s||_inf, or an error which states that ``name`` is Lipschitz on bounded scores only."""
     if score_bound is None:
         raise DataError(

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.arrays import Floats
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Label, NonNegative
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
 
 # Below this |d|, e^d - 1 - d is summed as a series: the difference would lose precision.
@@ -39,8 +40,8 @@ class KL(SmoothSurrogate):
     >>> KL().value([1e4], [1], [0, 1])
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.DataError: scores: in query 0: kl exceeds 1.8e308, the range of float64, found scores from \
-10000 to 10000; scale the features or bound the weights
+    pipeline_lib.core.errors.DataError: scores: in query 0: kl exceeds 1.8e308, the range of float64, found \
+scores from 10000 to 10000; scale the features or bound the weights
     """
 
     name: ClassVar[str] = "kl"
@@ -58,21 +59,23 @@ class KL(SmoothSurrogate):
         with np.errstate(over="ignore"):
             return np.exp(scores)[:, None] * V
 
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+    def lipschitz(
+        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
+    ) -> float:
         """The exact supremum for ||s||_inf <= score_bound; attained."""
         bound = needed_score_bound(self.name, score_bound)
         slope = max(_exp(bound) - 1.0, math.exp(y_max) - math.exp(-bound))
         return (m if norm == "linf" else math.sqrt(m)) * slope
 
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
         """m e^S with S = score_bound; attained."""
         return m * _exp(needed_score_bound(self.name, score_bound))
 
-    def order(self, m: int, y_max: int) -> int:
+    def order(self, m: Count, y_max: Label) -> int:
         """1."""
         return 1
 
-    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+    def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """The exact supremum; attained at s = -S 1 or s = S 1."""
         # f(s, y) = e^y (y - s - 1) + e^s is convex in s, so |s| = S; f(-S, y) rises with y, and f(S, y) falls in y up
         # to S, while for y >= S it is below f(-S, y): f(-S, y) - f(S, y) = 2 (S e^y - sinh S) >= 0 there.

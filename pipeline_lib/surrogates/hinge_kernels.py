@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.surrogates.pair_sweeps import (
     ALL_PAIRS_UP_TO,
     halve,
@@ -24,7 +24,7 @@ from pipeline_lib.surrogates.pair_sweeps import (
     ranges,
 )
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 # Ranges shorter than this on average are summed one by one, exactly; longer ones through prefix sums.
 SHORT_RANGE = 4

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.arrays import Floats
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Label, NonNegative
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What
 from pipeline_lib.surrogates.pair_sweeps import longest
 from pipeline_lib.surrogates.vector_exp import exp
@@ -58,26 +59,28 @@ class ListNet(SmoothSurrogate):
         """P (V - P' V), query by query."""
         return _listnet_hessian(scores, offsets, V)
 
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+    def lipschitz(
+        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
+    ) -> float:
         """2 (l_inf) or sqrt(2) (l_2), for every m and y_max."""
         return 2.0 if norm == "linf" else math.sqrt(2.0)
 
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
         """2, for every m and y_max."""
         return 2.0
 
-    def order(self, m: int, y_max: int) -> int:
+    def order(self, m: Count, y_max: Label) -> int:
         """m; one less for binary labels."""
         # With binary labels the part of the gradient that takes all m labels together vanishes: for document i it is
         # sum_t (-1)^t (C(m-1, t) + e C(m-1, t-1)) / (t e + m - t) = (1/m) sum_t (-1)^t C(m, t) = 0.
         return m if y_max > 1 else max(m - 1, 1)
 
-    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+    def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """log m + 2 S."""
         # log sum e^s <= log m + S, and -sum P(y) s <= S
         return math.log(m) + 2.0 * score_bound
 
-    def excess_bound(self, m: int, y_max: int, score_bound: float) -> float:
+    def excess_bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """y_max + 2 S."""
         # KL(P(y) || P(s)) <= max of log P_i(y) / P_i(s) <= max d - min d with d = y - s
         return y_max + 2.0 * score_bound
@@ -86,7 +89,7 @@ class ListNet(SmoothSurrogate):
         # The entropy of P(y), attained at s = y.
         return self.unchecked(y.astype(np.float64), y, offsets)[0]
 
-    def supremum(self, what: What, m: int, y_max: int, *, score_bound: float | None = None) -> float | None:
+    def supremum(self, what: What, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float | None:
         """2 - 2 / (1 + (m - 1) e^y_max) for l_inf, what enumeration gives for l_2, and 1 for the smoothness."""
         if what == "lipschitz-linf":  # all score mass on the one document of label 0: 2 (1 - P_i(y)), P_i(y) least
             return 2.0 - 2.0 / (1.0 + (m - 1) * math.exp(y_max))

@@ -13,11 +13,11 @@ import math
 
 import numpy as np
 
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.surrogates.pair_sweeps import label_runs, longest, middle
 from pipeline_lib.surrogates.vector_exp import exp
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 # A product of n factors 1 + e^(c_j - c_i) with |c| <= spread is at most e^(n (log 2 + 2 spread)).
 LARGEST_EXPONENT = 700.0

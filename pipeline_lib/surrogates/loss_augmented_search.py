@@ -25,11 +25,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.ranking import GAINS, ideal_dcg_in_data_order
 from pipeline_lib.surrogates.pair_sweeps import level_runs, longest
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 STACK = 128  # two entries per halving suffice for more than 2^60 documents
 

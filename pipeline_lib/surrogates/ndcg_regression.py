@@ -8,14 +8,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks, ranking
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.compiled import njit
-from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
+from pipeline_lib import ranking
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Label, NonNegative
+from pipeline_lib.surrogates.base import Norm, needed_score_bound
+from pipeline_lib.surrogates.pointwise import Squared, squared_distance
 
 
-class SquaredNDCG(SmoothSurrogate):
+class SquaredNDCG(Squared):
     """phi(s, y) = sum_i (s_i - G(y_i) / Z(y))^2, with G(r) = 2^r - 1 and Z(y) = max over rankings of DCG.
 
     The target g = G / Z is 0 where Z = 0 (no relevant document). The gradient is 2 (s - g).
@@ -42,35 +43,31 @@ class SquaredNDCG(SmoothSurrogate):
 
     name: ClassVar[str] = "squared-ndcg"
     formula: ClassVar[str] = r"\varphi(s, y) = \sum_i \Bigl( s_i - \frac{G(y_i)}{Z(y)} \Bigr)^2"
-    third_order: ClassVar[float] = 0.0
-    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2", "smoothness", "bound")
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
-        return _squared_distance(scores, _targets(y, offsets), offsets)
+        return squared_distance(scores, _targets(y, offsets), offsets)
 
-    def hessian_product(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64], V: Floats) -> Floats:
-        """2 V."""
-        return 2.0 * V
-
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+    def lipschitz(
+        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
+    ) -> float:
         """The exact supremum for ||s||_inf <= score_bound (derived above)."""
         bound = needed_score_bound(self.name, score_bound)
         if norm == "linf":
             return 2.0 * m * (bound + (1.0 / float(ranking.discount_sums(m)[m]) if y_max else 0.0))
-        return 2.0 * math.sqrt(largest_distance(m, y_max, bound))
+        return 2.0 * math.sqrt(self.bound(m, y_max, bound))
 
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
-        """2 m; attained."""
-        return 2.0 * m
-
-    def order(self, m: int, y_max: int) -> int:
+    def order(self, m: Count, y_max: Label) -> int:
         """m: Z(y) takes all labels."""
         return m
 
-    def bound(self, m: int, y_max: int, score_bound: float) -> float:
-        """The value of :func:`largest_distance`; attained."""
-        return largest_distance(m, y_max, score_bound)
+    def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
+        """m S^2 + max_r (2 S r / t_r + r / t_r^2); attained."""
+        from_zero = m * score_bound**2
+        if y_max == 0:
+            return from_zero
+        relevant, sums = np.arange(1, m + 1), ranking.discount_sums(m)[1:]
+        return float(from_zero + np.max(2.0 * score_bound * relevant / sums + relevant / sums**2))
 
 
 def normalised_gains(y: ArrayLike, offsets: ArrayLike) -> Floats:
@@ -94,31 +91,3 @@ def _targets(y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
     if len(offsets) == 1:
         return np.zeros(0)
     return ranking.normalised_gains(y, offsets, ranking.discount_sums(int(np.diff(offsets).max())))
-
-
-@checked
-def largest_distance(m: int, y_max: int, score_bound: float) -> float:
-    """The largest sum_i (s_i - g_i)^2 over ||s||_inf <= score_bound and labels in 0..y_max; attained.
-
-    Example
-    -------
-    >>> largest_distance(1, 1, 2.0)
-    9.0
-    """
-    from_zero = m * score_bound**2
-    if y_max == 0:
-        return from_zero
-    relevant, sums = np.arange(1, m + 1), ranking.discount_sums(m)[1:]
-    return float(from_zero + np.max(2.0 * score_bound * relevant / sums + relevant / sums**2))
-
-
-@njit(nogil=True)
-def _squared_distance(s, target, offsets):  # type: ignore[no-untyped-def]
-    # phi = sum_i (s_i - g_i)^2;  d phi / d s_i = 2 (s_i - g_i)
-    values, gradient = np.zeros(len(offsets) - 1), np.empty(len(s))
-    for q in range(len(values)):
-        for i in range(offsets[q], offsets[q + 1]):
-            difference = s[i] - target[i]
-            values[q] += difference * difference
-            gradient[i] = 2.0 * difference
-    return values, gradient

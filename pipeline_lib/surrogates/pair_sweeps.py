@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline_lib.compiled import njit
-from pipeline_lib.surrogates.vector_exp import as_bits
+from pipeline_lib.core.compiled import njit
 
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 INSERTION_SORT_UP_TO = 48
 # Up to this largest label, one pass over the documents per label is faster than counting (measured).
@@ -94,7 +93,7 @@ def ascending(s):  # type: ignore[no-untyped-def]
     order, spare_order = np.empty(m, np.int32), np.empty(m, np.int32)
     count = np.zeros((8, 256), np.int32)
     for i in range(m):
-        bits = as_bits(s[i] + 0.0)  # -0.0 becomes 0.0
+        bits = np.float64(s[i] + 0.0).view(np.int64)  # -0.0 becomes 0.0
         keys[i] = np.uint64(bits ^ ((bits >> 63) | np.int64(-(2**63))))
         order[i] = i
         for byte in range(8):

@@ -17,7 +17,8 @@ The gradient is g(a) = sum over pairs of a_ij (e_j - e_i) with 0 <= a_ij <= 1.
   three levels give +1 for every order, and three documents of which two have the same level give most if the order does
   not separate these two. Therefore orders that keep levels together are best, and all of them give the same value,
   among them the order by label, o = 1. <g(1), h(o)> is also largest at o = 1, because g(1) decreases with the label.
-  Hence a = 1 is best: with n_l documents of level l, ||g(1)||^2 = sum_l n_l (n_>l - n_<l)^2 = (m^3 - sum_l n_l^3) / 3.
+  Hence a = 1 is best: with n_l documents of level l, and a_l of higher and b_l of lower levels,
+  ||g(1)||^2 = sum_l n_l (a_l - b_l)^2 = (m^3 - sum_l n_l^3) / 3.
   Over label vectors this is largest when the levels are as equally filled as can be.
 - Mean. A pair's gradient has l_1 norm 2 and binary labels with all pairs active attain 2. For l_2,
   (m^3 - sum n_l^3) / 3 <= m #pairs and #pairs >= m - 1 (for at least two levels), so ||g|| / #pairs
@@ -29,14 +30,15 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Label, NonNegative, Positive
+from pipeline_lib.surrogates import programmes
 from pipeline_lib.surrogates.base import (
     MinorantSurrogate,
     Norm,
@@ -48,9 +50,7 @@ from pipeline_lib.surrogates.base import (
 from pipeline_lib.surrogates.hinge_kernels import hinge, rounded_hinge, rounded_hinge_hessian
 from pipeline_lib.surrogates.logistic_kernels import logistic, logistic_hessian
 from pipeline_lib.surrogates.pair_sweeps import n_pairs
-
-if TYPE_CHECKING:
-    from pipeline_lib.surrogates.linear_programme import LinearProgramme
+from pipeline_lib.surrogates.programmes import LinearProgramme
 
 Normalisation = Literal["sum", "mean", "all-pairs"]
 
@@ -67,11 +67,11 @@ class _Pairwise(Surrogate):
     def _pair(self, difference: float) -> float:
         """The loss of one pair at s_j - s_i = ``difference`` >= 0, for y_i > y_j; convex and rising."""
 
-    def order(self, m: int, y_max: int) -> int:
+    def order(self, m: Count, y_max: Label) -> int:
         """2; m for the mean, because all labels decide by how many pairs it divides."""
         return min(2, m) if self.normalisation != "mean" else m
 
-    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+    def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """The exact supremum; attained where |s_i| = S for all i."""
         # A sum of convex functions of s_j - s_i is largest where |s| = S. How many documents of a level are at -S
         # enters linearly, so whole levels are at -S or S; it does not hurt to make those at -S the more relevant ones.
@@ -84,6 +84,12 @@ class _Pairwise(Surrogate):
         n = np.arange(1, m)
         same_side = [_most_pairs(n, low) + _most_pairs(m - n, y_max + 1 - low) for low in range(1, y_max + 1)]
         return max(float(np.max(far * (n * (m - n)) + near * pairs)) for pairs in same_side)
+
+    def _largest_cut(self, m: int, y_max: int) -> int:
+        """The most pairs between two sets of documents, as the normalisation counts them; 0 if no two labels differ."""
+        if m == 1 or y_max == 0:
+            return 0
+        return (m // 2) * (m - m // 2) if self.normalisation == "sum" else 1
 
     def _scale(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
         """The factor of every query's sum over pairs, shape (Q,)."""
@@ -103,15 +109,15 @@ class _Pairwise(Surrogate):
             gradient *= np.repeat(scale, np.diff(offsets))
         return values, gradient
 
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+    def lipschitz(
+        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
+    ) -> float:
         """The exact supremum over scores and label vectors (derived above); 0 where no two labels can differ."""
-        if m == 1 or y_max == 0:
-            return 0.0
+        cut = self._largest_cut(m, y_max)
+        if norm == "linf" or not cut:
+            return 2.0 * cut
         if self.normalisation != "sum":
-            # The l_2 supremum over lists of at most m documents is that of two documents.
-            return 2.0 if norm == "linf" else math.sqrt(2.0)
-        if norm == "linf":
-            return 2.0 * (m // 2) * (m - m // 2)
+            return math.sqrt(2.0)  # that of two documents
         levels = min(y_max + 1, m)
         size, larger = divmod(m, levels)
         cubes = larger * (size + 1) ** 3 + (levels - larger) * size**3
@@ -157,8 +163,9 @@ class RankSVM(_Pairwise, SmoothableSurrogate):
     name: ClassVar[str] = "ranksvm"
     formula: ClassVar[str] = r"\varphi(s, y) = \sum_{i, j:\, y_i > y_j} \max(0, \Delta + s_j - s_i)"
     exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2", "bound")
+    effort: ClassVar[float] = 10.0
 
-    def __init__(self, normalisation: Normalisation = "sum", margin: float = 1.0) -> None:
+    def __init__(self, normalisation: Normalisation = "sum", margin: Positive = 1.0) -> None:
         super().__init__(normalisation)
         self.margin = float(margin)
 
@@ -172,19 +179,13 @@ class RankSVM(_Pairwise, SmoothableSurrogate):
 
     def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme | None:
         """See the base class: a row for every pair."""
-        from pipeline_lib.surrogates.programmes import MOST_ROWS, of_pairs
-
-        if n_pairs(y, offsets).sum() > MOST_ROWS:
+        if n_pairs(y, offsets).sum() > programmes.MOST_ROWS:
             return None
-        return of_pairs(y, offsets, self._scale(y, offsets), self.margin)
+        return programmes.of_pairs(y, offsets, self._scale(y, offsets), self.margin)
 
-    def smoothed(self, width: float) -> RoundedRankSVM:
+    def smoothed(self, width: Positive) -> RoundedRankSVM:
         """Hinges rounded off over ``width`` margins (Huber's hinge), from below."""
         return RoundedRankSVM(self.normalisation, self.margin, width * self.margin)
-
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
-        """Undefined: the hinge has a kink."""
-        raise DataError("ranksvm is not smooth: it has no smoothness constant")
 
 
 class RoundedRankSVM(_Pairwise, MinorantSurrogate):
@@ -204,8 +205,8 @@ class RoundedRankSVM(_Pairwise, MinorantSurrogate):
     name: ClassVar[str] = "rounded-ranksvm"
     third_order: ClassVar[float] = math.inf
 
-    @checks.checked(margin=checks.Range())  # the interior's margin may be below 0
-    def __init__(self, normalisation: Normalisation, margin: float, width: float) -> None:
+    @checks.checked  # the interior's margin may be below 0
+    def __init__(self, normalisation: Normalisation, margin: Positive, width: Positive) -> None:
         super().__init__(normalisation)
         self.margin, self.width = margin, width
 
@@ -226,8 +227,8 @@ class RoundedRankSVM(_Pairwise, MinorantSurrogate):
         values, gradient = self._scaled(values, gradient, y, offsets)
         return values, gradient, self.margin * weights * self._scale(y, offsets)
 
-    @checks.checked(fraction=checks.Range(0, 0.5, open=True))
-    def interior(self, fraction: float) -> RoundedRankSVM:
+    @checks.checked
+    def interior(self, fraction: Annotated[float, checks.Range(0, 0.5, open=True)]) -> RoundedRankSVM:
         """See the base class: pairs with fraction h < t < (1 - fraction) h."""
         edge = fraction * self.width
         return RoundedRankSVM(self.normalisation, self.margin - edge, self.width - 2.0 * edge)
@@ -241,11 +242,9 @@ class RoundedRankSVM(_Pairwise, MinorantSurrogate):
         """1/h times the Laplacian of the pairs with 0 < t < h, times V."""
         return rounded_hinge_hessian(scores, y, offsets, self.margin, self.width, self._scale(y, offsets), V)
 
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
         """4 floor(m/2) ceil(m/2) / h for the sum, 4 / h for the mean; 0 where no two labels can differ."""
-        if m == 1 or y_max == 0:
-            return 0.0
-        return 4.0 / self.width * (1.0 if self.normalisation != "sum" else (m // 2) * (m - m // 2))
+        return 4.0 / self.width * self._largest_cut(m, y_max)
 
 
 class RankNet(_Pairwise, SmoothSurrogate):
@@ -287,8 +286,6 @@ class RankNet(_Pairwise, SmoothSurrogate):
         """The Laplacian with pair weights alpha (1 - alpha), times V."""
         return logistic_hessian(scores, y, offsets, self._scale(y, offsets), V)
 
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
         """floor(m/2) ceil(m/2) for the sum, 1 for the mean; 0 where no two labels can differ. Attained."""
-        if m == 1 or y_max == 0:
-            return 0.0
-        return 1.0 if self.normalisation != "sum" else float((m // 2) * (m - m // 2))
+        return float(self._largest_cut(m, y_max))

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.arrays import Floats
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Label, NonNegative
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
 
 
@@ -40,38 +41,38 @@ class Squared(SmoothSurrogate):
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
-        return _squared(scores, y, offsets)
+        return squared_distance(scores, y, offsets)
 
     def hessian_product(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64], V: Floats) -> Floats:
         """2 V."""
         return 2.0 * V
 
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+    def lipschitz(
+        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
+    ) -> float:
         """2 m (S + y_max) or 2 sqrt(m) (S + y_max), with S = score_bound; attained."""
         return 2.0 * (m if norm == "linf" else math.sqrt(m)) * (needed_score_bound(self.name, score_bound) + y_max)
 
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
         """2 m; attained."""
         return 2.0 * m
 
-    def order(self, m: int, y_max: int) -> int:
+    def order(self, m: Count, y_max: Label) -> int:
         """1."""
         return 1
 
-    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+    def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """m (S + y_max)^2, attained at s = -S 1 and y = y_max 1."""
         return m * (score_bound + y_max) ** 2
 
 
 @njit(nogil=True)
-def _squared(s, y, offsets):  # type: ignore[no-untyped-def]
-    # phi = sum_i (s_i - y_i)^2;  d phi / d s_i = 2 (s_i - y_i)
-    values, gradient = np.zeros(len(offsets) - 1), np.empty(len(s))
+def squared_distance(s, target, offsets):  # type: ignore[no-untyped-def]
+    """phi = sum_i (s_i - g_i)^2 of every query, and the gradient 2 (s_i - g_i); internal: nothing is checked."""
+    values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
     for q in range(len(values)):
-        total = 0.0
         for i in range(offsets[q], offsets[q + 1]):
-            difference = s[i] - y[i]
-            total += difference * difference
+            difference = s[i] - target[i]
+            values[q] += difference * difference
             gradient[i] = 2.0 * difference
-        values[q] = total
     return values, gradient

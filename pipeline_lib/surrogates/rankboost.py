@@ -8,9 +8,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.arrays import Floats
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Label, NonNegative
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
+from pipeline_lib.surrogates.pair_sweeps import label_runs, longest
 from pipeline_lib.surrogates.pairwise import _Pairwise
 
 
@@ -64,20 +66,21 @@ class RankBoost(_Pairwise, SmoothSurrogate):
         """The Laplacian with pair weights e^(s_j - s_i), times V."""
         return _exponential_hessian(scores, y, offsets, self._scale(y, offsets), V)
 
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+    def lipschitz(
+        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
+    ) -> float:
         """e^{2S} times the constant of slopes in [0, 1], S = score_bound; attained for l_inf and for y_max = 1."""
         slope = _steepest(needed_score_bound(self.name, score_bound))
         flat = super().lipschitz(m, y_max, norm)
         return slope * flat if flat else 0.0
 
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
         """4 floor(m/2) ceil(m/2) e^{2S} for the sum, 4 e^{2S} for the mean; 0 where no two labels differ. Attained."""
         slope = _steepest(needed_score_bound(self.name, score_bound))
-        if m == 1 or y_max == 0:
-            return 0.0
-        return 4.0 * slope * (1.0 if self.normalisation != "sum" else (m // 2) * (m - m // 2))
+        cut = self._largest_cut(m, y_max)
+        return 4.0 * slope * cut if cut else 0.0
 
-    def supremum(self, what: What, m: int, y_max: int, *, score_bound: float | None = None) -> float | None:
+    def supremum(self, what: What, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float | None:
         """See the base class; for l_2 it is known where all pairs can be at distance 2 S at once, or all are at 0."""
         value = super().supremum(what, m, y_max, score_bound=score_bound)
         at_once = y_max <= 1 or self.normalisation != "sum" or score_bound == 0.0
@@ -88,38 +91,16 @@ def _steepest(score_bound: float) -> float:
     return math.exp(2.0 * score_bound) if score_bound < 354.0 else math.inf
 
 
-@njit
-def _by_label(y, order, start):  # type: ignore[no-untyped-def]
-    # Positions sorted by label (stable) to order; bounds of the runs of equal labels to start; returns their number.
-    m = len(y)
-    top = 0
-    for i in range(m):
-        top = max(top, y[i])
-    place = np.zeros(top + 2, np.int64)
-    for i in range(m):
-        place[y[i] + 1] += 1
-    levels = 0
-    for label in range(top + 1):
-        if place[label + 1] > 0:
-            start[levels] = place[label]
-            levels += 1
-        place[label + 1] += place[label]
-    start[levels] = m
-    for i in range(m):
-        order[place[y[i]]] = i
-        place[y[i]] += 1
-    return levels
-
-
 @njit(nogil=True)
 def _exponential(s, y, offsets):  # type: ignore[no-untyped-def]
     # phi = sum_i e^{-s_i} sum_{j lower} e^{s_j}
     # d phi / d s_k = e^{s_k} sum_{i higher} e^{-s_i} - e^{-s_k} sum_{j lower} e^{s_j}
     values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
+    size = longest(offsets) + 1
+    c, order, start = np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64)
     for q in range(len(values)):
         begin, end = offsets[q], offsets[q + 1]
-        order, start = np.empty(end - begin, np.int64), np.empty(end - begin + 1, np.int64)
-        levels = _by_label(y[begin:end], order, start)
+        levels = label_runs(s[begin:end], y[begin:end], 0.0, c, order, start)
         for sign in (1.0, -1.0):  # rising labels with e^{s_j} of the lower ones, then falling with e^{-s_i}
             shift, total = -np.inf, 0.0
             for step in range(levels):
@@ -148,23 +129,24 @@ def _added(shift, total, x):  # type: ignore[no-untyped-def]
 def _exponential_hessian(s, y, offsets, scale, V):  # type: ignore[no-untyped-def]
     # (D^2 phi V)_k = scale_q sum over pairs of k and another l of e^(lower - higher score) (V_k - V_l)
     product = np.zeros(V.shape)
+    size = longest(offsets) + 1
+    c, order, start = np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64)
     for q in range(len(offsets) - 1):
         begin, end = offsets[q], offsets[q + 1]
-        order, start = np.empty(end - begin, np.int64), np.empty(end - begin + 1, np.int64)
-        levels = _by_label(y[begin:end], order, start)
+        levels = label_runs(s[begin:end], y[begin:end], 0.0, c, order, start)
         for sign in (1.0, -1.0):  # rising labels with e^{s_j} of the lower ones, then falling with e^{-s_i}
             shift, total, weighted = -np.inf, 0.0, np.zeros(V.shape[1])
             for step in range(levels):
                 level = step if sign > 0.0 else levels - 1 - step
                 for k in order[start[level] : start[level + 1]] if step > 0 else order[:0]:
                     weight = scale[q] * math.exp(shift - sign * s[begin + k])
-                    for c in range(V.shape[1]):
-                        product[begin + k, c] += weight * (total * V[begin + k, c] - weighted[c])
+                    for column in range(V.shape[1]):
+                        product[begin + k, column] += weight * (total * V[begin + k, column] - weighted[column])
                 for k in order[start[level] : start[level + 1]]:
                     x = sign * s[begin + k]
                     if x > shift:
                         weighted *= math.exp(shift - x)
                     shift, total = _added(shift, total, x)
-                    for c in range(V.shape[1]):
-                        weighted[c] += math.exp(x - shift) * V[begin + k, c]
+                    for column in range(V.shape[1]):
+                        weighted[column] += math.exp(x - shift) * V[begin + k, column]
     return product

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.arrays import Floats
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Label, NonNegative
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.surrogates.base import Norm, Surrogate
 
 
@@ -49,22 +50,25 @@ class RankCosine(Surrogate):
     convex: ClassVar[bool] = False
     smooth: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = True
+    repeats: ClassVar[float] = 14.0
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
         return _rankcosine(scores, y, offsets)
 
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+    def lipschitz(
+        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
+    ) -> float:
         """1/2 (l_inf) or 1 / sqrt(8) (l_2); 0 for one document."""
         if m == 1:
             return 0.0
         return 0.5 if norm == "linf" else 1.0 / math.sqrt(8.0)
 
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
         """2; 0 for one document."""
         return 0.0 if m == 1 else 2.0
 
-    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+    def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """1/2."""
         return 0.5
 

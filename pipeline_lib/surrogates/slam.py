@@ -35,6 +35,18 @@ for MAP since sum v = (1/r) sum_{i<=r} (m - r) / (m - r + i), a mean of terms th
 since sum v <= 1 - D(m) sum g / sum g D with g_i = G(y_i) - G(y_m) and D <= 1. So the suprema below are attained,
 whatever y_max >= 1, and grow with m.
 
+**The smallest valid weights for 1 - NDCG.** With the documents numbered by falling label, r_l of them labelled l or
+more, and the gain G,
+
+    v_i = (1/Z) sum over l = 1..y_i of (G(l) - G(l - 1)) (D(i) - D(m - r_l + i)).
+
+For a single threshold l, the documents labelled l or more are relevant and all others are not, and D(i) - D(m - r_l +
+i) is what document i loses in the reversed order: the analogue of v^MAP (6). A threshold's hinge is at most that of
+(5), since a document of label y_i >= l has at least the documents below l to compete with; so the sum over thresholds
+bounds 1 - NDCG. The sum of v is 1 - NDCG of the reversed order. No valid weights have a smaller one: at equal scores
+all hinges are 1, and ties may be broken in that order. No weight exceeds that of (9), because D(m - r_l + i) >= D(m).
+The proof is in docs/weights-of-slam.md.
+
 References
 ----------
 `slam`, sections 3 to 5 and its appendix.
@@ -44,22 +56,19 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import MAX_LABEL, checked
-from pipeline_lib.compiled import njit
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import MAX_LABEL, Count, Label, NonNegative, Positive, checked
+from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg_in_data_order, ideal_ranks
 from pipeline_lib.surrogates.base import Norm, Surrogate, What
-from pipeline_lib.surrogates.slam_tight import tight_weights
-
-if TYPE_CHECKING:
-    from pipeline_lib.surrogates.linear_programme import LinearProgramme
+from pipeline_lib.surrogates.programmes import Chains, of_chains
 
 
 @checked
@@ -105,6 +114,29 @@ def weights_of_all(y: ArrayLike, offsets: ArrayLike, kind: str = "ndcg") -> Floa
 
 
 @checked
+def tight_weights_of_all(y: ArrayLike, offsets: ArrayLike) -> Floats:
+    """The valid weights for 1 - NDCG with the smallest sum, of all queries' documents, shape (N,).
+
+    Parameters
+    ----------
+    y : shape (N,), whole labels in 0..255
+    offsets : shape (Q + 1,), rising strictly from 0 to N
+
+    Raises
+    ------
+    DataError
+        When the labels or offsets are not of this form.
+
+    Example
+    -------
+    >>> tight_weights_of_all([1, 1, 0], [0, 3]).round(3).tolist()
+    [0.226, 0.08, 0.0]
+    """
+    labels = checks.labels("y", y)
+    return _tight(labels, checks.offsets("offsets", offsets, len(labels)))
+
+
+@checked
 def v_max(y: ArrayLike, kind: str = "ndcg") -> float:
     """max v_i / v_j over positive weights of one query (Proposition 4); 1 where no weight is positive.
 
@@ -140,7 +172,7 @@ def v_max_of_all(y: ArrayLike, offsets: ArrayLike, kind: str = "ndcg") -> Floats
 
 
 @checked
-def v_max_supremum(m: int, y_max: int, kind: str = "ndcg") -> float:
+def v_max_supremum(m: Count, y_max: Label, kind: str = "ndcg") -> float:
     """The largest v_max over all lists of at most ``m`` documents with labels in 0..``y_max``; attained.
 
     MAP: v_1 / v_r = m / (m - r + 1) is largest for r = m - 1: m / 2.
@@ -182,41 +214,38 @@ class _Slam(Surrogate):
 
     shift_invariant: ClassVar[bool] = True
     exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2")
+    effort: ClassVar[float] = 8.0
     kind: str
 
-    def __init__(self, margin: float = 1.0) -> None:
+    def __init__(self, margin: Positive = 1.0) -> None:
         self.margin = float(margin)
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class; (24), with hinges at exactly 0 closed and the first of equal scores as k(i)."""
         labels = np.minimum(y, 1) if self.kind == "map" else y
-        return _hinges(scores, labels, offsets, self._weights(labels, offsets), self.margin)
+        return hinges(scores, labels, offsets, self._weights(labels, offsets), self.margin)
 
     def _weights(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
         return _weights(y, offsets, self.kind)
 
-    def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme:
+    def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Chains:
         """See the base class: the best score below every label is a variable."""
-        from pipeline_lib.surrogates.programmes import of_chains
-
         labels = np.minimum(y, 1) if self.kind == "map" else y
         return of_chains(labels, offsets, self._weights(labels, offsets), self.margin)
 
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+    def lipschitz(
+        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
+    ) -> float:
         """2 (l_inf) or sqrt(2) (l_2) times the largest sum of weights; attained (see the module's docstring)."""
         if m == 1 or y_max == 0:
             return 0.0
         return (2.0 if norm == "linf" else math.sqrt(2.0)) * self._largest_sum(m)
 
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
-        """Undefined: the hinges have kinks."""
-        raise DataError(f"{self.name} is not smooth: it has no smoothness constant")
-
-    def order(self, m: int, y_max: int) -> int:
+    def order(self, m: Count, y_max: Label) -> int:
         """m: the weights take all labels."""
         return m
 
-    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+    def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """Delta + 2 S."""
         # sum v <= 1, and every hinge is at most Delta + 2 S
         return self.margin + 2.0 * score_bound
@@ -237,7 +266,7 @@ class SlamNDCG(_Slam):
     margin : float > 0
         Delta; the paper uses 1, and from 1 on the bound holds.
     weights : "printed" or "tight"
-        Those of (9), or the valid ones with the smallest sum (:mod:`pipeline_lib.surrogates.slam_tight`).
+        Those of (9), or the valid ones with the smallest sum (:func:`tight_weights_of_all`).
 
     References
     ----------
@@ -255,12 +284,12 @@ class SlamNDCG(_Slam):
     upper_bounds: ClassVar[str] = "1-ndcg"
     kind = "ndcg"
 
-    def __init__(self, margin: float = 1.0, weights: Weights = "printed") -> None:
+    def __init__(self, margin: Positive = 1.0, weights: Weights = "printed") -> None:
         super().__init__(margin)
         self.weights = weights
 
     def _weights(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
-        return tight_weights(y, offsets) if self.weights == "tight" else super()._weights(y, offsets)
+        return _tight(y, offsets) if self.weights == "tight" else super()._weights(y, offsets)
 
     def _largest_sum(self, m: int) -> float:
         return float(1.0 - discounts(m)[-1])
@@ -325,7 +354,7 @@ class SlamNDCGAt(_Slam):
     formula: ClassVar[str] = _HINGES + r"v_i = \frac{G(y_i) D(i)}{Z_k(y)} \text{ for } i \le k, \text{ else } 0"
     upper_bounds: ClassVar[str] = "1-ndcg@k"
 
-    def __init__(self, k: int = 10, margin: float = 1.0) -> None:
+    def __init__(self, k: Count = 10, margin: Positive = 1.0) -> None:
         super().__init__(margin)
         self.kind = f"ndcg@{k}"
         cutoff(self.kind)
@@ -363,8 +392,12 @@ def _weights(y: NDArray[np.int32], offsets: NDArray[np.int64], kind: str) -> Flo
         binary = np.minimum(y, 1)
         return _map_weights(binary, ideal_ranks(binary, offsets), offsets)
     D = discounts(int(np.diff(offsets).max(initial=1)))
-    positions = ideal_ranks(y, offsets)
-    return _ndcg_weights(y, positions, offsets, D) if k is None else _truncated_weights(y, positions, offsets, D, k)
+    return _dcg_weights(y, ideal_ranks(y, offsets), offsets, D, k or 0)
+
+
+def _tight(y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
+    v: Floats = _tight_weights(y, ideal_ranks(y, offsets), offsets, discounts(int(np.diff(offsets).max(initial=1))))
+    return v
 
 
 @njit(nogil=True)
@@ -382,35 +415,50 @@ def _map_weights(y, positions, offsets):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _ndcg_weights(y, positions, offsets, D):  # type: ignore[no-untyped-def]
-    # v_i = (G(y_i) - G(lowest)) (D(i) - D(m)) / Z,  Z = sum_i G(y_i) D(i)
-    v = np.zeros(len(y))
-    for q in range(len(offsets) - 1):
-        begin, end = offsets[q], offsets[q + 1]
-        lowest = y[begin:end].min()
-        Z = ideal_dcg_in_data_order(y[begin:end], positions[begin:end], D)
-        if Z > 0.0:
-            for i in range(begin, end):
-                v[i] = (GAINS[y[i]] - GAINS[lowest]) * (D[positions[i] - 1] - D[end - begin - 1]) / Z
-    return v
-
-
-@njit(nogil=True)
-def _truncated_weights(y, positions, offsets, D, k):  # type: ignore[no-untyped-def]
+def _dcg_weights(y, positions, offsets, D, k):  # type: ignore[no-untyped-def]
+    # v_i = (G(y_i) - G(lowest)) (D(i) - D(m)) / Z,  Z = sum_i G(y_i) D(i); with a cut-off, k > 0, instead
     # v_i = G(y_i) D(i) / Z_k for i <= k, else 0,  Z_k = sum_{i <= k} G(y_i) D(i)
     v = np.zeros(len(y))
     for q in range(len(offsets) - 1):
         begin, end = offsets[q], offsets[q + 1]
-        Z = ideal_dcg_in_data_order(y[begin:end], positions[begin:end], D[:k])
-        for i in range(begin, end):
-            if positions[i] <= k and Z > 0.0:
-                v[i] = GAINS[y[i]] * D[positions[i] - 1] / Z
+        Z = ideal_dcg_in_data_order(y[begin:end], positions[begin:end], D[:k] if k else D)
+        if Z > 0.0:
+            base, last = (0.0, 0.0) if k else (GAINS[y[begin:end].min()], D[end - begin - 1])
+            for i in range(begin, end):
+                if not k or positions[i] <= k:
+                    v[i] = (GAINS[y[i]] - base) * (D[positions[i] - 1] - last) / Z
     return v
 
 
 @njit(nogil=True)
-def _hinges(s, y, offsets, v, margin):  # type: ignore[no-untyped-def]
-    # phi = sum_i v_i max(0, margin + s_k - s_i),  k = k(i) the best-scored document with a label below y_i
+def _tight_weights(y, positions, offsets, D):  # type: ignore[no-untyped-def]
+    v, counts = np.zeros(len(y)), np.zeros(MAX_LABEL + 1, np.int64)
+    for q in range(len(offsets) - 1):
+        begin, end = offsets[q], offsets[q + 1]
+        Z = ideal_dcg_in_data_order(y[begin:end], positions[begin:end], D)
+        if Z == 0.0:
+            continue
+        counts[:] = 0
+        for i in range(begin, end):
+            counts[y[i]] += 1
+        lowest = y[begin:end].min()
+        for i in range(begin, end):
+            # Thresholds between two labels that occur have the same documents above them.
+            below, lower = lowest, counts[lowest]
+            for label in range(lowest + 1, y[i] + 1):
+                if counts[label] > 0:
+                    place = positions[i] - 1
+                    v[i] += (GAINS[label] - GAINS[below]) * (D[place] - D[lower + place]) / Z
+                    below, lower = label, lower + counts[label]
+    return v
+
+
+@njit(nogil=True)
+def hinges(s, y, offsets, v, margin, cut=True):  # type: ignore[no-untyped-def]
+    """phi = sum_i v_i max(0, margin + s_k - s_i), k = k(i) the best-scored document with a label below y_i.
+
+    Returns the values and gradients of all queries; without ``cut``, those of the sum without the maximum with 0.
+    """
     values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
     best = np.full(MAX_LABEL + 2, -1, np.int64)
     for q in range(len(values)):
@@ -420,7 +468,7 @@ def _hinges(s, y, offsets, v, margin):  # type: ignore[no-untyped-def]
             k = best[y[i]]
             if k >= 0:
                 hinge = margin + s[begin + k] - s[i]
-                if hinge > 0.0:
+                if hinge > 0.0 or not cut:
                     values[q] += v[i] * hinge
                     gradient[i] -= v[i]
                     gradient[begin + k] += v[i]

@@ -8,8 +8,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.arrays import Floats
-from pipeline_lib.compiled import njit
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Label, NonNegative, Positive
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.ranking import GAINS, discounts, ideal_dcg
 from pipeline_lib.surrogates.base import AnnealableSurrogate, Norm, What
 from pipeline_lib.surrogates.vector_exp import exp
@@ -80,8 +81,9 @@ class SmoothDCG(AnnealableSurrogate):
     convex: ClassVar[bool] = False
     smooth: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = True
+    repeats: ClassVar[float] = 12.0
 
-    def __init__(self, k: int = 1, sigma: float = 1.0, sign: Sign = "ascent") -> None:
+    def __init__(self, k: Count = 1, sigma: Positive = 1.0, sign: Sign = "ascent") -> None:
         self.k, self.sigma, self.sign = int(k), float(sigma), sign
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -96,41 +98,40 @@ class SmoothDCG(AnnealableSurrogate):
             return _ideal_dcg(y, offsets, discounts(self.k)) - values, -gradient
         return -values, -gradient
 
-    def smoother(self, factor: float) -> SmoothDCG:
+    def smoother(self, factor: Positive) -> SmoothDCG:
         """``factor`` times sigma."""
         return SmoothDCG(self.k, factor * self.sigma, self.sign)
 
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+    def lipschitz(
+        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
+    ) -> float:
         """2 (D(1) + ... + D(k)) G(y_max) / sigma, for l_2 divided by sqrt(2); as published, four times the supremum."""
         published = 2.0 * self.largest_gain(self.k, y_max) / self.sigma
         return published if norm == "linf" else published / math.sqrt(2.0)
 
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
         """G(y_max) / (2 sigma^2) sum_j (D(j) - D(j+1) 1[j < k]) j sqrt(3 j - 2); attained for k = 1 and m >= 4."""
         j = np.arange(1.0, self.k + 1.0)
         return float(GAINS[y_max] / (2.0 * self.sigma**2) * np.sum(self._steps() * j * np.sqrt(3.0 * j - 2.0)))
 
-    def order(self, m: int, y_max: int) -> int:
+    def order(self, m: Count, y_max: Label) -> int:
         """1."""
         return 1
 
-    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+    def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """The largest gain, whatever the scores."""
         return self.largest_gain(m, y_max)
 
     def _least(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
         # Approached by scores that are far apart, in the order of the labels or (as printed) in the opposite one.
         if self.sign == "as-printed":
-            return np.array([self._gain_of(np.sort(own)) for own in np.split(y, offsets[1:-1])])
+            worst = (np.sort(own)[: self.k] for own in np.split(y, offsets[1:-1]))
+            return np.array([float(GAINS[own] @ discounts(len(own))) for own in worst])
         if self.sign == "ascent":
             return -_ideal_dcg(y, offsets, discounts(self.k))
         return super()._least(y, offsets)
 
-    def _gain_of(self, labels: NDArray[np.int32]) -> float:
-        # DCG@k of labels in the order of their ranks.
-        return float(GAINS[labels[: self.k]] @ discounts(min(self.k, len(labels))))
-
-    def supremum(self, what: What, m: int, y_max: int, *, score_bound: float | None = None) -> float | None:
+    def supremum(self, what: What, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float | None:
         """See the base class; the Lipschitz constants and the smoothness are known for k = 1."""
         if what == "bound":  # all labels y_max, any scores
             return None if self.sign == "regret" else self.largest_gain(m, y_max)
@@ -141,7 +142,7 @@ class SmoothDCG(AnnealableSurrogate):
         attained = self.largest_gain(1, y_max) / (2.0 * self.sigma)
         return None if self.k != 1 else attained if what == "lipschitz-linf" else attained / math.sqrt(2.0)
 
-    def largest_gain(self, m: int, y_max: int) -> float:
+    def largest_gain(self, m: Count, y_max: Label) -> float:
         """G(y_max) (D(1) + ... + D(min(k, m))): the largest SD of m documents, attained when all labels are y_max.
 
         Example

@@ -11,19 +11,18 @@ A query whose documents all have one label contributes 0: no ranking of it has a
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.arrays import Floats
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Label, NonNegative
 from pipeline_lib.ranking import GAINS, discounts, ideal_ranks
+from pipeline_lib.surrogates import programmes
 from pipeline_lib.surrogates.base import Norm, Surrogate, What
 from pipeline_lib.surrogates.loss_augmented_search import structured_ndcg, svm_map
-
-if TYPE_CHECKING:
-    from pipeline_lib.surrogates.linear_programme import LinearProgramme
+from pipeline_lib.surrogates.programmes import LinearProgramme
 
 
 class _Structured(Surrogate):
@@ -32,13 +31,9 @@ class _Structured(Surrogate):
     shift_invariant: ClassVar[bool] = True
     exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2")
 
-    def order(self, m: int, y_max: int) -> int:
+    def order(self, m: Count, y_max: Label) -> int:
         """m: the loss of a ranking takes all labels."""
         return m
-
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
-        """Undefined: a maximum of affine functions has kinks."""
-        raise DataError(f"{self.name} is not smooth: it has no smoothness constant")
 
 
 class StructuredNDCG(_Structured):
@@ -78,6 +73,8 @@ class StructuredNDCG(_Structured):
         r"\quad A(\pi)_i = m - \mathrm{rank}_\pi(i)"
     )
     upper_bounds: ClassVar[str] = "1-ndcg"
+    effort: ClassVar[float] = 15.0
+    repeats: ClassVar[float] = 12.0
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
@@ -86,21 +83,21 @@ class StructuredNDCG(_Structured):
 
     def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme | None:
         """See the base class: rankings are assignments of documents to ranks. None where lists are long."""
-        from pipeline_lib.surrogates.programmes import LONGEST_ORDER, of_orders
-
         longest = int(np.diff(offsets).max(initial=1))
-        if longest > LONGEST_ORDER:
+        if longest > programmes.LONGEST_ORDER:
             return None
         D, ideal = discounts(longest), ideal_ranks(y, offsets)
-        return of_orders(y, offsets, ideal, np.add.reduceat(GAINS[y] * D[ideal - 1], offsets[:-1]), D)
+        return programmes.of_orders(y, offsets, ideal, np.add.reduceat(GAINS[y] * D[ideal - 1], offsets[:-1]), D)
 
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+    def lipschitz(
+        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
+    ) -> float:
         """floor(m^2 / 2) (l_inf) or sqrt(m (m^2 - 1) / 3) (l_2); attained. 0 where no two labels can differ."""
         if m == 1 or y_max == 0:
             return 0.0
         return float(m**2 // 2) if norm == "linf" else math.sqrt(m * (m**2 - 1) / 3)
 
-    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+    def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """1 + S floor(m^2 / 2)."""
         # 1 - NDCG <= 1, and ||A(pi) - A(pi_y)||_1 <= sum |2 i - 1 - m| = floor(m^2 / 2)
         return 1.0 + score_bound * (m * m // 2)
@@ -136,18 +133,21 @@ class SvmMAP(_Structured):
         r"\quad \langle s, \Psi(\pi) \rangle = \frac{1}{r (m - r)} \sum_{i, j:\, y_i \ge 1 > y_j} \pi_{ij} (s_i - s_j)"
     )
     upper_bounds: ClassVar[str] = "1-map"
+    effort: ClassVar[float] = 8.0
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
         return svm_map(scores, np.minimum(y, 1), offsets)
 
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+    def lipschitz(
+        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
+    ) -> float:
         """4 (l_inf) or sqrt(8) (l_2); attained. 0 where no two labels can differ."""
         if m == 1 or y_max == 0:
             return 0.0
         return 4.0 if norm == "linf" else math.sqrt(8.0)
 
-    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+    def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """1 + 4 S."""
         # 1 - AP <= 1, and every pair contributes at most 2 * 2 S / (r (m - r))
         return 1.0 + 4.0 * score_bound

@@ -6,15 +6,11 @@ vectorised and about seven times as fast.
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from pipeline_lib.core.compiled import njit
 
-from pipeline_lib.compiled import njit
-
-__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 LARGEST = 708.0  # e^LARGEST and e^-LARGEST are normal numbers of float64
 LOG2_E = 1.4426950408889634
@@ -28,25 +24,6 @@ C2, C3, C4 = 0.5000000000000001, 0.16666666666666669, 0.041666666666624164
 C5, C6, C7 = 0.008333333333330065, 0.0013888888917196719, 0.00019841269863040545
 C8, C9 = 2.4801521322368692e-05, 2.7557268480310024e-06
 C10, C11 = 2.7620075879983367e-07, 2.5100375832561234e-08
-
-
-def _as_bits(_, x):  # type: ignore[no-untyped-def]
-    def bits(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.bitcast(arguments[0], ir.IntType(64))
-
-    return types.int64(types.float64), bits
-
-
-def _as_float(_, bits):  # type: ignore[no-untyped-def]
-    def number(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.bitcast(arguments[0], ir.DoubleType())
-
-    return types.float64(types.int64), number
-
-
-# The 64 bits of a float64 as an int64, and back.
-as_bits: Any = intrinsic(_as_bits)
-as_float: Any = intrinsic(_as_float)
 
 
 @njit(fastmath={"contract"})
@@ -67,5 +44,6 @@ def exp(x):  # type: ignore[no-untyped-def]
     p = C8 + r * (C9 + r * (C10 + r * C11))
     p = C4 + r * (C5 + r * (C6 + r * (C7 + r * p)))
     p = C2 + r * (C3 + r * p)
-    power = as_float((as_bits(shifted) + 1023) << 52)
+    exponent = (np.float64(shifted).view(np.int64) + 1023) << 52
+    power = np.int64(exponent).view(np.float64)
     return power * (p * r * r + r + 1.0) if x >= -LARGEST else 0.0

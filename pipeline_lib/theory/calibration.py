@@ -26,10 +26,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Positive, checked
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.theory import partial_labels
 
 __all__ = ["SORTED_BY", "Misordering", "largest_misordering"]
@@ -63,8 +62,8 @@ class Misordering(NamedTuple):
     gap: float
 
 
-@checked(margin=checks.POSITIVE)
-def largest_misordering(surrogate: str, m: int, grades: int, margin: float = 0.01) -> Misordering:
+@checked
+def largest_misordering(surrogate: str, m: Count, grades: int, margin: Positive = 0.01) -> Misordering:
     """The law with the largest a_2 - a_1 under which all minimisers put document 1 first, by linear programming.
 
     Parameters

@@ -25,15 +25,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.checks import NonNegative, Probability, checked
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import contraction, list_bounds, list_lengths
-from pipeline_lib.theory.list_statements import STATEMENTS
 from pipeline_lib.theory.ranker_facts import Facts
 
 UNIFORM: tuple[str, ...] = (
-    *(name for name, statement in STATEMENTS.items() if statement.ball and not statement.own),
+    *(name for name, statement in list_bounds.STATEMENTS.items() if statement.ball and not statement.own),
     contraction.NAME,
 )
 """The bounds that hold for all rankers of a ball at once: those of `lists`, and one of our own."""
@@ -100,7 +99,7 @@ class Certificates:
 
 
 @checked
-def certify(known: Facts, surrogate: Surrogate, *, delta: float = DELTA) -> Certificates:
+def certify(known: Facts, surrogate: Surrogate, *, delta: Probability = DELTA) -> Certificates:
     """What the bounds say of the trained ranker of which ``known`` are the facts.
 
     Raises
@@ -122,7 +121,7 @@ def certify(known: Facts, surrogate: Surrogate, *, delta: float = DELTA) -> Cert
 
 
 @checked
-def of_class(known: Facts, surrogate: Surrogate, *, radius: float, delta: float = DELTA) -> Certificates:
+def of_class(known: Facts, surrogate: Surrogate, *, radius: NonNegative, delta: Probability = DELTA) -> Certificates:
     """What the bounds say of all rankers of norm at most ``radius`` at once, for the training risk of ``known``.
 
     The radius is that of the l2 ball, for ``erm-l1`` of the l1 ball, and must not depend on the data. The norms of the
@@ -156,7 +155,8 @@ def _all(known: Facts, surrogate: Surrogate, radius: float | None, delta: float)
 
 
 def _certificate(name: str, known: Facts, surrogate: Surrogate, radius: float | None, delta: float) -> Certificate:
-    place, ball = _stated(name)
+    stated = list_bounds.STATEMENTS.get(name)
+    place, ball = (stated.place, stated.ball) if stated else (contraction.PLACE, "l2")
     in_l1 = ball == "l1"
     norm, feature_norm = (known.l1, known.feature_linf) if in_l1 else (known.l2, known.feature_l2)
     if feature_norm == 0.0:
@@ -175,13 +175,6 @@ def _certificate(name: str, known: Facts, surrogate: Surrogate, radius: float | 
         largest_loss=largest,
         at=deviation,
     )
-
-
-def _stated(name: str) -> tuple[str, str]:
-    """Where a bound is stated, and for which ball."""
-    if name == contraction.NAME:
-        return contraction.PLACE, "l2"
-    return STATEMENTS[name].place, STATEMENTS[name].ball
 
 
 def _ball_around(norm: float, feature_norm: float) -> tuple[int, float]:
@@ -220,7 +213,7 @@ def _deviation(
             return contraction.deviation(n, square=square, loss_bound=largest, delta=delta, average=average, **bounded)
 
         return deviation, largest
-    if not STATEMENTS[name].unit_losses:
+    if not list_bounds.STATEMENTS[name].unit_losses:
         return lambda n: list_bounds.evaluate(name, n=n, **given), largest
     scaled = given | {"lipschitz_l2": given["lipschitz_l2"] / largest, "loss_bound": 1.0}
     return lambda n: largest * list_bounds.evaluate(name, n=n, **scaled), largest

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.statistics import over_folds
 
 __all__: list[str] = []  # internal: the experiments make chains of what they have checked
@@ -135,22 +135,12 @@ class Chain:
         return [
             {
                 **axes,
-                "bound": self.bound,
-                "place": self.place,
-                "setting": self.setting,
-                "trivial": self.trivial,
+                **{key: value for key, value in vars(self).items() if key != "links"},
                 "position": position,
-                "link": link.name,
-                "label": link.label,
-                "says": link.says,
-                "value": link.value,
-                "low": link.low,
-                "high": link.high,
+                **{"link" if key == "name" else key: value for key, value in vars(link).items()},
                 "previous": before.value if before else None,
                 "previous_low": before.low if before else None,
                 "previous_high": before.high if before else None,
-                "proved": link.proved,
-                "added": link.added,
                 "factor": _known(factor),
                 "factor_low": _known(ends[position][0]),
                 "factor_high": _known(ends[position][1]),

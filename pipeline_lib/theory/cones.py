@@ -10,11 +10,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Positive, checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
 
 ROUNDING = 1e-12
 
@@ -158,8 +158,8 @@ def second_moment(data: RankingData) -> Floats:
     return moment
 
 
-@checked(c=checks.POSITIVE)
-def moved_outwards(U: ArrayLike, c: float) -> Floats:
+@checked
+def moved_outwards(U: ArrayLike, c: Positive) -> Floats:
     """A basis with ||u_k|| = c whose simplex contains that of U, for K >= 2 and ||u_k|| <= c; shape (d, K).
 
     Every u_k in turn moves away from the mean p of the others, to u_k + t (u_k - p), t >= 0. The old u_k lies between

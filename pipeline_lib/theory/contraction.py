@@ -35,10 +35,9 @@ import math
 
 import numpy as np
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Extended, NonNegative, Positive, Probability, checked
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory.ranker_facts import effective
 
@@ -67,8 +66,8 @@ def squared_norms(data: RankingData, surrogate: Surrogate) -> Floats:
     return np.add.reduceat(np.einsum("ij,ij->i", X, X), data.offsets[:-1])
 
 
-@checked(square=checks.AT_LEAST_0, largest=checks.AT_LEAST_0, delta=checks.PROBABILITY)
-def mean_at_most(square: float, largest: float, n: int, delta: float) -> float:
+@checked
+def mean_at_most(square: NonNegative, largest: NonNegative, n: Count, delta: Probability) -> float:
     """mu: what the mean of numbers in [0, ``largest``] does not exceed, with probability 1 - delta.
 
     ``square`` is their mean over n independent draws. The mean is never above ``largest``.
@@ -87,25 +86,17 @@ def mean_at_most(square: float, largest: float, n: int, delta: float) -> float:
     return min(largest, (math.sqrt(0.5 * a) + math.sqrt(0.5 * a + square)) ** 2)
 
 
-@checked(
-    square=checks.AT_LEAST_0,
-    largest=checks.AT_LEAST_0,
-    lipschitz_l2=checks.POSITIVE,
-    radius=checks.POSITIVE,
-    loss_bound=checks.POSITIVE,
-    delta=checks.PROBABILITY,
-    average=checks.extended,
-)
+@checked
 def deviation(
-    n: int,
+    n: Count,
     *,
-    square: float,
-    largest: float,
-    lipschitz_l2: float,
-    radius: float,
-    loss_bound: float,
-    delta: float,
-    average: float = math.inf,
+    square: NonNegative,
+    largest: NonNegative,
+    lipschitz_l2: Positive,
+    radius: Positive,
+    loss_bound: Positive,
+    delta: Probability,
+    average: Extended = math.inf,
 ) -> float:
     """What the bound adds to the training risk.
 

@@ -9,54 +9,21 @@ is checked by :func:`estimation_error`, which knows of no decomposition: it solv
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Label, checked
+from pipeline_lib.core.errors import DataError
 
 LabelFunction = Callable[[NDArray[np.int32]], ArrayLike]
 MOST_LABEL_VECTORS = 1_000_000
 
 
 @checked
-def mixed_difference(function: LabelFunction, y: ArrayLike, documents: Sequence[int], step: int = 1) -> Floats:
-    """The mixed difference of ``function`` at ``y`` in the labels of ``documents``, of order len(documents).
-
-        sum over subsets T of the documents of (-1)^(order - |T|) F(y + step sum_{i in T} e_i)
-
-    A function that decomposes over l coordinates has no mixed difference of order l + 1.
-
-    Parameters
-    ----------
-    function : from a label vector, int32 (m,), to a number or an array
-    y : shape (m,)
-    documents : distinct positions in 0..m-1
-    step : int
-
-    Example
-    -------
-    >>> mixed_difference(lambda y: y[0] * y[1] + y[2], [0, 0, 0], [0, 1])
-    array(1.)
-    """
-    labels = checks.labels("y", y).copy()
-    if len(set(documents)) != len(documents) or not all(0 <= i < len(labels) for i in documents):
-        raise DataError(f"documents: expected distinct positions in 0..{len(labels) - 1}, found {list(documents)}")
-    total: Floats = np.zeros(())
-    for size in range(len(documents) + 1):
-        for raised in itertools.combinations(documents, size):
-            point = labels.copy()
-            point[list(raised)] += step
-            total = total + (-1.0) ** (len(documents) - size) * np.asarray(function(point), np.float64)
-    return np.asarray(total)
-
-
-@checked
-def interactions(function: LabelFunction, m: int, y_max: int) -> Floats:
+def interactions(function: LabelFunction, m: Count, y_max: Label) -> Floats:
     """The size of the parts of ``function`` that depend on exactly 0, 1, ..., m labels jointly, shape (m + 1,).
 
     F on {0..y_max}^m is uniquely the sum over sets T of documents of terms F_T(y_T) that vanish where a label of T is
@@ -90,7 +57,7 @@ def interactions(function: LabelFunction, m: int, y_max: int) -> Floats:
 
 
 @checked
-def estimation_error(function: LabelFunction, m: int, y_max: int, labels: int, gamma: float) -> float:
+def estimation_error(function: LabelFunction, m: Count, y_max: Label, labels: int, gamma: float) -> float:
     """How far ``function`` is from the mean of any estimator that sees the labels of ``labels`` documents on top.
 
     An order sigma of the m documents is drawn with probability gamma/m! + (1 - gamma) 1[sigma = (1, ..., m)]. An
@@ -131,7 +98,7 @@ def estimation_error(function: LabelFunction, m: int, y_max: int, labels: int, g
 
 
 @checked
-def order(function: LabelFunction, m: int, y_max: int, tol: float = 1e-9) -> int:
+def order(function: LabelFunction, m: Count, y_max: Label, tol: float = 1e-9) -> int:
     """The smallest l such that ``function`` decomposes over l coordinates, up to the relative tolerance ``tol``.
 
     Example

@@ -31,24 +31,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import AtLeast1, Count, Extended, NonNegative, Positive, checked
+from pipeline_lib.core.errors import DataError
 
 STEPS = 4096
 NODES = 64
 BISECTIONS = 200
 
 
-@checked(scale=checks.extended, points=checks.extended, reach=checks.extended)  # infinite if a constant is large
+@checked  # infinite if a constant is large
 @dataclass(frozen=True)
 class Covering:
     """log2 N(eps) <= ceil(scale^2 / eps^2) log2(2 max(1, ceil(reach / eps)) points + 1); ``points`` is m n."""
 
-    scale: float
-    points: float
-    reach: float = 0.0
+    scale: Extended
+    points: Extended
+    reach: Extended = 0.0
 
     def log2(self, eps: float | Floats) -> Floats:
         """The bound on log2 N at scale eps > 0, elementwise."""
@@ -63,7 +63,9 @@ class Covering:
 
 
 @checked
-def proposition_7(*, n: float, m: float, lipschitz: float, radius: float, feature_norm: float) -> Covering:
+def proposition_7(
+    *, n: AtLeast1, m: AtLeast1, lipschitz: NonNegative, radius: NonNegative, feature_norm: NonNegative
+) -> Covering:
     """Covering numbers of a G-Lipschitz loss over ||w||_2 <= W2.
 
     Example
@@ -74,8 +76,10 @@ def proposition_7(*, n: float, m: float, lipschitz: float, radius: float, featur
     return Covering(lipschitz * radius * feature_norm, m * n)
 
 
-@checked(d=checks.COUNT)
-def proposition_10(*, n: float, m: float, d: int, lipschitz: float, radius: float, feature_norm: float) -> Covering:
+@checked
+def proposition_10(
+    *, n: AtLeast1, m: AtLeast1, d: Count, lipschitz: NonNegative, radius: NonNegative, feature_norm: NonNegative
+) -> Covering:
     """Covering numbers of a G-Lipschitz loss over ||w||_1 <= W1, with d features up to Rbar_X = ``feature_norm``.
 
     Example
@@ -90,7 +94,13 @@ def proposition_10(*, n: float, m: float, d: int, lipschitz: float, radius: floa
 
 @checked
 def proposition_15(
-    *, n: float, m: float, smoothness: float, radius: float, feature_norm: float, risk: float = 1.0
+    *,
+    n: AtLeast1,
+    m: AtLeast1,
+    smoothness: NonNegative,
+    radius: NonNegative,
+    feature_norm: NonNegative,
+    risk: NonNegative = 1.0,
 ) -> Covering:
     """Covering numbers of an H-smooth non-negative loss over ||w||_2 <= W2 with empirical risk at most ``risk``.
 
@@ -103,6 +113,38 @@ def proposition_15(
     return Covering(math.sqrt(12.0 * smoothness * risk) * radius * feature_norm, m * n)
 
 
+@checked
+def packing(losses: Floats, eps: Positive) -> int:
+    """The number of rows, taken in turn, that are further than 2 eps from all rows taken before, in the maximum norm.
+
+    Such points are in different balls of radius eps: a packing at scale 2 eps is never larger than a cover at scale
+    eps. With distances max_i |phi(X_i w, y_i) - phi(X_i w', y_i)|, it is a lower estimate of the covering numbers.
+
+    Parameters
+    ----------
+    losses : shape (k, n)
+        One row per ranker, one column per query.
+    eps : float > 0
+
+    Raises
+    ------
+    DataError
+        When eps is not > 0.
+
+    Example
+    -------
+    >>> packing(np.array([[0.0], [1.0], [2.5], [2.6]]), 0.5)
+    2
+    """
+    left, taken = checks.floats("losses", losses, ndim=2), 0
+    if not left.shape[1]:
+        raise DataError("losses: expected one column per query, found none")
+    while len(left):
+        taken += 1
+        left = left[np.max(np.abs(left - left[0]), axis=1) > 2.0 * eps]
+    return taken
+
+
 @dataclass(frozen=True)
 class EntropyIntegral:
     """The bound on the Rademacher average, and the alpha at which it is smallest."""
@@ -111,8 +153,8 @@ class EntropyIntegral:
     alpha: float
 
 
-@checked(reach=checks.POSITIVE)
-def integral(covering: Covering, n: float, reach: float) -> EntropyIntegral:
+@checked
+def integral(covering: Covering, n: AtLeast1, reach: Positive) -> EntropyIntegral:
     """inf over alpha in (0, B] of 4 alpha + 10 int_alpha^B sqrt(log2 N(eps) / n) d eps; equations (5) and (6).
 
     Parameters
@@ -177,7 +219,13 @@ def _smoothly(covering: Covering, low: float, high: float) -> float:
 
 @checked
 def corollary_8(
-    *, n: float, m: float, lipschitz: float, radius: float, feature_norm: float, loss_bound: float
+    *,
+    n: AtLeast1,
+    m: AtLeast1,
+    lipschitz: NonNegative,
+    radius: NonNegative,
+    feature_norm: NonNegative,
+    loss_bound: Positive,
 ) -> float:
     """Rad <= 10 a log(6 B / (5 a)), a = G W2 R_X sqrt(log2(3 m n) / n): the closed form for the l2 class.
 
@@ -191,9 +239,16 @@ def corollary_8(
     return _falling_logarithm(10.0, a, 1.2 * loss_bound)
 
 
-@checked(d=checks.COUNT)
+@checked
 def corollary_11(
-    *, n: float, m: float, d: int, lipschitz: float, radius: float, feature_norm: float, loss_bound: float
+    *,
+    n: AtLeast1,
+    m: AtLeast1,
+    d: Count,
+    lipschitz: NonNegative,
+    radius: NonNegative,
+    feature_norm: NonNegative,
+    loss_bound: Positive,
 ) -> float:
     """The closed form for the l1 class, as printed: with a = G W1 Rbar_X and b = sqrt(ln d log2(24 m n a)),
 
@@ -223,7 +278,14 @@ def corollary_11(
 
 @checked
 def corollary_16(
-    *, n: float, m: float, smoothness: float, radius: float, feature_norm: float, loss_bound: float, risk: float = 1.0
+    *,
+    n: AtLeast1,
+    m: AtLeast1,
+    smoothness: NonNegative,
+    radius: NonNegative,
+    feature_norm: NonNegative,
+    loss_bound: Positive,
+    risk: NonNegative = 1.0,
 ) -> float:
     """Rad <= 4 sqrt(r) C log(3 sqrt(B) / C), C = 5 sqrt(3) W2 R_X sqrt(H log2(3 m n) / n), for empirical risk <= r.
 
@@ -233,20 +295,8 @@ def corollary_16(
     >>> corollary_16(risk=0.25, **given) / corollary_16(**given)
     0.5
     """
-    C = local_scale(n=n, m=m, smoothness=smoothness, radius=radius, feature_norm=feature_norm)
+    C = 5.0 * math.sqrt(3.0) * radius * feature_norm * math.sqrt(smoothness * math.log2(3.0 * m * n) / n)
     return math.sqrt(risk) * _falling_logarithm(4.0, C, 3.0 * math.sqrt(loss_bound))
-
-
-@checked
-def local_scale(*, n: float, m: float, smoothness: float, radius: float, feature_norm: float) -> float:
-    """C = 5 sqrt(3) W2 R_X sqrt(H log2(3 m n) / n) of Corollary 16.
-
-    Example
-    -------
-    >>> round(local_scale(n=10_000, m=10, smoothness=2.0, radius=1.0, feature_norm=1.0), 4)
-    0.5224
-    """
-    return 5.0 * math.sqrt(3.0) * radius * feature_norm * math.sqrt(smoothness * math.log2(3.0 * m * n) / n)
 
 
 def _falling_logarithm(factor: float, x: float, top: float) -> float:

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import math
 
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.checks import Probability, checked
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory.certificates import DELTA, Certificate
 from pipeline_lib.theory.constants import constants
@@ -29,7 +29,7 @@ NAME, PLACE = "held-out", "Hoeffding"
 
 
 @checked
-def certify(known: Facts, surrogate: Surrogate, *, chosen_from: int = 1, delta: float = DELTA) -> Certificate:
+def certify(known: Facts, surrogate: Surrogate, *, chosen_from: int = 1, delta: Probability = DELTA) -> Certificate:
     """What the queries of which ``known`` are the facts say of a ranker that was not trained on them.
 
     Parameters

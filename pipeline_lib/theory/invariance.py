@@ -11,15 +11,15 @@ from typing import Literal
 
 import numpy as np
 
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Natural, checked
+from pipeline_lib.core.errors import DataError
 
 Target = Literal["scores", "number"]
 
 
 @checked
-def dimension(m: int, d: int, target: Target = "scores") -> int:
+def dimension(m: Count, d: Natural, target: Target = "scores") -> int:
     """The dimension of the space of permutation-invariant linear maps of m x d matrices X.
 
     Parameters
@@ -50,7 +50,7 @@ def dimension(m: int, d: int, target: Target = "scores") -> int:
 
 
 @checked
-def basis(m: int, d: int, target: Target = "scores") -> Floats:
+def basis(m: Count, d: Natural, target: Target = "scores") -> Floats:
     """An orthonormal basis of these maps as coefficients W, shape (dimension, m, m, d) or (dimension, m, d).
 
     f(X)_i = sum over j, c of W[i, j, c] X[j, c], without i for a map to R. Arguments and errors as in ``dimension``.

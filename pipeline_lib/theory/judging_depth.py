@@ -30,10 +30,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.theory.two_layer_rademacher import Estimate
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.theory.rademacher import Estimate
 
 FEWEST_DOCUMENTS = 4
 """Two disjoint pairs of one query are needed to separate the variances of queries and documents."""
@@ -67,11 +68,9 @@ def moments(contributions: ArrayLike, documents: int) -> Floats:
     if m < FEWEST_DOCUMENTS:
         raise DataError(f"documents: expected at least {FEWEST_DOCUMENTS} of every query, found {m}")
     pairs = m * (m - 1) // 2
-    g = np.asarray(contributions, np.float64)
-    if g.ndim != 3 or g.shape[1] != pairs:
+    g = checks.floats("contributions", contributions, ndim=3)
+    if g.shape[1] != pairs:
         raise DataError(f"contributions: expected shape (K, {pairs}, d) for m = {m}, found {g.shape}")
-    if not np.isfinite(g).all():
-        raise DataError("contributions: expected finite numbers, found NaN or infinity")
     first, second = np.triu_indices(m, 1)
     of_document = np.zeros((len(g), m, g.shape[2]))
     for j in range(m):
@@ -106,11 +105,9 @@ def best_documents(of_queries: ArrayLike) -> Estimate | None:
     >>> best_documents(np.array([[9.0, 1.0, 1.0]] * 5))
     Estimate(estimate=5.0, standard_error=0.0)
     """
-    estimates = np.asarray(of_queries, np.float64)
-    if estimates.ndim != 2 or len(estimates) < 2 or estimates.shape[1] != 3:
+    estimates = checks.floats("of_queries", of_queries, ndim=2)
+    if len(estimates) < 2 or estimates.shape[1] != 3:
         raise DataError(f"of_queries: expected at least two queries, shape (K, 3), found shape {estimates.shape}")
-    if not np.isfinite(estimates).all():
-        raise DataError("of_queries: expected finite numbers, found NaN or infinity")
     itself, sharing, disjoint = (float(one) for one in estimates.mean(axis=0))
     rest = itself - 2.0 * sharing + disjoint
     if disjoint <= 0.0 or rest <= 0.0:

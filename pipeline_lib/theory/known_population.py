@@ -20,11 +20,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.arrays import Floats
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.learners import erm
 from pipeline_lib.learners.balls import Ball, lowest
-from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.surrogates.base import Surrogate
 
 __all__: list[str] = []  # internal: the experiments hand in what they have checked

@@ -26,8 +26,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pipeline_lib import checks
-from pipeline_lib.checks import checked
+from pipeline_lib.core.checks import Label, Positive, Probability, checked
 from pipeline_lib.surrogates.base import Surrogate
 
 PLACE = "when-the-list-length-stops-mattering.md"
@@ -38,8 +37,8 @@ LARGEST_EXPONENT = 350.0
 """Scores beyond which e^(2a) is no float64."""
 
 
-@checked(n=checks.POSITIVE, spread=checks.POSITIVE)
-def deviation(average: float, *, n: float, spread: float, delta: float) -> float:
+@checked
+def deviation(average: float, *, n: Positive, spread: Positive, delta: Probability) -> float:
     """2 Rad + spread sqrt(log(1/delta) / (2n)): what the gap of no ranker exceeds, with probability 1 - delta.
 
     Parameters
@@ -61,8 +60,8 @@ def deviation(average: float, *, n: float, spread: float, delta: float) -> float
     return 2.0 * average + spread * math.sqrt(math.log(1.0 / delta) / (2.0 * n))
 
 
-@checked(n=checks.POSITIVE, scores=checks.POSITIVE)
-def of_listnet(*, n: float, scores: float) -> float:
+@checked
+def of_listnet(*, n: Positive, scores: Positive) -> float:
     """(a + e^a (e^a - 1)) / sqrt(n): the Rademacher average of ListNet, for lists of every length.
 
     ListNet as printed is -<P(y), s> + log mean exp(s) + log m. The first term is linear in w, with features of norm at
@@ -84,8 +83,8 @@ def of_listnet(*, n: float, scores: float) -> float:
     return (scores + _curved(scores)) / math.sqrt(n)
 
 
-@checked(n=checks.POSITIVE, scores=checks.POSITIVE, largest_gain=checks.POSITIVE)
-def of_smooth_dcg(*, n: float, scores: float, largest_gain: float) -> float:
+@checked
+def of_smooth_dcg(*, n: Positive, scores: Positive, largest_gain: Positive) -> float:
     """sqrt(2) D(1) G(y_max) e^b (e^b - 1) / sqrt(n): the Rademacher average of SmoothDCG@1, for lists of every length.
 
     The loss is a quotient of two means of exp(s_i / sigma) with weights, and both are linear in the feature space of
@@ -109,8 +108,8 @@ def of_smooth_dcg(*, n: float, scores: float, largest_gain: float) -> float:
     return math.sqrt(2.0 / n) * largest_gain * _curved(scores)
 
 
-@checked(scores=checks.POSITIVE)
-def of_loss(loss: Surrogate, *, scores: float, y_max: int) -> float | None:
+@checked
+def of_loss(loss: Surrogate, *, scores: Positive, y_max: Label) -> float | None:
     """The Rademacher average of one query, by :func:`of_listnet` or :func:`of_smooth_dcg`; None for other losses.
 
     That of n queries is smaller by the factor sqrt(n).
@@ -144,8 +143,8 @@ def _curved(scores: float) -> float:
     return math.exp(scores) * math.expm1(scores) if scores <= LARGEST_EXPONENT else math.inf
 
 
-@checked(n=checks.POSITIVE, m=checks.POSITIVE, lipschitz=checks.POSITIVE, scores=checks.POSITIVE)
-def by_chain(*, n: float, m: float, lipschitz: float, scores: float) -> float:
+@checked
+def by_chain(*, n: Positive, m: Positive, lipschitz: Positive, scores: Positive) -> float:
     """The Rademacher average of a loss with the constant G in the maximum norm, by a finite chain of coverings.
 
     By Proposition 7 there are coverings of (2 m n + 1)^k points at scale A / sqrt(k), A = G a, for k = 1, 2, 3, ...; at
@@ -184,8 +183,8 @@ def by_chain(*, n: float, m: float, lipschitz: float, scores: float) -> float:
     return lipschitz * scores * best
 
 
-@checked(n=checks.POSITIVE, m=checks.POSITIVE, lipschitz_l2=checks.POSITIVE, scores=checks.POSITIVE)
-def by_euclidean_norm(*, n: float, m: float, lipschitz_l2: float, scores: float) -> float:
+@checked
+def by_euclidean_norm(*, n: Positive, m: Positive, lipschitz_l2: Positive, scores: Positive) -> float:
     """sqrt(pi/2) G^CW a sqrt(m/n): the Rademacher average by comparison with a Gaussian process.
 
     A Rademacher average is at most sqrt(pi/2) times the Gaussian one, which by Slepian's lemma, in the form for
@@ -199,8 +198,8 @@ def by_euclidean_norm(*, n: float, m: float, lipschitz_l2: float, scores: float)
     return math.sqrt(0.5 * math.pi) * lipschitz_l2 * scores * math.sqrt(m / n)
 
 
-@checked(n=checks.POSITIVE, m=checks.POSITIVE, partial=checks.POSITIVE, scores=checks.POSITIVE)
-def by_coordinates(*, n: float, m: float, partial: float, scores: float) -> float:
+@checked
+def by_coordinates(*, n: Positive, m: Positive, partial: Positive, scores: Positive) -> float:
     """m G_1 a / sqrt(n): the sum of the averages of the m scores, each times the largest partial derivative G_1.
 
     Example

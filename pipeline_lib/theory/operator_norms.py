@@ -14,16 +14,16 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Extended, checked
+from pipeline_lib.core.errors import DataError
 
 STEPS = 100
 
 
-@checked(p=checks.extended)
-def largest_row(X: ArrayLike, p: float = 2.0) -> float:
+@checked
+def largest_row(X: ArrayLike, p: Extended = 2.0) -> float:
     """max_j ||X_j||_p, the right-hand side of Lemma 4, for X of shape (m, d).
 
     Example
@@ -34,8 +34,8 @@ def largest_row(X: ArrayLike, p: float = 2.0) -> float:
     return float(np.linalg.norm(_matrix(X, p), p, axis=1).max())
 
 
-@checked(p=checks.extended, restarts=checks.COUNT)
-def stretch(X: ArrayLike, p: float = 2.0, *, rng: np.random.Generator, restarts: int = 20) -> tuple[float, float]:
+@checked
+def stretch(X: ArrayLike, p: Extended = 2.0, *, rng: np.random.Generator, restarts: Count = 20) -> tuple[float, float]:
     """Lower estimates of ||X'||_{1 -> p} and ||X||_{q -> inf}, the left-hand sides of Lemma 4, by maximisation.
 
     Both quotients are convex over the unit ball of their norm, so each step moves to the maximiser of the linearisation
@@ -69,8 +69,8 @@ def _ascend(matrix: Floats, start: Floats, inner: float, outer: float) -> float:
     return best
 
 
-@checked(p=checks.extended)
-def dual_exponent(p: float) -> float:
+@checked
+def dual_exponent(p: Extended) -> float:
     """The q with 1/p + 1/q = 1.
 
     Raises

@@ -22,11 +22,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pipeline_lib import checks, surrogates
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.compiled import njit
-from pipeline_lib.errors import ConfigurationError, DataError, hint
+from pipeline_lib import surrogates
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import checked
+from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.errors import ConfigurationError, DataError, hint
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.pair_sweeps import LEVELS, ascending, n_pairs
 
@@ -129,14 +130,6 @@ def get(name: str) -> PairLoss:
     return LOSSES[name]
 
 
-def _hinge(t: Floats) -> Floats:
-    return np.maximum(0.0, 1.0 + t)
-
-
-def _logistic(t: Floats) -> Floats:
-    return np.logaddexp(0.0, t)
-
-
 def _sigmoid(t: Floats) -> Floats:
     return np.exp(-np.logaddexp(0.0, -t))
 
@@ -144,10 +137,6 @@ def _sigmoid(t: Floats) -> Floats:
 def _exponential_at_twice(b: float) -> float:
     # beyond the range of floats, largest value and slope are infinite
     return math.exp(2.0 * b) if 2.0 * b < math.log(sys.float_info.max) else math.inf
-
-
-def _misorders(t: Floats) -> Floats:
-    return (t > 0.0).astype(np.float64)
 
 
 @njit
@@ -184,12 +173,21 @@ def _misordered(s, y, offsets):  # type: ignore[no-untyped-def]
 LOSSES = {
     loss.name: loss
     for loss in (
-        PairLoss("zero-one", None, 0.0, _misorders, np.zeros_like, None, lambda b: 1.0, lambda b: math.inf),
+        PairLoss(
+            "zero-one",
+            None,
+            0.0,
+            lambda t: (t > 0.0).astype(np.float64),
+            np.zeros_like,
+            None,
+            lambda b: 1.0,
+            lambda b: math.inf,
+        ),
         PairLoss(
             "hinge",
             "ranksvm",
             1.0,
-            _hinge,
+            lambda t: np.maximum(0.0, 1.0 + t),
             lambda t: (t > -1.0).astype(np.float64),
             None,
             lambda b: 1.0 + 2.0 * b,
@@ -199,7 +197,7 @@ LOSSES = {
             "logistic",
             "ranknet",
             math.log(2.0),
-            _logistic,
+            lambda t: np.logaddexp(0.0, t),
             _sigmoid,
             lambda t: _sigmoid(t) * _sigmoid(-t),
             lambda b: float(np.logaddexp(0.0, 2.0 * b)),

@@ -33,10 +33,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import checks, ranking
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib import ranking
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, checked
+from pipeline_lib.core.errors import DataError
 
 MOST_LABEL_VECTORS = 100_000
 
@@ -58,7 +59,7 @@ class LawPair(NamedTuple):
 
 
 @checked
-def learnable(m: int, grades: int, labels: int) -> bool:
+def learnable(m: Count, grades: int, labels: int) -> bool:
     """Whether some learner has regret o(T) in NDCG that sees the labels of ``labels`` of m documents.
 
     For grades 0, 1, ..., with gains 2^r - 1: where labels >= m - 1 for two grades, and where labels = m for more.
@@ -73,7 +74,7 @@ def learnable(m: int, grades: int, labels: int) -> bool:
 
 
 @checked
-def regret_exponent(m: int, grades: int, labels: int) -> float:
+def regret_exponent(m: Count, grades: int, labels: int) -> float:
     """The power of T with which the least regret in NDCG grows that any learner can have against all label laws.
 
     1 where NDCG is not learnable, 1/2 where all labels are seen or one of two binary ones, and 2/3 for binary labels of
@@ -90,7 +91,7 @@ def regret_exponent(m: int, grades: int, labels: int) -> float:
 
 
 @checked
-def label_vectors(m: int, grades: int) -> NDArray[np.int64]:
+def label_vectors(m: Count, grades: int) -> NDArray[np.int64]:
     """All label vectors of m documents, shape (grades^m, m), in lexicographic order.
 
     Raises
@@ -108,7 +109,7 @@ def label_vectors(m: int, grades: int) -> NDArray[np.int64]:
 
 
 @checked
-def relevances(m: int, grades: int) -> Floats:
+def relevances(m: Count, grades: int) -> Floats:
     """G(y_i) / Z(y) of every label vector, and 0 where no label is relevant, shape (grades^m, m).
 
     Example
@@ -122,7 +123,7 @@ def relevances(m: int, grades: int) -> Floats:
 
 
 @checked
-def split(values: Floats, m: int, grades: int, labels: int) -> tuple[Floats, Floats]:
+def split(values: Floats, m: Count, grades: int, labels: int) -> tuple[Floats, Floats]:
     """Split functions of all labels into a sum of functions of ``labels`` of them, and what is orthogonal to all such.
 
     Orthogonality is that of the uniform law on the label vectors (the analysis of variance of Hoeffding).
@@ -151,7 +152,7 @@ def split(values: Floats, m: int, grades: int, labels: int) -> tuple[Floats, Flo
 
 
 @checked
-def unseen_by_neighbours(m: int, grades: int, labels: int) -> float:
+def unseen_by_neighbours(m: Count, grades: int, labels: int) -> float:
     """The largest part of F_12 that is no sum of functions of what two neighbouring orders show, over such orders.
 
     The orders differ by an exchange of documents 1 and 2 at ranks r and r + 1. Each shows the labels of its first
@@ -175,7 +176,7 @@ def unseen_by_neighbours(m: int, grades: int, labels: int) -> float:
 
 
 @checked
-def law_pair(m: int, grades: int, labels: int) -> LawPair:
+def law_pair(m: Count, grades: int, labels: int) -> LawPair:
     """Two laws that the labels of ``labels`` documents do not tell apart, with opposite best orders (see above).
 
     Where there are none, both are uniform and the gap is 0.
@@ -196,7 +197,7 @@ def law_pair(m: int, grades: int, labels: int) -> LawPair:
 
 
 @checked
-def hardest_pair(m: int, grades: int, labels: int) -> LawPair:
+def hardest_pair(m: Count, grades: int, labels: int) -> LawPair:
     """The two such laws with the largest gap, by linear programming.
 
         max t  s.t.  P, Q laws with equal joint laws of any k labels,  a_1(P) - a_2(P) >= t,  a_2(Q) - a_1(Q) >= t
@@ -235,7 +236,7 @@ def hardest_pair(m: int, grades: int, labels: int) -> LawPair:
 
 
 @checked
-def linear_rate(p: Floats, q: Floats, m: int, grades: int) -> float:
+def linear_rate(p: Floats, q: Floats, m: Count, grades: int) -> float:
     """The regret per round, averaged over the two laws, that no learner falls below which cannot tell them apart.
 
         (V(P) + V(Q)) / 2 - V((P + Q) / 2),    V(P) = sum_r D(r) a_(r)(P),  the relevances sorted downwards

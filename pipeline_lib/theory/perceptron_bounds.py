@@ -17,16 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import MAX_LABEL, checked
-from pipeline_lib.compiled import njit
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import MAX_LABEL, Positive, checked
+from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import bundle, erm, rounds
 from pipeline_lib.learners.perceptron import Run, norm_factor
 from pipeline_lib.learners.problem import Problem
 from pipeline_lib.ranking import best_below
-from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
 from pipeline_lib.surrogates.base import Norm, Surrogate
 
@@ -103,7 +103,7 @@ def ratios(data: RankingData, order: ArrayLike, result: Run, measure: str = "ndc
 
 @checked
 def right_side(
-    data: RankingData, mistaken: ArrayLike, factor: float, measure: str = "ndcg", tol: float = 1e-4
+    data: RankingData, mistaken: ArrayLike, factor: Positive, measure: str = "ndcg", tol: float = 1e-4
 ) -> RightSide:
     """Minimise 2 sum_t f_t(u) + C ||u||^2 over u, f_t being SLAM's loss on the queries ``mistaken``.
 
@@ -202,9 +202,6 @@ class _LargestViolation(Surrogate):
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         return 2.0 if norm == "linf" else math.sqrt(2.0)
-
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
-        return math.inf
 
 
 @njit

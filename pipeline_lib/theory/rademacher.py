@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from pipeline_lib import checks, seeds, surrogates
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import Axis
+from pipeline_lib import surrogates
+from pipeline_lib.core import seeds
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, Positive, Several, checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.seeds import Axis
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners.balls import Ball, lowest
 from pipeline_lib.surrogates.base import Surrogate
 
-Ball = Literal["l2", "l1"]
 Seed = int | tuple[Axis, ...]
 SIGNS_PER_BLOCK = 2**20
 
@@ -36,8 +36,8 @@ class Estimate:
     standard_error: float
 
 
-@checked(radius=checks.POSITIVE, draws=checks.Range(2, checks.MOST))
-def linear(data: RankingData, radius: float, draws: int, seed: Seed, ball: Ball = "l2") -> Estimate:
+@checked
+def linear(data: RankingData, radius: Positive, draws: Several, seed: Seed, ball: Ball = "l2") -> Estimate:
     """(1/n) E sup over ||w|| <= radius of sum_ij sigma_ij <w, x_ij>, with one sign per document and n queries.
 
     For given signs the supremum is radius ||sum_ij sigma_ij x_ij|| in the dual norm: l2, or the maximum norm for the l1
@@ -64,26 +64,20 @@ def linear(data: RankingData, radius: float, draws: int, seed: Seed, ball: Ball 
     Estimate(estimate=10.0, standard_error=0.0)
     """
     _check(data)
-    rng = _generator(seed)
-    order = 2 if ball == "l2" else np.inf
-    block = max(1, SIGNS_PER_BLOCK // data.n_documents)
-    lengths = []
-    for start in range(0, draws, block):
-        signs = 2.0 * rng.integers(0, 2, (min(block, draws - start), data.n_documents)) - 1.0
-        lengths.append(np.linalg.norm(signs @ data.X64, order, axis=1))
-    return _estimate(radius / data.n_queries * np.concatenate(lengths))
+    lengths = _signed_sums(data.X64, draws, _generator(seed), 2 if ball == "l2" else np.inf)
+    return _estimate(radius / data.n_queries * lengths)
 
 
-@checked(steps=checks.COUNT, radius=checks.POSITIVE, draws=checks.Range(2, checks.MOST))
+@checked
 def composite(
     data: RankingData,
     surrogate: str | Surrogate,
-    radius: float,
-    draws: int,
+    radius: Positive,
+    draws: Several,
     seed: Seed,
     *,
     ball: Ball = "l2",
-    steps: int = 30,
+    steps: Count = 30,
     largest_risk: float | None = None,
 ) -> Estimate:
     """A lower estimate of (1/n) E sup over ||w|| <= radius of sum_i sigma_i phi(X_i w, y_i), by ascent.
@@ -154,19 +148,22 @@ def _ascend(
 
 def _corner(slope: Floats, radius: float, ball: Ball) -> Floats:
     # The point of the ball furthest along the slope.
-    size = float(np.linalg.norm(slope))
-    if size == 0.0:
-        return np.zeros_like(slope)
-    if ball == "l2":
-        return radius / size * slope
-    corner = np.zeros_like(slope)
-    steepest = int(np.argmax(np.abs(slope)))
-    corner[steepest] = radius * np.sign(slope[steepest])
-    return corner
+    furthest = lowest(-slope, 0.0, radius, ball)
+    return np.zeros_like(slope) if furthest is None else furthest
 
 
-def _estimate(values: Floats) -> Estimate:
-    return Estimate(float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values))))
+def _estimate(draws: Floats) -> Estimate:
+    return Estimate(float(draws.mean()), float(draws.std(ddof=1) / math.sqrt(len(draws))))
+
+
+def _signed_sums(vectors: Floats, draws: int, rng: np.random.Generator, order: float = 2) -> Floats:
+    # The lengths of sums of the rows with random signs, shape (draws,).
+    block = max(1, SIGNS_PER_BLOCK // len(vectors))
+    lengths = []
+    for start in range(0, draws, block):
+        signs = 2.0 * rng.integers(0, 2, (min(block, draws - start), len(vectors))) - 1.0
+        lengths.append(np.linalg.norm(signs @ vectors, order, axis=1))
+    return np.concatenate(lengths)
 
 
 def _generator(seed: Seed) -> np.random.Generator:

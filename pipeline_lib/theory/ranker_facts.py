@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Model
-from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.surrogates.base import Surrogate
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline_lib.arrays import Floats
+from pipeline_lib.core.arrays import Floats
 from pipeline_lib.theory import chains, list_bounds
 from pipeline_lib.theory.chains import Link
 from pipeline_lib.theory.known_population import Counts, KnownPopulation

@@ -5,16 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import NonNegative, checked
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.surrogates.base import Surrogate
 
 
 @checked
 def ratio(
-    surrogate: Surrogate, scores: ArrayLike, others: ArrayLike, y: ArrayLike, offsets: ArrayLike, smoothness: float
+    surrogate: Surrogate,
+    scores: ArrayLike,
+    others: ArrayLike,
+    y: ArrayLike,
+    offsets: ArrayLike,
+    smoothness: NonNegative,
 ) -> Floats:
     """Left over right side of `lists`, Lemma 14, for every query, shape (Q,); the lemma states at most 1.
 
@@ -55,7 +60,7 @@ def ratio(
 
 
 @checked
-def of_values(here: Floats, there: Floats, distance: Floats, smoothness: float | Floats) -> Floats:
+def of_values(here: Floats, there: Floats, distance: Floats, smoothness: NonNegative | Floats) -> Floats:
     """The same ratio from the values phi(s) and phi(s') and the distances ||s - s'||_inf, all of one shape.
 
     Example

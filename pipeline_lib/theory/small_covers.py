@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from pipeline_lib.arrays import Floats
+from pipeline_lib.core.arrays import Floats
 from pipeline_lib.theory.entropy import Covering
 
 __all__: list[str] = []  # internal: the experiments hand in what they have checked

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 
-from pipeline_lib import checks
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import checks
+from pipeline_lib.core.checks import Count, NonNegative, Positive, Probability, checked
+from pipeline_lib.core.errors import DataError
 
 
-@checked(beta=checks.AT_LEAST_0, gamma=checks.AT_LEAST_0, epsilon=checks.PROBABILITY)
-def risk_bound(empirical_risk: float, beta: float, gamma: float, P: int, epsilon: float) -> float:
+@checked
+def risk_bound(
+    empirical_risk: NonNegative, beta: NonNegative, gamma: NonNegative, P: Count, epsilon: Probability
+) -> float:
     """Theorem 1: R_hat + 2 beta + (4 P beta + gamma) sqrt(ln(1/epsilon) / (2 P)), with probability 1 - epsilon.
 
     Parameters
@@ -34,8 +36,8 @@ def risk_bound(empirical_risk: float, beta: float, gamma: float, P: int, epsilon
     return empirical_risk + 2.0 * beta + (4.0 * P * beta + gamma) * math.sqrt(-math.log(epsilon) / (2.0 * P))
 
 
-@checked(**dict.fromkeys(("s", "rho", "c", "largest_sum"), checks.AT_LEAST_0))
-def bound_on_beta(s: float, *, K: int, rho: float, c: float, largest_sum: float) -> float:
+@checked
+def bound_on_beta(s: NonNegative, *, K: Count, rho: NonNegative, c: NonNegative, largest_sum: NonNegative) -> float:
     """Theorem 2: 2 s lambda_u (rho + sqrt(K) c lambda_u) + s^2 lambda_u^2, s = ||U - U^-i||_2, ||z|| <= rho.
 
     For the loss without weights; with weights, times the largest weight.
@@ -53,8 +55,8 @@ def bound_on_beta(s: float, *, K: int, rho: float, c: float, largest_sum: float)
     return 2.0 * s * largest_sum * (rho + math.sqrt(K) * c * largest_sum) + (s * largest_sum) ** 2
 
 
-@checked(rho=checks.POSITIVE)
-def one_vector_change(P: int, rho: float) -> float:
+@checked
+def one_vector_change(P: Count, rho: Positive) -> float:
     """2 rho / P: the largest ||U - U^-i|| of one basis vector, lambda_l = lambda_u = 1, trained to the minimum of (18).
 
     The minimum is the mean of the queries' mean differences, and leaving out query i moves it by (zbar_i - u)/(P - 1).
@@ -80,8 +82,8 @@ def one_vector_change(P: int, rho: float) -> float:
     return 2.0 * rho / P
 
 
-@checked(rho=checks.POSITIVE)
-def tied_change(rho: float, low: float = 1.0, high: float = 1.0) -> float:
+@checked
+def tied_change(rho: Positive, low: float = 1.0, high: float = 1.0) -> float:
     """What ||U - U^-i|| exceeds for some query i of a sample in which two bases are equally good, however large P is.
 
     With low = high = 1 it is rho / sqrt(2), for K = N >= 2 basis vectors, c >= N rho, and equally many differences
@@ -112,8 +114,8 @@ def tied_change(rho: float, low: float = 1.0, high: float = 1.0) -> float:
     return rho / math.sqrt(2.0) if low == high else rho * (high - low) / (high**2 + low**2)
 
 
-@checked(rho=checks.POSITIVE, c=checks.POSITIVE)
-def growth_change(P: int, growth: float, growth_without: float, *, rho: float, c: float) -> float:
+@checked
+def growth_change(P: Count, growth: float, growth_without: float, *, rho: Positive, c: Positive) -> float:
     """4 (rho + c) / (P mu + (P - 1) mu_i), which bounds ||U - U^-i|| if the risks grow by mu/2 and mu_i/2 its square.
 
     R(U^-i) >= R(U) + mu/2 ||U - U^-i||^2 for the risk of all P queries, and R^-i(U) >= R^-i(U^-i) + mu_i/2 ||U -

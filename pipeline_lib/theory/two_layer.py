@@ -1,51 +1,612 @@
 """What are the values of the bounds of `twolayer`, and how is a labelling budget best divided according to them?
 
-This module provides the public names of :mod:`pipeline_lib.theory.two_layer_bounds` and
-:mod:`pipeline_lib.theory.labelling_budget`.
+Theorem 1. For a loss in [0, M], n queries with m_1, ..., m_n documents, and D(k) >= E R_k(l o F) for the Rademacher
+average R_k of k independent pairs (Definition 2), with probability at least 1 - delta, for all f in F,
+
+    R(f) <= R^(f) + D(n) + sqrt(2 M^2 log(4/delta) / n)                       the layer of queries
+                  + (1/n) sum_i D(floor(m_i / 2)) + sqrt(sum_i 2 M^2 log(4/delta) / (m_i n^2)).  of documents
+
+Theorems 2 and 3 state the two layers separately, each with log(2/delta) and with probability 1 - delta.
+
+**For losses that are not negative, D(2n) and D(2 floor(m_i/2)) would do** in place of D(n) and D(floor(m_i/2)). With
+k independent pairs and k more from a ghost sample, E sup_f (E l - (1/k) sum_i l_i) is at most (1/k) E F(s), where F(s)
+= sup_f sum s_i l_i over the 2k pairs and s has k signs of either kind, in random places. F rises in every sign because
+l >= 0. Of free signs, those of the more frequent kind can be made +1 by exchanging f's sum with its negative, and
+enough of them be turned to leave s: sup_f |sum sigma_i l_i| >= F(s). So (1/k) E F(s) <= (2/(2k)) E sup_f |sum_{i <= 2k}
+sigma_i l_i| <= D(2k).
+
+There are four forms of D(k): :func:`vc` (with a constant that the paper leaves open), :func:`sauer_massart` (the same
+with a computable constant), :func:`massart` (for finitely many rankers), and ``two_layer_rademacher.contracted``
+(estimated from a sample). :mod:`pipeline_lib.theory.two_layer_rates` has a bound with the true rates in n and m.
+
+**The document layer also shrinks with n.** Theorem 3 bounds the supremum of an average over queries by the average of
+suprema. Without this step, sup_f |(1/n) sum_i (average over floor(m_i/2) independent pairs of query i, centred)| is at
+most E R_{n; m_1, ..., m_n}(l o F), the average of Definition 3 itself, by the same symmetrisation and the same
+permutations, applied to all queries at once. For equal m that is an ordinary Rademacher average of n floor(m/2)
+independent pairs: D(n floor(m/2)) instead of D(floor(m/2)). :func:`pooled_document_layer` gives this bound. Therefore
+the gap tends to 0 with more queries alone, at any fixed m >= 2; it is only the bound of Theorem 1 that does not
+(docs/errata.md, R).
+
+**All pairs.** Equation (6) is why pairs of one query count as independent ones: with k = floor(m/2),
+
+    (1 / (m (m - 1))) sum over j != l of L_jl = (1/m!) sum over permutations p of (1/k) sum_(j <= k) L_p(j) p(k+j)
+
+for every matrix L, not only in distribution: each ordered pair occurs at each of the k places equally often. The two
+sides are :func:`over_pairs` and :func:`over_permutations`.
+
+**The budget.** :func:`budget` has the paper's closed form (Discussion 3), :func:`whole_budget` the best plan in whole
+documents; :func:`budget_by_search` and :func:`allocation_by_search` find the same minima numerically.
 """
 
-from pipeline_lib.theory.labelling_budget import (
-    ROUNDING,
-    TWO_DOCUMENTS,
-    Budget,
-    allocation_by_search,
-    budget,
-    budget_by_search,
-    even_bound,
-    whole_budget,
-)
-from pipeline_lib.theory.two_layer_bounds import (
-    Bound,
-    Complexity,
-    Layer,
-    bound,
-    document_layer,
-    informative_from,
-    massart,
-    pooled_document_layer,
-    query_layer,
-    sauer_massart,
-    vc,
-)
+from __future__ import annotations
 
-__all__ = [
-    "ROUNDING",
-    "TWO_DOCUMENTS",
-    "Bound",
-    "Budget",
-    "Complexity",
-    "Layer",
-    "allocation_by_search",
-    "bound",
-    "budget",
-    "budget_by_search",
-    "document_layer",
-    "even_bound",
-    "informative_from",
-    "massart",
-    "pooled_document_layer",
-    "query_layer",
-    "sauer_massart",
-    "vc",
-    "whole_budget",
-]
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize, minimize_scalar
+
+from pipeline_lib.core import checks
+from pipeline_lib.core.checks import (
+    AtLeast2,
+    Count,
+    Factor,
+    NonNegative,
+    Positive,
+    Probability,
+    Several,
+    Total,
+    checked,
+)
+from pipeline_lib.core.errors import DataError
+
+Complexity = Callable[[int], float]
+"""k -> D(k), for k >= 1 independent pairs."""
+
+LONGEST = 9
+"""The longest list whose permutations are enumerated."""
+
+TWO_DOCUMENTS = checks.Range(2)
+"""The smallest budget: the bound needs pairs of documents."""
+
+ROUNDING = 1e-9
+"""Two ways to compute one bound may differ by this share of it."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The contribution of one layer: the complexity of the class and the concentration term."""
+
+    complexity: float
+    concentration: float
+
+    @property
+    def total(self) -> float:
+        """Their sum."""
+        return self.complexity + self.concentration
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The four terms of Theorem 1."""
+
+    query_complexity: float
+    query_concentration: float
+    document_complexity: float
+    document_concentration: float
+
+    @property
+    def total(self) -> float:
+        """What the theorem adds to the empirical risk."""
+        return self.query_complexity + self.query_concentration + self.document_complexity + self.document_concentration
+
+
+@checked
+def vc(vc_dimension: Count, c1: Factor = 1.0) -> Complexity:
+    """D(k) = c1 sqrt(V / k), the paper's form for the pairwise 0-1 loss (remark after Theorem 1).
+
+    The paper does not give c1. For a surrogate phi it has c2 B phi'(B) in its place, for scores in [-B, B]; that form
+    lacks the contribution of phi(0), which remains however small the class is (docs/errata.md, S).
+
+    Raises
+    ------
+    DataError
+        When V or k is not a whole number of at least 1, or c1 is not a finite number above 0.
+
+    Example
+    -------
+    >>> vc(46)(46), vc(4, c1=2.0)(16)
+    (1.0, 1.0)
+    """
+
+    def complexity(k: int) -> float:
+        checks.whole("k", k, checks.COUNT)
+        return c1 * math.sqrt(vc_dimension / k)
+
+    return complexity
+
+
+@checked
+def sauer_massart(vc_dimension: Count) -> Complexity:
+    """D(k) = 2 sqrt(2 log(2 S(k)) / k), at most 2, for the 0-1 loss, without open constants.
+
+    S(k) = sum over i <= V of (k over i), Sauer's bound on the number of the 2^k loss vectors of k pairs that the class
+    attains. Massart's lemma for these vectors and their negatives, each of length at most sqrt(k), gives the value. For
+    linear scores in d dimensions V = d: pairs are misordered by half-spaces through the origin.
+
+    Raises
+    ------
+    DataError
+        When V or k is not a whole number of at least 1.
+
+    Example
+    -------
+    >>> round(sauer_massart(10)(1000), 4), sauer_massart(10)(5)
+    (0.6611, 2.0)
+    """
+
+    def complexity(k: int) -> float:
+        checks.whole("k", k, checks.COUNT)
+        return min(2.0, 2.0 * math.sqrt(2.0 * (math.log(2.0) + _log_binomial_sum(k, vc_dimension)) / k))
+
+    return complexity
+
+
+@checked
+def massart(log_rankers: NonNegative) -> Complexity:
+    """D(k) = 2 sqrt(2 log(2 N) / k), at most 2, for N rankers with a loss in [0, 1], by Massart's lemma.
+
+    Parameters
+    ----------
+    log_rankers : float >= 0
+        log N.
+
+    Raises
+    ------
+    DataError
+        When log N is negative or not finite, or k is not a whole number of at least 1.
+
+    Example
+    -------
+    >>> round(massart(math.log(8))(1000), 4), massart(math.log(8))(1)
+    (0.1489, 2.0)
+    """
+
+    def complexity(k: int) -> float:
+        checks.whole("k", k, checks.COUNT)
+        return min(2.0, 2.0 * math.sqrt(2.0 * (math.log(2.0) + log_rankers) / k))
+
+    return complexity
+
+
+@checked
+def bound(
+    documents_per_query: ArrayLike,
+    complexity: Complexity,
+    loss_bound: Positive,
+    delta: Probability,
+    document_complexity: Complexity | None = None,
+) -> Bound:
+    """The four terms of Theorem 1.
+
+    Parameters
+    ----------
+    documents_per_query : array-like, shape (n,)
+        m_i, whole numbers of at least 2.
+    complexity : callable
+        k -> D(k).
+    loss_bound : float > 0
+        M; losses lie in [0, M].
+    delta : float in (0, 1)
+        The bound fails with at most this probability.
+    document_complexity : callable, optional
+        Another D for the pairs of one query, when it is known by layer.
+
+    Raises
+    ------
+    DataError
+        When a query has fewer than two documents, an argument is out of range, or D(k) is not a number >= 0.
+
+    Example
+    -------
+    >>> terms = bound([10] * 100, vc(4), loss_bound=1.0, delta=0.05)
+    >>> round(terms.query_complexity, 3), round(terms.document_complexity, 3), round(terms.total, 3)
+    (0.2, 0.894, 1.484)
+    >>> bound([10, 1], vc(4), 1.0, 0.05)
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.DataError: documents_per_query[1]: expected a whole number >= 2, found 1
+    """
+    m = _lengths(documents_per_query)
+    deviation = 2.0 * loss_bound**2 * math.log(4.0 / delta)
+    return Bound(
+        query_complexity=_evaluated(complexity, len(m)),
+        query_concentration=math.sqrt(deviation / len(m)),
+        document_complexity=_average(document_complexity or complexity, m),
+        document_concentration=_document_concentration(deviation, m),
+    )
+
+
+@checked
+def query_layer(n_queries: Count, complexity: Complexity, loss_bound: Positive, delta: Probability) -> Layer:
+    """Theorem 2: D(n) and sqrt(2 M^2 log(2/delta) / n), which bound the query-layer error with probability 1 - delta.
+
+    McDiarmid's inequality gives half of the second term: replacing one query changes the mean of n losses in [0, M] by
+    at most M/n and not by 2M/n (docs/errata.md, AA).
+
+    The bounds that treat a query's documents as one deterministic object (section 2.3) also have this form: they do not
+    change with the number of documents.
+
+    Raises
+    ------
+    DataError
+        When n is not a whole number of at least 1, or another argument is out of range.
+
+    Example
+    -------
+    >>> round(query_layer(400, vc(4), 1.0, 0.05).total, 3)
+    0.236
+    """
+    return Layer(_evaluated(complexity, n_queries), math.sqrt(2.0 * loss_bound**2 * math.log(2.0 / delta) / n_queries))
+
+
+@checked
+def document_layer(
+    documents_per_query: ArrayLike, complexity: Complexity, loss_bound: Positive, delta: Probability
+) -> Layer:
+    """Theorem 3: (1/n) sum_i D(floor(m_i/2)) and sqrt(sum_i 2 M^2 log(2/delta) / (m_i n^2)).
+
+    They bound the document-layer error with probability 1 - delta. With n = 1 this is the form of bounds for
+    independent documents (section 2.2): ``document_layer([N], ...)`` for N documents of all queries together.
+
+    Raises
+    ------
+    DataError
+        As :func:`bound`.
+
+    Example
+    -------
+    >>> round(document_layer([32] * 50, vc(4), 1.0, 0.05).complexity, 3)
+    0.5
+    """
+    m = _lengths(documents_per_query)
+    deviation = 2.0 * loss_bound**2 * math.log(2.0 / delta)
+    return Layer(_average(complexity, m), _document_concentration(deviation, m))
+
+
+@checked
+def pooled_document_layer(
+    n_queries: Count, documents: Several, complexity: Complexity, loss_bound: Positive, delta: Probability
+) -> Layer:
+    """Theorem 3 with Definition 3's own average, for n queries of m documents each: D(n floor(m/2)), not D(floor(m/2)).
+
+    The module's docstring has the argument. Unlike Theorem 3 it tends to 0 as n grows alone.
+
+    Raises
+    ------
+    DataError
+        As :func:`bound`.
+
+    Example
+    -------
+    >>> alone, pooled = document_layer([32] * 50, vc(4), 1.0, 0.05), pooled_document_layer(50, 32, vc(4), 1.0, 0.05)
+    >>> round(alone.complexity / pooled.complexity, 6)
+    7.071068
+    """
+    m = _lengths(np.full(n_queries, documents))
+    deviation = 2.0 * loss_bound**2 * math.log(2.0 / delta)
+    return Layer(_evaluated(complexity, n_queries * (documents // 2)), _document_concentration(deviation, m))
+
+
+@checked
+def informative_from(complexity: Complexity, loss_bound: Positive, delta: Probability) -> int:
+    """The smallest even n = m for which the bound of Theorem 1 is below M, the largest loss, and therefore informative.
+
+    It is found by doubling and bisection; D has to decrease.
+
+    Raises
+    ------
+    DataError
+        As :func:`bound`, and when the bound is not below M at n = m = 2^40.
+
+    Example
+    -------
+    >>> k = informative_from(vc(10), 1.0, 0.05)
+    >>> k, [round(bound([m] * m, vc(10), 1.0, 0.05).total, 4) for m in (k, k - 2)]
+    (120, [0.9918, 1.0004])
+    """
+
+    def says_something(half: int) -> bool:
+        # n queries with n documents each, without listing them
+        n = 2 * half
+        deviation = 2.0 * loss_bound**2 * math.log(4.0 / delta)
+        concentration = math.sqrt(deviation / n) + math.sqrt(deviation) / n
+        return _evaluated(complexity, n) + _evaluated(complexity, half) + concentration < loss_bound
+
+    upper = 1
+    while not says_something(upper):
+        upper *= 2
+        if upper > 2**39:
+            raise DataError("complexity: expected a bound that falls below M, found none up to n = m = 2^40")
+    lower = upper // 2
+    while upper - lower > 1:
+        middle = (upper + lower) // 2
+        lower, upper = (lower, middle) if says_something(middle) else (middle, upper)
+    return 2 * upper
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The division of a budget: real numbers of queries and of documents per query, whose product is the budget."""
+
+    queries: float
+    documents_per_query: float
+
+
+@checked
+def budget(documents: AtLeast2, vc_dimension: Count, delta: Probability, c1: Factor = 1.0) -> Budget:
+    """The division of C documents that minimises the bound of Theorem 1, in closed form (Discussion 3, 0-1 loss).
+
+    ::
+
+        n* = (c1 sqrt(V) + sqrt(2 log(4/delta))) / (c1 sqrt(2 V)) sqrt(C),     m* = C / n*
+
+    With m = C/n the bound is a n^(-1/2) + b n^(1/2) + constant, a = c1 sqrt(V) + sqrt(2 log(4/delta)) and b = c1 sqrt(2
+    V / C) (floor(m/2) taken as m/2): it decreases up to n* = a/b and increases afterwards. If n* is outside [1, C/2],
+    the nearest end is best, because a query needs two documents.
+
+    Parameters
+    ----------
+    documents : float >= 2
+        C.
+    vc_dimension : int >= 1
+        V; for linear scores, the number of features.
+    delta : float in (0, 1)
+        The plan is for a bound that holds with probability 1 - delta.
+    c1 : float > 0
+        The open constant of D(k) = c1 sqrt(V / k).
+
+    Raises
+    ------
+    DataError
+        When an argument is out of range.
+
+    Example
+    -------
+    >>> plan = budget(50_000, 46, 0.05)
+    >>> round(plan.queries), round(plan.documents_per_query)
+    (227, 220)
+    >>> budget(1, 46, 0.05)
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.DataError: documents: expected a finite number >= 2, found 1
+    """
+    falling = c1 * math.sqrt(vc_dimension) + math.sqrt(2.0 * math.log(4.0 / delta))
+    queries = falling / (c1 * math.sqrt(2.0 * vc_dimension)) * math.sqrt(documents)
+    queries = min(max(queries, 1.0), documents / 2.0)
+    return Budget(queries, documents / queries)
+
+
+@checked
+def even_bound(queries: float, documents: AtLeast2, vc_dimension: Count, delta: Probability, c1: Factor = 1.0) -> Bound:
+    """Theorem 1 for D(k) = c1 sqrt(V/k), M = 1, and C documents over n queries evenly: m = C/n, floor(m/2) as m/2.
+
+    Raises
+    ------
+    DataError
+        When an argument is out of range or n is not in [1, C/2].
+
+    Example
+    -------
+    >>> best = budget(50_000, 46, 0.05)
+    >>> around = [even_bound(f * best.queries, 50_000, 46, 0.05).total for f in (0.5, 1.0, 2.0)]
+    >>> [round(total, 4) for total in around]
+    [1.3846, 1.3062, 1.3846]
+    """
+    _check_queries(queries, documents)
+    deviation = 2.0 * math.log(4.0 / delta)
+    return Bound(
+        query_complexity=c1 * math.sqrt(vc_dimension / queries),
+        query_concentration=math.sqrt(deviation / queries),
+        document_complexity=c1 * math.sqrt(2.0 * vc_dimension * queries / documents),
+        document_concentration=math.sqrt(deviation / documents),
+    )
+
+
+@checked
+def budget_by_search(documents: AtLeast2, vc_dimension: Count, delta: Probability, c1: Factor = 1.0) -> Budget:
+    """The same division by numerical minimisation of :func:`even_bound`; arguments and errors as :func:`budget`.
+
+    Example
+    -------
+    >>> searched, known = budget_by_search(50_000, 46, 0.05), budget(50_000, 46, 0.05)
+    >>> abs(searched.queries / known.queries - 1.0) < 1e-5
+    True
+    """
+    ends = (0.0, math.log(documents / 2.0))
+
+    def queries(log_n: float) -> float:
+        return min(max(math.exp(log_n), 1.0), documents / 2.0)
+
+    def total(log_n: float) -> float:
+        return even_bound(queries(log_n), documents, vc_dimension, delta, c1).total
+
+    inner = minimize_scalar(total, bounds=ends, method="bounded", options={"xatol": 1e-10}).x
+    best = queries(min((*ends, float(inner)), key=total))
+    return Budget(best, documents / best)
+
+
+@checked
+def allocation_by_search(
+    queries: int, documents: AtLeast2, vc_dimension: Count, delta: Probability, start: ArrayLike, c1: Factor = 1.0
+) -> NDArray[np.float64]:
+    """The best documents per query for given n, by numerical minimisation over m_1 + ... + m_n = C; shape (n,).
+
+    Real numbers, floor(m_i/2) as m_i/2. Both terms of the layer of documents are convex in m and do not depend on the
+    order of the queries, so that equal m_i are best; the minimisation finds this from an uneven ``start``.
+
+    Parameters
+    ----------
+    start : array-like, shape (n,)
+        Positive shares of the budget with which the minimisation starts.
+
+    Raises
+    ------
+    DataError
+        When an argument is out of range or n is not in [1, C/2].
+
+    Example
+    -------
+    >>> allocation_by_search(3, 60, 5, 0.05, start=[1.0, 2.0, 4.0]).round(4).tolist()
+    [20.0, 20.0, 20.0]
+    """
+    _check_queries(queries, documents)
+    shares = np.asarray(start, np.float64)
+    if shares.shape != (queries,) or not np.all(np.isfinite(shares) & (shares > 0.0)):
+        raise DataError(f"start: expected {queries} positive shares, found {shares}")
+    deviation = 2.0 * math.log(4.0 / delta)
+
+    def layer(u: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        # m = C softmax(u) satisfies the budget; d m_j / d u_i = m_j (1[i = j] - m_i / C)
+        weights = np.exp(u - u.max())
+        m = documents * weights / weights.sum()
+        concentration = math.sqrt(deviation * float(np.sum(1.0 / m))) / queries
+        value = c1 * math.sqrt(2.0 * vc_dimension) * float(np.mean(m**-0.5)) + concentration
+        slope = -0.5 * c1 * math.sqrt(2.0 * vc_dimension) * m**-1.5 / queries
+        slope -= 0.5 * deviation / (queries**2 * concentration) / m**2
+        return value, m * (slope - float(slope @ m) / documents)
+
+    solution = minimize(layer, np.log(shares), jac=True, method="BFGS", options={"gtol": 1e-12, "maxiter": 1000})
+    weights = np.exp(solution.x - solution.x.max())
+    best: NDArray[np.float64] = documents * weights / weights.sum()
+    return best
+
+
+@checked
+def whole_budget(
+    documents: Total, vc_dimension: Count, delta: Probability, c1: Factor = 1.0
+) -> tuple[NDArray[np.int64], Bound]:
+    """The best plan in whole documents: m_1 >= ... >= m_n, and Theorem 1 for it, including the floors.
+
+    For every n, the floor(C/2) pairs of documents are divided as evenly as possible, which is best because D is convex.
+    A remaining document goes to the last query.
+
+    Raises
+    ------
+    DataError
+        As :func:`budget`, and when C is not a whole number.
+
+    Example
+    -------
+    >>> lengths, terms = whole_budget(1001, 10, 0.05)
+    >>> len(lengths), int(lengths[0]), int(lengths[-1]), int(lengths.sum())
+    (42, 24, 23, 1001)
+    """
+    pairs, odd = documents // 2, documents % 2
+    spread = math.sqrt(2.0 * math.log(4.0 / delta))
+    complexity = c1 * math.sqrt(vc_dimension)
+
+    def totals(n: NDArray[np.int64]) -> NDArray[np.float64]:
+        small, larger = pairs // n, pairs % n
+        inverse = (larger / (2.0 * (small + 1.0)) + (n - larger - odd) / (2.0 * small) + odd / (2.0 * small + odd)) / n
+        average = (larger / np.sqrt(small + 1.0) + (n - larger) / np.sqrt(small)) / n
+        return np.asarray((complexity + spread) / np.sqrt(n) + complexity * average + spread * np.sqrt(inverse / n))
+
+    # For whole documents the bound is at least that of an even division, which decreases up to n* and increases
+    # afterwards: only the n around n* whose even bound is not above that of one whole plan have to be tried.
+    near = min(max(round(budget(documents, vc_dimension, delta, c1).queries), 1), pairs)
+    reached = float(totals(np.array([near]))[0]) * (1.0 + ROUNDING)
+
+    def furthest(end: int) -> int:
+        inside, outside = near, end + (1 if end > near else -1)
+        while abs(outside - inside) > 1:
+            middle = (inside + outside) // 2
+            within = even_bound(middle, documents, vc_dimension, delta, c1).total <= reached
+            inside, outside = (middle, outside) if within else (inside, middle)
+        return inside
+
+    n = np.arange(furthest(1), furthest(pairs) + 1)
+    best = int(n[np.argmin(totals(n))])
+    lengths = 2 * np.repeat([pairs // best + 1, pairs // best], [pairs % best, best - pairs % best])
+    lengths[-1] += odd
+    return lengths, bound(lengths, vc(vc_dimension, c1), 1.0, delta)
+
+
+@checked
+def over_pairs(losses: ArrayLike) -> float:
+    """The left side of (6): the mean of the entries off the diagonal of a matrix (m, m).
+
+    Example
+    -------
+    >>> over_pairs([[9.0, 1.0], [2.0, 9.0]])
+    1.5
+    """
+    matrix = _matrix(losses)
+    m = len(matrix)
+    return float((matrix.sum() - np.trace(matrix)) / (m * (m - 1)))
+
+
+@checked
+def over_permutations(losses: ArrayLike) -> float:
+    """The right side of (6), by enumeration of all m! permutations.
+
+    Raises
+    ------
+    DataError
+        When the matrix is not square with 2 <= m <= 9, or not finite.
+
+    Example
+    -------
+    >>> over_permutations([[9.0, 1.0], [2.0, 9.0]])
+    1.5
+    """
+    matrix = _matrix(losses)
+    k = len(matrix) // 2
+    total = 0.0
+    for order in itertools.permutations(range(len(matrix))):
+        total += float(matrix[list(order[:k]), list(order[k : 2 * k])].mean())
+    return total / math.factorial(len(matrix))
+
+
+def _matrix(losses: ArrayLike) -> NDArray[np.float64]:
+    matrix = checks.floats("losses", losses, ndim=2)
+    if matrix.shape[0] != matrix.shape[1] or not 2 <= len(matrix) <= LONGEST:
+        raise DataError(f"losses: expected a square matrix of 2 to {LONGEST} documents, found shape {matrix.shape}")
+    return matrix
+
+
+def _log_binomial_sum(k: int, largest: int) -> float:
+    """The logarithm of the sum of (k over i) over i <= largest."""
+    if largest >= k:
+        return k * math.log(2.0)
+    logs = [math.lgamma(k + 1) - math.lgamma(i + 1) - math.lgamma(k - i + 1) for i in range(largest + 1)]
+    top = max(logs)
+    return top + math.log(sum(math.exp(one - top) for one in logs))
+
+
+def _average(complexity: Complexity, m: NDArray[np.int64]) -> float:
+    pairs, counts = np.unique(m // 2, return_counts=True)
+    return float(sum(c * _evaluated(complexity, int(k)) for k, c in zip(pairs, counts, strict=True)) / len(m))
+
+
+def _document_concentration(deviation: float, m: NDArray[np.int64]) -> float:
+    return math.sqrt(deviation * float(np.sum(1.0 / m))) / len(m)
+
+
+def _evaluated(complexity: Complexity, k: int) -> float:
+    return float(checks.real(f"complexity (at k = {k})", complexity(k), checks.AT_LEAST_0))
+
+
+def _lengths(documents_per_query: ArrayLike) -> NDArray[np.int64]:
+    m = checks.whole_numbers("documents_per_query", documents_per_query, 2, checks.MOST)
+    if not len(m):
+        raise DataError("documents_per_query: expected at least one query, found none")
+    return m
+
+
+def _check_queries(queries: float, documents: float) -> None:
+    if not 1.0 <= queries <= documents / 2.0:
+        raise DataError(f"queries: expected 1 to {documents / 2:g} (two documents each), found {queries:g}")

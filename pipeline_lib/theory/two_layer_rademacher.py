@@ -32,23 +32,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, NonNegative, Positive, Several, checked
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.theory.pair_losses import PairLoss
+from pipeline_lib.theory.rademacher import Estimate as Estimate
+from pipeline_lib.theory.rademacher import _estimate, _signed_sums
 
-# Signs are drawn in blocks of about this many: 8 MB.
-SIGNS_PER_BLOCK = 2**20
 MOST_ENUMERATED = 20
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A Monte Carlo mean with its standard error."""
-
-    estimate: float
-    standard_error: float
 
 
 @checked
@@ -119,8 +111,8 @@ def disjoint_pairs(X: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> Pairs:
     return Pairs(sign[:, None] * (features[first] - features[second]), owner)
 
 
-@checked(radius=checks.POSITIVE, draws=checks.Range(2, checks.MOST))
-def two_layer(pairs: Pairs, radius: float, draws: int, rng: np.random.Generator) -> Estimate:
+@checked
+def two_layer(pairs: Pairs, radius: Positive, draws: Several, rng: np.random.Generator) -> Estimate:
     """Definition 3 for linear rankers ||w|| <= radius on a sample of pairs, by ``draws`` random signs.
 
     Raises
@@ -135,11 +127,12 @@ def two_layer(pairs: Pairs, radius: float, draws: int, rng: np.random.Generator)
     >>> abs(estimate.estimate - exactly(pairs.differences, pairs.weights, 1.0)) < 4 * estimate.standard_error
     True
     """
-    return _estimate(_finite(pairs.differences) * pairs.weights[:, None], radius, draws, rng)
+    weighted = _finite(pairs.differences) * pairs.weights[:, None]
+    return _estimate(radius * _signed_sums(weighted, draws, rng))
 
 
-@checked(radius=checks.POSITIVE, draws=checks.Range(2, checks.MOST))
-def ordinary(differences: ArrayLike, radius: float, draws: int, rng: np.random.Generator) -> Estimate:
+@checked
+def ordinary(differences: ArrayLike, radius: Positive, draws: Several, rng: np.random.Generator) -> Estimate:
     """Definition 2: E sup |(2/k) sum_j sigma_j <w, d_j>| for k independent pairs; arguments as :func:`two_layer`.
 
     Example
@@ -149,11 +142,11 @@ def ordinary(differences: ArrayLike, radius: float, draws: int, rng: np.random.G
     (3.0, 0.0)
     """
     d = _finite(differences)
-    return _estimate(2.0 / len(d) * d, radius, draws, rng)
+    return _estimate(radius * _signed_sums(2.0 / len(d) * d, draws, rng))
 
 
-@checked(radius=checks.POSITIVE)
-def exactly(differences: ArrayLike, weights: ArrayLike, radius: float) -> float:
+@checked
+def exactly(differences: ArrayLike, weights: ArrayLike, radius: Positive) -> float:
     """E sup |sum_j sigma_j weights_j <w, d_j>| over ||w|| <= radius, by enumeration of all signs of at most 20 pairs.
 
     Raises
@@ -174,8 +167,8 @@ def exactly(differences: ArrayLike, weights: ArrayLike, radius: float) -> float:
     return radius * float(np.mean(np.linalg.norm((signs * factors) @ d, axis=1)))
 
 
-@checked(linear=checks.AT_LEAST_0, k=checks.COUNT)
-def contracted(linear: float, k: int, loss: PairLoss, score_bound: float) -> float:
+@checked
+def contracted(linear: NonNegative, k: Count, loss: PairLoss, score_bound: NonNegative) -> float:
     """Bound the average of ``loss`` on k pairs by the linear one: 2 L R(linear) + phi(0) (2/k) E |sum of k signs|.
 
     Parameters
@@ -206,8 +199,8 @@ def contracted(linear: float, k: int, loss: PairLoss, score_bound: float) -> flo
     return 2.0 * slope * linear + loss.at_zero * 2.0 / k * _expected_walk(k)
 
 
-@checked(linear=checks.AT_LEAST_0)
-def contracted_sample(linear: float, weights: ArrayLike, loss: PairLoss, score_bound: float) -> float:
+@checked
+def contracted_sample(linear: NonNegative, weights: ArrayLike, loss: PairLoss, score_bound: NonNegative) -> float:
     """Bound Definition 3 for ``loss`` by that of linear rankers: 2 L R(linear) + phi(0) E |sum sigma_j w_j|.
 
     Parameters
@@ -248,13 +241,3 @@ def _finite(differences: ArrayLike) -> Floats:
     if not len(found):
         raise DataError("differences: expected at least one pair, found none")
     return found
-
-
-def _estimate(weighted: Floats, radius: float, draws: int, rng: np.random.Generator) -> Estimate:
-    block = max(1, SIGNS_PER_BLOCK // len(weighted))
-    lengths = []
-    for start in range(0, draws, block):
-        signs = rng.integers(0, 2, (min(block, draws - start), len(weighted))) * 2.0 - 1.0
-        lengths.append(radius * np.linalg.norm(signs @ weighted, axis=1))
-    found = np.concatenate(lengths)
-    return Estimate(float(found.mean()), float(found.std(ddof=1) / math.sqrt(draws)))

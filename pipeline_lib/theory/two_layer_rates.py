@@ -35,17 +35,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import Count, NonNegative, Positive, Probability, Total, checked
+from pipeline_lib.core.errors import DataError
 
 # Budgets with more numbers of queries than these are searched on a grid first, and then around its best point.
 MOST_TRIED = 1_000_000
 AROUND = 1_000
 
 
-@checked(queries=checks.AT_LEAST_0, documents=checks.AT_LEAST_0, pairs=checks.AT_LEAST_0)
+@checked
 @dataclass(frozen=True)
 class Variances:
     """What queries, documents and pairs contribute to the variance of the loss of one ranker.
@@ -71,12 +71,12 @@ class Variances:
     >>> Variances(0.0, 0.2, 0.3)
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.DataError: pairs: expected at least twice the variance of documents, 0.4, found 0.3
+    pipeline_lib.core.errors.DataError: pairs: expected at least twice the variance of documents, 0.4, found 0.3
     """
 
-    queries: float
-    documents: float
-    pairs: float
+    queries: NonNegative
+    documents: NonNegative
+    pairs: NonNegative
 
     def __post_init__(self) -> None:
         if self.pairs < 2.0 * self.documents * (1.0 - 1e-12):
@@ -125,7 +125,7 @@ class Rates:
 
 
 @checked
-def worst_case(loss_bound: float = 1.0) -> Variances:
+def worst_case(loss_bound: Positive = 1.0) -> Variances:
     """The largest variances of a loss in [0, M]: v = M^2/4, the same loss for all pairs of a query.
 
     They give a bound that holds whatever the distribution is, and does not change with the documents.
@@ -138,13 +138,13 @@ def worst_case(loss_bound: float = 1.0) -> Variances:
     return Variances(loss_bound**2 / 4.0, 0.0, 0.0)
 
 
-@checked(log_rankers=checks.AT_LEAST_0)
+@checked
 def bound(
     documents_per_query: ArrayLike,
     variances: Sequence[Variances],
-    log_rankers: float,
-    delta: float,
-    loss_bound: float = 1.0,
+    log_rankers: NonNegative,
+    delta: Probability,
+    loss_bound: Positive = 1.0,
 ) -> Rates:
     """The bound with both rates: sqrt(2 S log(N/delta)/n) and M log(N/delta)/(3 n).
 
@@ -197,9 +197,13 @@ def best_depth(variances: Variances) -> float:
     return max(2.0, 1.0 + math.sqrt(2.0 * variances.rest / variances.queries)) if variances.queries else math.inf
 
 
-@checked(documents=checks.Range(2, 2**53), log_rankers=checks.AT_LEAST_0)
+@checked
 def budget(
-    documents: int, variances: Sequence[Variances], log_rankers: float, delta: float, loss_bound: float = 1.0
+    documents: Total,
+    variances: Sequence[Variances],
+    log_rankers: NonNegative,
+    delta: Probability,
+    loss_bound: Positive = 1.0,
 ) -> tuple[NDArray[np.int64], Rates]:
     """The best plan for C documents by :func:`bound`, in whole documents: m_1 >= ... >= m_n, and the bound for it.
 
@@ -232,14 +236,14 @@ def budget(
     return lengths, bound(lengths, variances, log_rankers, delta, loss_bound)
 
 
-@checked(queries=checks.COUNT, documents=checks.Range(2, 2**53), log_rankers=checks.AT_LEAST_0)
+@checked
 def of_even_lists(
-    queries: int,
-    documents: int,
+    queries: Count,
+    documents: Total,
     variances: Sequence[Variances],
-    log_rankers: float,
-    delta: float,
-    loss_bound: float = 1.0,
+    log_rankers: NonNegative,
+    delta: Probability,
+    loss_bound: Positive = 1.0,
 ) -> Rates:
     """:func:`bound` for C documents over n queries as evenly as possible, without listing the lengths.
 

@@ -23,16 +23,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
-from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import MAX_LABEL, checked
-from pipeline_lib.compiled import njit
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import MAX_LABEL, Count, Positive, checked
+from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import bundle
 from pipeline_lib.learners.problem import Problem
-from pipeline_lib.ranking import best_below
-from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Norm, Surrogate
+from pipeline_lib.surrogates.slam import hinges
 
 STEPS = 30
 """The largest number of times that the direction is improved."""
@@ -68,7 +68,7 @@ class Direction:
 
 
 @checked
-def expected_maximum(n: int) -> float:
+def expected_maximum(n: Count) -> float:
     """E max of n independent standard normal variables, to about 1e-12.
 
     Example
@@ -110,7 +110,7 @@ def lead_and_spread(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, v: Arra
     slopes = _lead_slopes(labels, bounds, weights)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
         leads = np.add.reduceat(slopes * s, bounds[:-1])
-        spreads = _excesses(s, labels, bounds, weights)[0] + leads
+        spreads = hinges(s, labels, bounds, weights, 0.0, False)[0] + leads
     if not np.isfinite([leads, spreads]).all():
         raise DataError("scores, v: expected products that can be summed, found a sum beyond the range of float64")
     return leads, spreads
@@ -124,8 +124,8 @@ def _checked_weights(v: ArrayLike, n: int) -> Floats:
     return weights
 
 
-@checked(tol=checks.POSITIVE)
-def best_direction(data: RankingData, v: ArrayLike, tol: float = 1e-6) -> Direction:
+@checked
+def best_direction(data: RankingData, v: ArrayLike, tol: Positive = 1e-6) -> Direction:
     """The direction with the largest ratio of lead and spread.
 
     The ratio is maximised by Dinkelbach's method: spread(u) - c lead(u) is minimised over the unit ball by cutting
@@ -180,7 +180,7 @@ def best_direction(data: RankingData, v: ArrayLike, tol: float = 1e-6) -> Direct
 def _at(data: RankingData, y: NDArray[np.int32], v: Floats, slopes: Floats, u: Floats) -> Direction:
     scores = data.X64 @ u
     lead = float(slopes @ scores) / data.n_queries
-    return Direction(u, lead, lead + float(_excesses(scores, y, data.offsets, v)[0].mean()))
+    return Direction(u, lead, lead + float(hinges(scores, y, data.offsets, v, 0.0, False)[0].mean()))
 
 
 class _Balance(Surrogate):
@@ -192,14 +192,11 @@ class _Balance(Surrogate):
         self.v, self.slopes, self.c = v, slopes, c
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        excesses, gradient = _excesses(scores, y, offsets, self.v)
+        excesses, gradient = hinges(scores, y, offsets, self.v, 0.0, False)
         leads = np.add.reduceat(self.slopes * scores, offsets[:-1])
         return 1.0 + excesses + (1.0 - self.c) * leads, gradient + (1.0 - self.c) * self.slopes
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
-        return math.inf
-
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         return math.inf
 
 
@@ -225,21 +222,3 @@ def _lead_slopes(y, offsets, v):  # type: ignore[no-untyped-def]
         for i in range(begin, end):
             slopes[i] = (v[i] if y[i] > lowest else 0.0) - sums[y[i]]
     return slopes
-
-
-@njit
-def _excesses(s, y, offsets, v):  # type: ignore[no-untyped-def]
-    # sum_i v_i (max of lower s_j - s_i) of every query, the spread less the lead, and its gradient
-    values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
-    best = np.full(MAX_LABEL + 2, -1, np.int64)
-    for q in range(len(values)):
-        begin, end = offsets[q], offsets[q + 1]
-        top = best_below(s[begin:end], y[begin:end], best)
-        for i in range(begin, end):
-            k = best[y[i]]
-            if k >= 0:
-                values[q] += v[i] * (s[begin + k] - s[i])
-                gradient[i] -= v[i]
-                gradient[begin + k] += v[i]
-        best[: top + 2] = -1
-    return values, gradient

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import shutil
@@ -16,7 +17,6 @@ import psutil
 
 from ..workflow import forked
 from ..workflow.conftest import Project
-from .polling import query_often
 from .slurm import FOLDER, Slurm
 
 CODE = Path(__file__).with_name("accidents.py")
@@ -46,7 +46,7 @@ class Run:
             [*arguments, "--workflow-profile", f"profiles/{profile}", "--configfile", "small.yaml"],
             self.project.folder,
             environment,
-            prepare=query_often,
+            prepare=functools.partial(forked.query_every, 1.0),
         )
 
     @contextlib.contextmanager

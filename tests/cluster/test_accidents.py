@@ -42,7 +42,7 @@ STUDY = {
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The study as it comes out on this machine; on a cluster, every model is a submission of its own."""
     project = copy_project(tmp_path_factory.mktemp("accidents") / "reference", STUDY)
-    runs.set_constant(project, "planning", "BATCH_SECONDS", 2.0)
+    runs.set_constant(project, "study/planning", "BATCH_SECONDS", 2.0)
     project.snakemake()
     return project
 

@@ -96,8 +96,8 @@ def test_a_full_quota_delays_submissions_and_is_named(
     accounted: Slurm, finished: Project, finished_copy: Project, tmp_path: Path
 ) -> None:
     lose(finished_copy, "random", "listnet")
-    runs.set_constant(finished_copy, "planning", "BATCH_SECONDS", 2.0)  # every model is a submission of its own
-    runs.set_constant(finished_copy, "snakemake_internals", "PAUSE", 2.0)
+    runs.set_constant(finished_copy, "study/planning", "BATCH_SECONDS", 2.0)  # every model is a submission of its own
+    runs.set_constant(finished_copy, "study/snakemake_internals", "PAUSE", 2.0)
     before = len(accounted.jobs())
     run = Run(finished_copy, accounted, runs.plan(tmp_path / "accidents", {}))
     accounted.set_quota(1)

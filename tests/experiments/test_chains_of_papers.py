@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Iterator
 from itertools import groupby
@@ -12,12 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline_lib import RankingData, surrogates
-from pipeline_lib.papers.chains import COLUMNS
-from pipeline_lib.papers.lists.computations.chain import CERTIFICATE
+from pipeline_lib import RankingData, papers, surrogates
+from pipeline_lib.data.rows import schema
+from pipeline_lib.papers.chains import ChainLink
+from pipeline_lib.papers.lists.chain.experiment import CERTIFICATE
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import list_bounds, stability
 from pipeline_lib.theory.known_population import scaled
+from tests.papers.jobs import Given
+from tests.papers.jobs import tables as tables_of
 from tests.readings import judged
 from tests.small_settings import SETTINGS
 
@@ -27,10 +29,10 @@ Rows = list[dict[str, Any]]
 
 def computed(paper: str, datasets: dict[str, RankingData], changed: dict[str, Any]) -> Rows:
     """The rows of a paper's experiment with small settings."""
-    declared = importlib.import_module(f"pipeline_lib.papers.{paper}.experiments.chain").EXPERIMENT
-    computations = importlib.import_module(f"pipeline_lib.papers.{paper}.computations.chain")
-    rows: Rows = computations.run(declared.settings.parse(SETTINGS[paper]["chain"] | changed), datasets, 7)
-    return rows
+    declared = papers.experiment(paper, "chain")
+    settings = declared.settings.parse(SETTINGS[paper]["chain"] | changed)
+    [step] = declared.steps
+    return tables_of(step.run(Given(settings, 7, data=datasets))).get(f"{paper}-chain", [])
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +56,7 @@ def chains(rows: Rows) -> Iterator[tuple[str, Rows]]:
 def test_links_rise_where_a_proof_says_so(tables: dict[str, Rows], paper: str) -> None:
     for _, links in chains(tables[paper]):
         assert [row["position"] for row in links] == list(range(len(links)))
-        assert all(set(row) == set(COLUMNS) for row in links)
+        assert all(set(row) == set(schema(ChainLink)) for row in links)
         assert not links[0]["proved"]
         for row in links:
             assert row["low"] <= row["value"] <= row["high"]
@@ -98,14 +100,12 @@ def test_the_terms_of_twolayer_are_those_of_theorem_1(tables: dict[str, Rows]) -
     assert links[0]["trivial"] == M
 
 
-@pytest.mark.parametrize(
-    ("paper", "claims"), [("slam", "slam"), ("lists", "lists"), ("cone", "cone"), ("twolayer", "two")]
-)
-def test_an_exchange_of_links_is_caught(tables: dict[str, Rows], paper: str, claims: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("paper", PAPERS)
+def test_an_exchange_of_links_is_caught(tables: dict[str, Rows], paper: str, tmp_path: Path) -> None:
     # Few samples do not say which step costs most; without their noise it is known.
     certain = [{**row, "factor_low": row["factor"], "factor_high": row["factor"]} for row in tables[paper]]
     for claim, rows in (("links", tables[paper]), ("loss-of-steps", certain)):
-        judgement = judged(f"{claims}-{claim}", {f"{paper}-chain": rows}, {}, tmp_path)
+        judgement = judged(f"{paper}-{claim}", {f"{paper}-chain": rows}, {}, tmp_path)
         assert judgement.status != "refuted"
         assert judgement.severity is not None
         assert {plant.name: plant.caught for plant in judgement.severity.planted}["exchanged"]

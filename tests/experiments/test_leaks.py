@@ -6,7 +6,6 @@ are planted: some are refused where they happen, others are seen by a claim.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -16,28 +15,33 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline_lib import experiment, metrics, papers, seeds, storage
+from pipeline_lib import experiment, metrics, papers
 from pipeline_lib.claims import rules
 from pipeline_lib.commands import evaluate_model
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import seeds, storage
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.experiment import Job, Step
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Trained
-from pipeline_lib.papers.cone.computations import stability
-from pipeline_lib.papers.cone.experiments.stability import StabilitySettings
-from pipeline_lib.papers.lists.computations import grid, sparse
-from pipeline_lib.papers.lists.experiments.grid import GridSettings
-from pipeline_lib.papers.lists.experiments.sparse import SparseSettings
-from pipeline_lib.papers.slam.computations import practice, risk
-from pipeline_lib.papers.slam.experiments.risk import RiskSettings
-from pipeline_lib.papers.twolayer.computations import gaps, risks
-from pipeline_lib.papers.twolayer.experiments.gaps import GapsSettings
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.papers.cone.stability import experiment as stability
+from pipeline_lib.papers.cone.stability.experiment import StabilitySettings
+from pipeline_lib.papers.lists.grid import experiment as grid
+from pipeline_lib.papers.lists.grid.settings import GridSettings
+from pipeline_lib.papers.lists.sparse import experiment as sparse
+from pipeline_lib.papers.lists.sparse.experiment import SparseSettings
+from pipeline_lib.papers.slam.practice import experiment as practice
+from pipeline_lib.papers.slam.risk import experiment as risk
+from pipeline_lib.papers.slam.risk.experiment import RiskSettings
+from pipeline_lib.papers.twolayer import risks
+from pipeline_lib.papers.twolayer.gaps import experiment as gaps
+from pipeline_lib.papers.twolayer.gaps.experiment import GapsSettings
 from pipeline_lib.sources import catalog, folds
 from pipeline_lib.sources.catalog import Fold, Part
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
 from tests import readings
+from tests.papers.jobs import Given, tables
 from tests.small_settings import SETTINGS
 
 COMPARES = {
@@ -80,11 +84,11 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     population.draw(60, np.random.default_rng(0)).write_parquet(folder / "documents.parquet")
     parts = (("1", "2"), "3", "4"), (("3", "4"), "1", "2"), (("2", "4"), "3", "1"), (("2", "4"), "1", "3")
     layout = tuple(
-        Fold(tuple(f"all/{block}" for block in train), (f"all/{validation}",), (f"all/{test}",))
+        Fold(train=tuple(f"all/{block}" for block in train), validation=(f"all/{validation}",), test=(f"all/{test}",))
         for train, validation, test in parts
     )
-    whole = {"all": Part("all", (), (), None, None, None)}
-    data_set = replace(catalog.get("letor-sim"), parts=whole, split={"all": 4}, folds=layout)
+    changes = {"parts": {"all": Part()}, "split": {"all": 4}, "folds": layout}
+    data_set = catalog.get("letor-sim").model_copy(update=changes)
     folds.write_folds(data_set, folder / "documents.parquet", folder / "folds.parquet")
     return folder
 
@@ -140,7 +144,7 @@ def run(paper: str, name: str, data: Path, folder: Path) -> None:
                 folds=[data / "folds.parquet"],
                 tables=written,
             )
-            experiment.write(step.tables, paths, step.run(job))
+            experiment.write(step, paths, step.run(job))
             written += paths
 
 
@@ -170,7 +174,7 @@ def parsed(paper: str, name: str, settings: Any) -> Any:
 def test_training_samples_that_are_those_held_out_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     leak(monkeypatch, grid, lambda axes: (*axes[: axes.index("sample")], "held out") if "sample" in axes else axes)
     with pytest.raises(DataError, match="for test only, found train"):
-        grid.run(parsed("lists", "grid", GridSettings), "listnet", 1)
+        list(grid.measure(Job(parsed("lists", "grid", GridSettings), 1, {"loss": "listnet"})))
 
 
 def test_training_on_the_held_out_sample_itself_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,21 +187,21 @@ def test_training_on_the_held_out_sample_itself_is_refused(monkeypatch: pytest.M
 
     monkeypatch.setattr(grid.Slice, "sample", sample)
     with pytest.raises(DataError, match="for train, found test"):
-        grid.run(parsed("lists", "grid", GridSettings), "listnet", 1)
+        list(grid.measure(Job(parsed("lists", "grid", GridSettings), 1, {"loss": "listnet"})))
 
 
 def test_a_true_risk_on_a_training_sample_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = parsed("slam", "risk", RiskSettings)
     leak(monkeypatch, risk, lambda axes: (*axes[:2], "sample", settings.sizes[0], 0) if "truth" in axes else axes)
     with pytest.raises(DataError, match="for truth only, found train"):
-        risk.measure(settings, "slam-ndcg", 0, 1)
+        list(risk.measure(Job(settings, 1, {"surrogate": "slam-ndcg", "part": "0"})))
 
 
 def test_a_middle_risk_on_the_training_documents_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     original = gaps._drawn
     monkeypatch.setattr(gaps, "_drawn", lambda *given: [(data, data) for data, _ in original(*given)])
     with pytest.raises(DataError, match="for middle, found train"):
-        gaps.measure(parsed("twolayer", "gaps", GapsSettings), 1, 0)
+        list(gaps.measure(Given(parsed("twolayer", "gaps", GapsSettings), 1, {"slice": "0"})))
 
 
 def test_a_pool_that_a_search_has_seen_measures_no_risk() -> None:
@@ -210,10 +214,10 @@ def test_a_pool_that_a_search_has_seen_measures_no_risk() -> None:
 def test_samples_of_cones_and_of_sparse_rankers_are_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
     leak(monkeypatch, stability, lambda axes: (*axes[:2], "test"))
     with pytest.raises(DataError, match="for test only, found train"):
-        stability.run_slice(parsed("cone", "stability", StabilitySettings), 4, 1)
+        list(stability.retrain(Given(parsed("cone", "stability", StabilitySettings), 1, {"queries": "4"})))
     leak(monkeypatch, sparse, lambda axes: (*axes[:3], 0) if axes[-1] == "held out" else axes)
     with pytest.raises(DataError, match="for train only, found test"):
-        sparse.run(parsed("lists", "sparse", SparseSettings), 1)
+        list(sparse.measure(Job(parsed("lists", "sparse", SparseSettings), 1)))
 
 
 def test_parts_of_a_data_set_share_no_query() -> None:
@@ -245,18 +249,18 @@ def evaluated(toy: Path, folder: Path) -> dict[str, Any]:
 def test_a_model_is_not_measured_on_what_it_was_trained_or_chosen_on(
     toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = argparse.Namespace(**evaluated(toy, tmp_path))
-    evaluate_model.run(arguments)
+    arguments = evaluated(toy, tmp_path)
+    evaluate_model.run(**arguments)
     original = folds.queries
     for part in ("train", "validation"):
         leaking = {"train": "train", "validation": "validation", "test": part}
         monkeypatch.setattr(folds, "queries", lambda path, fold, asked, as_=leaking: original(path, fold, as_[asked]))
         with pytest.raises(DataError, match=f"of the {part} part of fold 1"):
-            evaluate_model.run(arguments)
+            evaluate_model.run(**arguments)
     # The test part of the next fold.
     monkeypatch.setattr(folds, "queries", lambda path, fold, part: original(path, fold % 4 + (part == "test"), part))
     with pytest.raises(DataError, match="expected to measure it on queries that it does not know"):
-        evaluate_model.run(arguments)
+        evaluate_model.run(**arguments)
 
 
 def test_the_labels_of_two_folds_exchanged_change_the_answer(tmp_path: Path) -> None:
@@ -272,8 +276,8 @@ def test_the_labels_of_two_folds_exchanged_change_the_answer(tmp_path: Path) -> 
     answers = []
     for y in (data.y, exchanged):
         values = {name: metrics.ndcg(one, y, data.offsets, 10) for name, one in scores.items()}
-        rows = practice.run(models, {"d": values}, {"d": number}, 0.95, 200, 1)
-        judged = readings.judged("slam-practice", {"slam-practice": rows}, {}, tmp_path)
+        rows = practice.compared("d", models, values, number, {"level": 0.95, "resamples": 200}, 1)
+        judged = readings.judged("slam-practice", tables(rows), {}, tmp_path)
         assert [plant.caught for plant in judged.severity.planted if plant.name == "labels-exchanged"] == [y is data.y]
         answers.append(judged.explanation)
     assert "ranks better than the best baseline" in answers[0]
@@ -286,7 +290,7 @@ def test_the_labels_of_two_folds_exchanged_change_the_answer(tmp_path: Path) -> 
 def status(claim: str, tables: dict[str, list[dict[str, Any]]], settings: dict[str, Any]) -> str:
     """What the checks of a claim say of such tables, whatever is planted."""
     [found] = [one for one in readings.ledger_of_claims() if one.id == claim]
-    return rules.judge(found.checks, readings.trials(claim, tables, settings), found.displayed).status
+    return rules.judge(found.checks, readings.trials(claim, tables, settings)).status
 
 
 def test_the_document_layer_of_a_leak_refutes_theorem_3(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,13 +303,14 @@ def test_the_document_layer_of_a_leak_refutes_theorem_3(monkeypatch: pytest.Monk
     for drawn in (original, leaking):
         monkeypatch.setattr(gaps, "_drawn", drawn)
         settings = GapsSettings.parse(small)
-        found = gaps.join(settings, gaps.measure(settings, 1, 0), 1)
-        statuses.append(status("two-thm3", {"twolayer-gaps": found.gaps, "twolayer-extremes": []}, small))
+        measured = list(gaps.measure(Given(settings, 1, {"slice": "0"})))
+        found = tables(gaps.join(Given(settings, 1, earlier=measured)))
+        statuses.append(status("twolayer-thm3", {**found, "twolayer-extremes": []}, small))
     assert statuses[1] == "refuted" != statuses[0]
 
 
 def test_a_true_risk_that_is_the_training_risk_refutes_theorem_8(monkeypatch: pytest.MonkeyPatch) -> None:
-    small, original = {**SETTINGS["slam"]["risk"], "sizes": [10], "repetitions": 6}, risk._losses
+    small, original = {**SETTINGS["slam"]["risk"], "sizes": [10], "repetitions": 6}, risk.losses_of
 
     def leaking(loss: Any, data: RankingData, w: Any) -> Any:
         sample = Population(PopulationSettings(features=3, documents=(3, 5))).draw(10, np.random.default_rng(0))
@@ -313,10 +318,11 @@ def test_a_true_risk_that_is_the_training_risk_refutes_theorem_8(monkeypatch: py
 
     statuses = []
     for losses in (original, leaking):
-        monkeypatch.setattr(risk, "_losses", losses)
+        monkeypatch.setattr(risk, "losses_of", losses)
         settings = RiskSettings.parse(small)
-        found = risk.summarise(risk.measure(settings, "listnet", 0, 1), 0.95)
-        statuses.append(status("slam-thm8", {"slam-risk": found.means, "slam-finite-risk": []}, small))
+        measured = risk.measure(Job(settings, 1, {"surrogate": "listnet", "part": "0"}))
+        found = tables(risk.summarised(measured, 0.95))
+        statuses.append(status("slam-thm8", {**found, "slam-finite-risk": []}, small))
     assert statuses[1] == "refuted" != statuses[0]
 
 
@@ -325,7 +331,7 @@ def test_every_experiment_that_compares_risks_has_a_planted_leak() -> None:
         table
         for claim in readings.ledger_of_claims()
         if any(plant.name == "leak" for plant in claim.planted)
-        for table in (reading.table.removeprefix("tables/") for reading in claim.readings)
+        for table in (reading.table for reading in claim.readings)
     }
     assert planted >= {
         *("lists-cells", "lists-on-data", "lists-sparse", "slam-risk", "cone-stability", "cone-leave-out"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib.errors import PipelineError
+from pipeline_lib.core.errors import PipelineError
 
 
 class Refused(Exception):
@@ -29,7 +29,7 @@ def difference(plain: Callable[[], Any], project: Callable[[], Any]) -> tuple[bo
     except PipelineError as error:
         return True, f"refused a valid input: {error}"
     except BaseException as error:
-        return True, _raised(error)
+        return True, raised(error)
     return True, None if found == expected else f"expected {expected!r}, found {found!r}"
 
 
@@ -41,11 +41,12 @@ def _of_refusal(places: tuple[str, ...], project: Callable[[], Any]) -> str | No
             return None
         return f"expected an error at one of {', '.join(places)}, found: {error}"
     except BaseException as error:
-        return _raised(error)
+        return raised(error)
     return f"accepted what breaks the format at one of {', '.join(places)}: {found!r}"
 
 
-def _raised(error: BaseException) -> str:
+def raised(error: BaseException) -> str:
+    """How an exception is reported that no reader may raise."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "pipeline_lib" in frame.filename]
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"raised {type(error).__name__}{where}: {str(error)[:200]}"

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pipeline_lib import metrics, surrogates
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import bandit, loss_ranges, rounds
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import generator
 from tests.learners.test_top_k_feedback import SplitMix64, drawn
 
 

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib import RankingData, configuration, learners
-from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.installed import why_unusable
-from pipeline_lib.learners import pairwise_perceptron, prank, trees
+from pipeline_lib import RankingData, learners
+from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.learners import models, pairwise_perceptron, prank
+from pipeline_lib.learners.installed import why_unusable
+from pipeline_lib.study import configuration
 
 
 def drawn(n=12, m=6, d=3, seed=0, noise=0.5):
@@ -74,17 +75,6 @@ def test_the_pairwise_perceptron_adds_the_pairs_in_the_wrong_order(seed):
     np.testing.assert_allclose(run.losses, losses)
 
 
-@pytest.mark.parametrize("name", ["prank", "pairwise-perceptron"])
-def test_the_best_number_of_passes_is_kept(name):
-    data, validation = drawn(), drawn(seed=1)
-    trained = learners.create(name, passes=4, selection="map").fit(data, validation, seed=3)
-    values = [tried["validation"] for tried in trained.record["tried"]]
-    assert trained.record["passes"] == 1 + int(np.argmax(values))
-    assert trained.record["validation"] == max(values) > 0.8
-    last = learners.create(name, passes=4, selection="map", average=False).fit(data, validation, seed=3)
-    assert last.model.to_dict() != trained.model.to_dict()
-
-
 def stump(threshold=0.5, **changes):
     fields = {
         "roots": [0],
@@ -95,7 +85,7 @@ def stump(threshold=0.5, **changes):
         "values": [0.0, -1.0, 2.0],
         "n_features": 2,
     }
-    return trees.TreesModel.of(**{**fields, **changes})
+    return models.TreesModel.of(**{**fields, **changes})
 
 
 def test_trees_send_documents_to_their_leaves():
@@ -135,7 +125,7 @@ def test_a_study_leaves_it_out_where_its_package_is_missing(monkeypatch):
     assert study.untrained == {"trees": "lightgbm is not installed (pip install lightgbm)"}
     with pytest.raises(ConfigurationError, match=r"no model .*\n  - models \(trees\): lightgbm is not installed"):
         configuration.check({"models": [trees]}, {"letor-sim": 5})
-    monkeypatch.setattr("pipeline_lib.learners.declaration.why_unusable", lambda package: None)
+    monkeypatch.setattr("pipeline_lib.learners.learner.why_unusable", lambda package: None)
     study = configuration.check(entry, {"letor-sim": 5})
     assert study.model_names("letor-sim") == ["trees", "listnet"]
     assert study.untrained == {}
@@ -164,6 +154,3 @@ def test_lambdamart_scores_as_lightgbm_does():
     booster = lightgbm.train(parameters, documents, num_boost_round=20)
     model = learners.lambdamart._model_of(booster.dump_model(), 4, None)
     np.testing.assert_allclose(model.predict(data), booster.predict(data.X64), rtol=1e-12, atol=1e-12)
-    trained = learners.create("lambdamart", trees=20, least_documents=5, selection="map").fit(data, drawn(seed=1, d=4))
-    assert trained.record["trees"] == 1 + int(np.argmax(trained.record["tried"]))
-    assert trained.record["validation"] > 0.8

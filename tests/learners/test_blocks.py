@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipeline_lib import RankingData, learners, query_blocks, storage, surrogates
+from pipeline_lib import RankingData, learners, surrogates
 from pipeline_lib.cli import main
+from pipeline_lib.core import storage
+from pipeline_lib.data import query_blocks
+from pipeline_lib.data.ranking_data import Standardisation
 from pipeline_lib.learners import design_matrix, erm
 from pipeline_lib.learners.problem import Problem
-from pipeline_lib.ranking_data import Standardisation
 from pipeline_lib.surrogates.base import SmoothSurrogate
 from pipeline_lib.theory import ranker_facts
 
@@ -60,18 +63,15 @@ def test_blocks_hold_every_query_once(n_queries: int) -> None:
 @pytest.mark.parametrize("name", ["listnet", "ranknet", "ranksvm", "slam-ndcg"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_risk_by_blocks_is_the_risk(name: str, weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipeline_lib.learners.weighting import weighted as weigh
-
     data, rng = drawn(1), np.random.default_rng(2)
     loss = surrogates.create(name)
-    if weighted:
-        loss = weigh(loss, rng.random(data.n_queries))
+    weights = rng.random(data.n_queries) if weighted else None
     w = rng.normal(size=D)
     found = []
     for whole, block in ((1 << 28, 1 << 22), (0, 16 * 8 * D)):
         monkeypatch.setattr(query_blocks, "WHOLE_BYTES", whole)
         monkeypatch.setattr(query_blocks, "BLOCK_BYTES", block)
-        problem = problem_of(data, loss)
+        problem = replace(problem_of(data, loss), weights=weights)
         scores = problem.X @ w
         value, gradient = problem.loss(scores)
         parts = [scores, np.array(value), gradient, problem.X.T @ gradient]

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from pipeline_lib import surrogates
-from pipeline_lib.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import erm
 from pipeline_lib.learners.balls import project
-from pipeline_lib.ranking_data import RankingData
 
 CONVEX = [name for name in surrogates.NAMES if surrogates.create(name).convex]
 OPTIONS = [
@@ -90,29 +89,3 @@ def test_many_features_in_an_l1_ball(name):
     fit = erm.fit(data, name, l2=0.0, radius=0.5, ball="l1")
     assert fit.certified, fit.reason
     assert np.abs(fit.w).sum() == pytest.approx(0.5, rel=1e-6)
-
-
-def test_the_bound_of_a_linear_programme_is_the_programme_s():
-    from scipy.optimize import linprog
-
-    data = drawn(n=6, m=5, d=3)
-    Z = np.concatenate(
-        [
-            data.X64[begin:end][i] - data.X64[begin:end][j]
-            for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True)
-            for i in range(end - begin)
-            for j in range(end - begin)
-            if data.y[begin + i] > data.y[begin + j]
-        ]
-    ).reshape(-1, 3)
-    # w = p - q: min sum of hinges / Q over sum p + q <= radius
-    cost = np.r_[np.zeros(6), np.full(len(Z), 1.0 / data.n_queries)]
-    system = np.vstack([np.hstack([-Z, Z, -np.eye(len(Z))]), np.r_[np.ones(6), np.zeros(len(Z))]])
-    best = linprog(cost, A_ub=system, b_ub=np.r_[-np.ones(len(Z)), 0.4], bounds=(0, None)).fun
-    fit = erm.fit(data, "ranksvm", l2=0.0, radius=0.4, ball="l1", tol=1e-8)
-    assert fit.objective == pytest.approx(best, rel=1e-7)
-
-
-def test_l1_is_spelled_right_or_refused():
-    with pytest.raises(DataError, match="ball: expected one of l2, l1, found 'l3'"):
-        erm.fit(DATA, "listnet", l2=0.1, radius=1.0, ball="l3")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from pipeline_lib import surrogates
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import bundle, erm, interior, query_cuts, smoothing
 from pipeline_lib.learners.problem import Problem
-from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import programmes
 from pipeline_lib.surrogates.base import SmoothableSurrogate
 

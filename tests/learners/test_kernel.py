@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 from pipeline_lib import metrics
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import kernel, models
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.kernel import RandomFourier
-from pipeline_lib.ranking_data import RankingData
 
 GAUSSIAN = {"kernel": "gaussian", "components": 200, "bandwidth": "median"}
 
@@ -66,20 +64,10 @@ def test_the_median_bandwidth_is_the_median_distance():
     assert kernel.median_distance(data, (1,)) == pytest.approx(np.median(distances))
 
 
-def test_the_same_seed_gives_the_same_features():
-    data = drawn()
-    a, b, other = (RandomFourier.of(data, 20, "median", seed) for seed in ((1, "a"), (1, "a"), (1, "b")))
-    np.testing.assert_array_equal(a.apply(data).X, b.apply(data).X)
-    assert not np.array_equal(a.apply(data).X, other.apply(data).X)
-
-
-def test_a_model_comes_back_from_json_bit_for_bit():
+def test_a_model_scores_what_the_learner_saw_up_to_the_single_precision_in_which_it_is_stored():
     data = drawn()
     features = fitted(GAUSSIAN, data, (3, "fold", 1))
     model = features.model(np.random.default_rng(0).standard_normal(200))
-    again = models.from_dict(json.loads(json.dumps(model.to_dict())))
-    np.testing.assert_array_equal(again.predict(data), model.predict(data))
-    # what the learner saw inside, up to the single precision in which it is stored
     np.testing.assert_allclose(model.predict(data), features.apply(data).X64 @ model.w, atol=1e-4)
 
 

@@ -33,6 +33,7 @@ def drawn(n=4, m=4, d=3, seed=0):
     return RankingData.from_arrays(X, y, np.repeat(np.arange(n), m))
 
 
+@pytest.fixture
 def by_changed_planes(monkeypatch):
     """All surrogates with kinks by planes below the mean loss, the model changed from its last solution."""
 
@@ -139,32 +140,21 @@ def certified(fit, best):
     assert fit.objective - fit.gap <= best + 1e-7 * abs(best) + 1e-9
 
 
+@pytest.mark.usefixtures("by_changed_planes")
 @pytest.mark.parametrize("name", KINKED)
-@pytest.mark.parametrize(("d", "l2"), [(3, 0.3), (3, 1e-3), (40, 0.3), (40, 1e-3)])
-def test_regularised(monkeypatch, name, d, l2):
-    by_changed_planes(monkeypatch)
+@pytest.mark.parametrize(
+    ("d", "l2", "radius", "ball"),
+    [
+        *((d, l2, None, "l2") for d in (3, 40) for l2 in (0.3, 1e-3)),
+        *((d, l2, radius, "l2") for d, radius in ((3, 0.3), (40, 0.03)) for l2 in (0.0, 0.1)),
+        *((d, 0.0, 0.3, "l1") for d in (3, 40)),
+    ],
+)
+def test_the_minimum_is_that_of_a_programme(name, d, l2, radius, ball):
     data = drawn(d=d)
-    certified(erm.fit(data, name, l2=l2), reference(data, name, l2))
-
-
-@pytest.mark.parametrize("name", KINKED)
-@pytest.mark.parametrize(("d", "l2", "radius"), [(3, 0.0, 0.3), (3, 0.1, 0.3), (40, 0.0, 0.03), (40, 0.1, 0.03)])
-def test_in_an_l2_ball(monkeypatch, name, d, l2, radius):
-    by_changed_planes(monkeypatch)
-    data = drawn(d=d)
-    fit = erm.fit(data, name, l2=l2, radius=radius)
-    assert np.linalg.norm(fit.w) <= radius * (1 + 1e-12)
-    certified(fit, reference(data, name, l2, radius))
-
-
-@pytest.mark.parametrize("name", KINKED)
-@pytest.mark.parametrize("d", [3, 40])
-def test_in_an_l1_ball(monkeypatch, name, d):
-    by_changed_planes(monkeypatch)
-    data = drawn(d=d)
-    fit = erm.fit(data, name, l2=0.0, radius=0.3, ball="l1")
-    assert np.abs(fit.w).sum() <= 0.3 * (1 + 1e-12)
-    certified(fit, reference_in_l1_ball(data, name, 0.3))
+    fit = erm.fit(data, name, l2=l2, radius=radius, ball=ball)
+    assert radius is None or np.linalg.norm(fit.w, 2 if ball == "l2" else 1) <= radius * (1 + 1e-12)
+    certified(fit, reference_in_l1_ball(data, name, radius) if ball == "l1" else reference(data, name, l2, radius))
 
 
 @pytest.mark.parametrize("name", CONVEX)
@@ -176,9 +166,9 @@ def test_more_features_than_documents(name):
 
 @pytest.mark.parametrize("changed", [True, False])
 @pytest.mark.parametrize(("radius", "ball"), [(None, "l2"), (0.1, "l2"), (0.2, "l1")])
-def test_planes_of_other_l2_change_no_minimum(monkeypatch, radius, ball, changed):
+def test_planes_of_other_l2_change_no_minimum(request, radius, ball, changed):
     if changed:
-        by_changed_planes(monkeypatch)
+        request.getfixturevalue("by_changed_planes")
     data = drawn(n=10, m=5, d=40, seed=3)
     values = [1e-3, 1e-1, 10.0]
     for l2, fit in zip(values, erm.path(data, "svm-map", values, radius=radius, ball=ball), strict=True):
@@ -187,17 +177,17 @@ def test_planes_of_other_l2_change_no_minimum(monkeypatch, radius, ball, changed
         assert fit.objective == pytest.approx(alone.objective, rel=2e-6)
 
 
-def test_an_inactive_ball_without_l2_changes_nothing(monkeypatch):
-    by_changed_planes(monkeypatch)
+@pytest.mark.usefixtures("by_changed_planes")
+def test_an_inactive_ball_without_l2_changes_nothing():
     data = drawn(n=20, m=5, d=3)
     best = reference(data, "slam-ndcg", 1e-9)
     certified(erm.fit(data, "slam-ndcg", l2=0.0, radius=1e3), best)
 
 
-def test_either_way_to_solve_the_model_reaches_the_same_minimum(monkeypatch):
+def test_either_way_to_solve_the_model_reaches_the_same_minimum(request):
     data = drawn(n=30, m=6, d=8, seed=2)
     anew = erm.fit(data, "slam-ndcg", l2=0.01, tol=1e-8)
-    by_changed_planes(monkeypatch)
+    request.getfixturevalue("by_changed_planes")
     changed = erm.fit(data, "slam-ndcg", l2=0.01, tol=1e-8)
     assert anew.certified
     assert changed.certified

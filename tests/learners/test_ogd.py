@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from pipeline_lib import learners, surrogates
-from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.learners import models, ogd
+from pipeline_lib import surrogates
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners import ogd
 from pipeline_lib.learners.balls import norm, project
-from pipeline_lib.ranking_data import RankingData
 
 CONVEX = [name for name in surrogates.NAMES if surrogates.create(name).convex]
 
@@ -93,7 +93,6 @@ def test_the_smooth_step_is_the_best_for_its_bound(n, radius, smoothness, risk):
 
 
 def test_the_steps_of_the_experiments():
-    assert ogd.power_step(1000, 2 / 3) == pytest.approx(0.01)
     np.testing.assert_allclose(ogd.decreasing_steps(3, 2.0), [2, 2 / np.sqrt(2), 2 / np.sqrt(3)])
 
 
@@ -106,7 +105,6 @@ def test_the_steps_of_the_experiments():
         ({"order": [0, 20]}, r"order\[1\]: .*from 0 to 19, found 20"),
         ({"order": [0.5]}, "order: expected whole numbers"),
         ({"radius": -1.0}, "radius: expected a finite number > 0"),
-        ({"start": [1.0]}, r"start: expected .*\(4,\)"),
         ({"radius": 1.0, "ball": "l3"}, "ball: expected one of l2, l1, found 'l3'"),
     ],
 )
@@ -118,35 +116,3 @@ def test_wrong_arguments_are_refused(wrong, said):
 def test_steps_that_overflow_are_named():
     with pytest.raises(DataError, match="step: too large"), np.errstate(all="ignore"):
         ogd.run(drawn(), "squared", step=1e30, order=np.zeros(60, int))
-
-
-SETTINGS = {"surrogate": "listnet", "step": [0.001, 0.1], "passes": 3, "selection": "ndcg@10"}
-
-
-def test_training_chooses_its_step_on_the_validation_part_and_is_repeatable():
-    train, validation = drawn(1, n=60), drawn(2, n=40)
-    first = learners.get("ogd").train(train, validation, SETTINGS, (1, "fold", 1))
-    again = learners.get("ogd").train(train, validation, SETTINGS, (1, "fold", 1))
-    assert first.model.to_dict() == again.model.to_dict()
-    values = {tried["step"]: tried["validation"] for tried in first.record["tried"]}
-    assert first.record["validation"] == max(values.values())
-    assert first.record["iterations"] == 180
-    assert values[first.record["step"]] == max(values.values())
-    np.testing.assert_array_equal(
-        models.from_dict(first.model.to_dict()).predict(validation), first.model.predict(validation)
-    )
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"steps": [1.0]}, "did you mean 'step'"),
-        ({"passes": 0}, "passes: .*found 0"),
-        ({"step": []}, "step: "),
-        ({"step": ["a"]}, r"step\[0\]: .*found 'a'"),
-        ({"features": "cooked"}, "features.*'standardised' or 'raw'"),
-    ],
-)
-def test_wrong_settings_are_refused(wrong, said):
-    with pytest.raises(ConfigurationError, match=said):
-        ogd.train(drawn(), drawn(), {**SETTINGS, **wrong}, 0)

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib import learners
-from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.learners import models, perceptron
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners import perceptron
 from pipeline_lib.surrogates import slam
 
 MEASURES = ["ndcg", "map", "ndcg@3"]
@@ -191,29 +190,3 @@ def test_undefined_measures_cost_nothing_and_teach_nothing():
 def test_wrong_arguments_are_refused(wrong, said):
     with pytest.raises((DataError, ConfigurationError), match=said):
         perceptron.run(drawn(0), **wrong)
-
-
-def test_labels_and_features_are_checked_at_the_door():
-    with pytest.raises(DataError):
-        RankingData.from_arrays([[1.0], [2.0]], [0.5, 1.0], [1, 1])
-    with pytest.raises(DataError):
-        RankingData.from_arrays([[math.inf], [2.0]], [0, 1], [1, 1])
-
-
-SETTINGS = {"passes": 4, "selection": "ndcg@10"}
-
-
-@pytest.mark.parametrize(
-    "features", ["standardised", "raw", {"kernel": "gaussian", "components": 30, "bandwidth": 1.0}]
-)
-def test_training_keeps_the_best_number_of_passes_and_is_repeatable(features):
-    train, validation = drawn(1, n=50), drawn(2, n=40)
-    first = learners.get("perceptron").train(train, validation, {**SETTINGS, "features": features}, (1, "fold", 1))
-    again = learners.get("perceptron").train(train, validation, {**SETTINGS, "features": features}, (1, "fold", 1))
-    assert first.model.to_dict() == again.model.to_dict()
-    values = [tried["validation"] for tried in first.record["tried"]]
-    assert len(values) == 4
-    assert first.record["passes"] == int(np.argmax(values)) + 1
-    np.testing.assert_array_equal(
-        models.from_dict(first.model.to_dict()).predict(validation), first.model.predict(validation)
-    )

@@ -14,24 +14,25 @@ import polars as pl
 import pytest
 
 from pipeline_lib import RankingData, learners
-from pipeline_lib.errors import ArgumentError, ConfigurationError, DamagedFileError, DataError
+from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DamagedFileError, DataError
 from pipeline_lib.learners import models
 from pipeline_lib.learners.ranker import Trained
+from pipeline_lib.learners.selection import mean_measure
 
 KERNEL = {"kernel": "gaussian", "components": 8, "bandwidth": "median"}
 QUICK: dict[str, dict[str, Any]] = {
     "adarank": {"rounds": 3},
     "bandit": {"surrogate": "squared", "step": [0.1, 1.0], "passes": 3},
-    "cone": {"basis": 2, "passes": 2, "restarts": 1},
+    "cone": {"basis": 2, "passes": 2, "restarts": 2},
     "erm": {"surrogate": "listnet", "l2": [0.1, 1.0]},
     "lambdamart": {"trees": 5, "least_documents": 2},
-    "ogd": {"surrogate": "squared", "step": 0.1, "passes": 2},
+    "ogd": {"surrogate": "squared", "step": [0.01, 0.1], "passes": 2},
     "pairwise-perceptron": {"passes": 2},
     "prank": {"passes": 2},
     "perceptron": {"passes": 2},
     "rankboost": {"rounds": 3},
     "top-k-feedback": {"surrogate": "squared", "k": 1, "step": [0.1, 1.0], "passes": 3},
-    "erm with a kernel": {"surrogate": "listnet", "l2": 0.1, "features": KERNEL},
+    "erm with a kernel": {"surrogate": "listnet", "l2": [0.1, 1.0], "features": KERNEL},
     "perceptron with a kernel": {"passes": 2, "features": KERNEL},
 }
 SETTINGS = {name: {"surrogate": "squared"} if learners.get(name).with_surrogate else {} for name in learners.NAMES}
@@ -102,6 +103,36 @@ def test_the_same_seed_gives_the_same_ranker(case: str, data, fitted) -> None:
     again = create(case).fit(data, seed=4)
     assert again.model.to_dict() == fitted[case].model.to_dict()
     assert again.record == fitted[case].record
+
+
+CHOOSING = [case for case in SETTINGS if not learners.get(case.partition(" ")[0]).control]
+
+
+@pytest.mark.parametrize("case", CHOOSING)
+def test_what_is_kept_is_best_on_the_validation_part(case: str, data) -> None:
+    train, held = data.take(range(10)), data.take(range(10, 16))
+    trained = create(case).fit(train, held, seed=4)
+    tried = next(trained.record[name] for name in ("tried", "course", "path") if name in trained.record)
+    best = max(one["validation"] if isinstance(one, dict) else one for one in tried)
+    reached = mean_measure(trained.predict(held), held, trained.record["settings"]["selection"])
+    assert len(tried) > 1
+    assert trained.record.get("validation", best) == best == pytest.approx(reached)
+
+
+@pytest.mark.parametrize("name", [name for name in learners.NAMES if name in SETTINGS])
+def test_a_setting_that_is_unknown_or_has_no_such_value_is_named(name: str, data) -> None:
+    wrong = {"nonsense": 1} | {setting: {"no": "such value"} for setting in learners.get(name).settings.model_fields}
+    for setting, value in wrong.items():
+        with pytest.raises(ConfigurationError, match=rf"{name}.*{setting}"):
+            learners.get(name).train(data, data, {**SETTINGS[name], setting: value}, 0)
+
+
+@pytest.mark.parametrize("case", CHOOSING)
+def test_queries_to_train_on_and_to_choose_by_are_needed(case: str, data) -> None:
+    train = learners.get(case.partition(" ")[0]).train
+    for part, given in (("train", (data.take([]), data)), ("validation", (data, data.take([])))):
+        with pytest.raises(DataError, match=rf"{part}: .*at least one"):
+            train(*given, SETTINGS[case], 0)
 
 
 @pytest.mark.parametrize("case", [case for case in SETTINGS if case not in LABELS_OR_QUERIES])
@@ -206,7 +237,7 @@ def test_a_wrong_setting_is_named_before_training() -> None:
 
 
 def test_files_that_hold_no_ranker_are_refused(data, fitted, tmp_path: Path) -> None:
-    from pipeline_lib import storage
+    from pipeline_lib.core import storage
 
     path = tmp_path / "ranker.json"
     with pytest.raises(DataError, match=r"ranker\.json"):

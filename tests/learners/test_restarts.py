@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pipeline_lib import surrogates
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import erm
-from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Surrogate
 
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline_lib import learners
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import sublists
-from pipeline_lib.ranking_data import RankingData
 
 
 def data(lengths: list[int], d: int = 1) -> RankingData:

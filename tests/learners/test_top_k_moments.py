@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline_lib import surrogates
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 
 BOUNDED = ("squared", "kl", "ranksvm")

@@ -7,8 +7,8 @@ import zipfile
 import pytest
 
 from pipeline_lib import surrogates
+from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.learners import erm
-from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.sources import letor
 
 QUICK = [name for name in surrogates.NAMES if surrogates.create(name).convex and name != "structured-ndcg"]

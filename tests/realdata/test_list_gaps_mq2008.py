@@ -7,9 +7,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from pipeline_lib.papers.lists.computations import real
-from pipeline_lib.papers.lists.experiments.real import RealSettings
+from pipeline_lib.papers.lists.real.experiment import RealSettings, measure
 from pipeline_lib.sources import letor
+from tests.papers.jobs import Given
 
 ASKED = RealSettings.parse(
     {
@@ -33,27 +33,24 @@ def rows(mirror, tmp_path_factory):
     text = tmp_path_factory.mktemp("mq2008") / "train.txt"
     with zipfile.ZipFile(mirror / "MQ2008.zip") as files:
         text.write_bytes(files.read("MQ2008/Fold1/train.txt"))
-    return real.run(ASKED, letor.read(text), "MQ2008", 1)
+    return list(measure(Given(ASKED, 1, data={"MQ2008": letor.read(text)})))
 
 
 def test_minimisers_are_certified_and_gaps_bounded(rows):
     assert len(rows) == 20 * 4
-    assert all(row["certified_gap"] <= 1e-4 for row in rows if row["learner"] in ("erm", "rerm"))
-    assert all(row["gap"] < row["bound"] for row in rows)
+    assert all(row.certified_gap <= 1e-4 for row in rows if row.learner in ("erm", "rerm"))
+    assert all(row.gap < row.bound for row in rows)
 
 
 def test_excess_risks_are_below_their_bounds_and_the_worst_gap_is_above_the_minimiser(rows):
-    assert all(row["excess"] <= row["excess_bound"] for row in rows if row["learner"] != "worst")
+    assert all(row.excess <= row.excess_bound for row in rows if row.learner != "worst")
     for loss in ("listnet", "ranksvm"):
-        mine = [row for row in rows if row["loss"] == loss and row["n"] == 25]
-        least, worst = (np.mean([row["gap"] for row in mine if row["learner"] == name]) for name in ("erm", "worst"))
+        mine = [row for row in rows if row.loss == loss and row.n == 25]
+        least, worst = (np.mean([row.gap for row in mine if row.learner == name]) for name in ("erm", "worst"))
         assert worst > least
 
 
 def test_gaps_fall_with_more_queries(rows):
     for loss in ("listnet", "ranksvm"):
-        few, many = (
-            [row["gap"] for row in rows if (row["loss"], row["n"], row["learner"]) == (loss, n, "erm")]
-            for n in (25, 200)
-        )
+        few, many = ([row.gap for row in rows if (row.loss, row.n, row.learner) == (loss, n, "erm")] for n in (25, 200))
         assert np.mean(many) < np.mean(few)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import conversion, letor
 
 FACTS = {

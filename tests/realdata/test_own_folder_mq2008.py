@@ -20,7 +20,7 @@ def test_folds_that_share_queries_are_those_of_the_catalogue(mirror: Path, tmp_p
         archive.extractall(tmp_path)
     entry = OwnDataSettings.parse({"name": "own", "folder": str(tmp_path / "MQ2008")})
     own, known = own_data.data_set(entry), catalog.get("MQ2008")
-    files = {part: own.raw_path(part, tmp_path) for part in own.parts}
+    files = {part: own.raw_paths(part, tmp_path)[0] for part in own.parts}
     summary = conversion.convert_own(files, tmp_path / "own.parquet", Options(), shared=own.shared)
     assert known.counts is not None
     assert (summary.rows, summary.queries) == (known.counts.rows, known.counts.queries)

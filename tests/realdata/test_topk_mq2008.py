@@ -6,10 +6,11 @@ import zipfile
 
 import pytest
 
-from pipeline_lib.papers.topk.computations import figure
-from pipeline_lib.papers.topk.experiments.figure import FigureSettings
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.papers.topk.figure import experiment as figure
+from pipeline_lib.papers.topk.figure.experiment import FigureSettings
 from pipeline_lib.sources import letor
+from tests.papers.jobs import Given
 
 pytestmark = pytest.mark.slow
 
@@ -22,6 +23,10 @@ ASKED = FigureSettings(
     repair_radii=(10.0,),
     repair_factors=(16.0,),
     repair_seeds=2,
+    sweep_labels=(1,),
+    sweep_rounds=1000,
+    sweep_seeds=2,
+    bandit_factors=(1.0,),
 )
 # Average NDCG@10 over 250,000 rounds, of queries with a relevant document; five seeds, to .01 or so.
 MEASURED = {
@@ -47,8 +52,10 @@ def mq2008(mirror, tmp_path_factory) -> RankingData:
 
 @pytest.fixture(scope="module")
 def final(mq2008) -> dict[tuple[str, str], float]:
-    rows = figure.measure(ASKED, "MQ2008", mq2008, figure.choose(ASKED, "MQ2008", mq2008, 1), 1).curves
-    return {(row["panel"], row["learner"]): row["ndcg"] for row in rows if row["round"] == ASKED.rounds}
+    chosen = list(figure.choose(Given(ASKED, 1, data={"MQ2008": mq2008})))
+    found = figure.measure(Given(ASKED, 1, data={"MQ2008": mq2008}, earlier=chosen))
+    rows = [row for row in found if isinstance(row, figure.Curve)]
+    return {(row.panel, row.learner): row.ndcg.value for row in rows if row.round == ASKED.rounds}
 
 
 def test_the_ends_of_the_curves_are_as_measured_before(final):

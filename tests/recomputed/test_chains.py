@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from pipeline_lib import RankingData, surrogates
-from pipeline_lib.papers.lists.computations import chain as lists_chain
-from pipeline_lib.papers.lists.experiments.chain import ListsChainSettings
-from pipeline_lib.papers.twolayer.computations import chain as two_chain
-from pipeline_lib.papers.twolayer.experiments.chain import TwoLayerChainSettings
-from pipeline_lib.seeds import generator
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.papers.lists.chain import experiment as lists_chain
+from pipeline_lib.papers.lists.chain.experiment import ListsChainSettings
+from pipeline_lib.papers.twolayer.chain import experiment as two_chain
+from pipeline_lib.papers.twolayer.chain.experiment import TwoLayerChainSettings
 from pipeline_lib.theory.known_population import scaled
 
 W, N, DELTA = 2.0, 50, 0.05
@@ -117,7 +117,7 @@ def hinge_pairs(w: tuple[float, float], query: Query) -> float:
 def test_theorem_2_link_by_link() -> None:
     settings = TwoLayerChainSettings.parse({"queries": [N], "repetitions": 8, "radius": W, "documents": 4, "starts": 3})
     pairs = two_chain.KnownPairs(DATA, two_chain.pair_losses.get("hinge"), W)
-    of = two_chain.measure(settings, pairs, N, (2, "test"))
+    of = two_chain.sampled(settings, pairs, N, (2, "test"))
     chains = {one.bound: one for one in two_chain.all_chains(settings, pairs, N, of)}
     links = {link.name: link for link in chains["theorem-2"].links}
     losses = [[hinge_pairs(w, query) for query in QUERIES] for w in GRID]

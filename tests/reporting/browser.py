@@ -91,11 +91,6 @@ class Browser:
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
-    def picture(self, path: Path, *, whole: bool = False) -> None:
-        """Write a picture of the window, or of the whole page."""
-        found = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(found["data"]))
-
     def printed(self) -> bytes:
         """The page as PDF."""
         return base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"])

@@ -5,10 +5,10 @@ Nothing here is a result. Tests read it; ``python tests/reporting/made_study.py 
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -16,92 +16,35 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pipeline_lib import storage
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial, write_evidence
+from pipeline_lib.claims import ledger
 from pipeline_lib.claims.kinds import Bound, Cells, Equals
 from pipeline_lib.claims.ledger import Claim
 from pipeline_lib.claims.planted import Planted
+from pipeline_lib.claims.trials import Trial
 from pipeline_lib.claims.verdicts import Check
+from pipeline_lib.core import storage
 from pipeline_lib.papers import names
+from pipeline_lib.statistics import Interval
 from tests.readings import ledger_of_claims
 
 ROOT = Path(__file__).parents[2]
+PATH = [1e-4, 1e-3, 1e-2]
 MODELS: list[dict[str, Any]] = [
-    {
-        "model": "erm-listnet",
-        "title": "ListNet",
-        "algorithm": "erm",
-        "surrogate": "listnet",
-        "control": False,
-        "settings": {"l2": [1e-4, 1e-3, 1e-2], "tol": 1e-6},
-    },
-    {
-        "model": "erm-ranksvm",
-        "title": "RankSVM",
-        "algorithm": "erm",
-        "surrogate": "ranksvm",
-        "control": False,
-        "settings": {"l2": [1e-4, 1e-3, 1e-2], "normalisation": "sum"},
-    },
-    {
-        "model": "erm-slam-ndcg",
-        "title": "SLAM-NDCG",
-        "algorithm": "erm",
-        "surrogate": "slam-ndcg",
-        "control": False,
-        "settings": {"l2": [1e-4, 1e-3, 1e-2]},
-    },
-    {
-        "model": "adarank-map",
-        "title": "AdaRank-MAP",
-        "algorithm": "adarank",
-        "surrogate": None,
-        "control": False,
-        "settings": {"rounds": 300},
-    },
-    {
-        "model": "random",
-        "title": "random",
-        "algorithm": "random",
-        "surrogate": None,
-        "control": True,
-        "settings": {},
-    },
-    {
-        "model": "best-single-feature",
-        "title": "best single feature",
-        "algorithm": "best-feature",
-        "surrogate": None,
-        "control": True,
-        "settings": {},
-    },
-    {
-        "model": "ideal",
-        "title": "ideal",
-        "algorithm": "ideal",
-        "surrogate": None,
-        "control": True,
-        "settings": {},
-    },
+    {"model": model, "title": title, "algorithm": algorithm, "surrogate": surrogate, "control": control}
+    | {"settings": settings}
+    for model, title, algorithm, surrogate, control, settings in (
+        ("erm-listnet", "ListNet", "erm", "listnet", False, {"l2": PATH, "tol": 1e-6}),
+        ("erm-ranksvm", "RankSVM", "erm", "ranksvm", False, {"l2": PATH, "normalisation": "sum"}),
+        ("erm-slam-ndcg", "SLAM-NDCG", "erm", "slam-ndcg", False, {"l2": PATH}),
+        ("adarank-map", "AdaRank-MAP", "adarank", None, False, {"rounds": 300}),
+        ("random", "random", "random", None, True, {}),
+        ("best-single-feature", "best single feature", "best-feature", None, True, {}),
+        ("ideal", "ideal", "ideal", None, True, {}),
+    )
 ]
-LEVEL = {
-    "erm-listnet": 0.705,
-    "erm-ranksvm": 0.702,
-    "erm-slam-ndcg": 0.698,
-    "adarank-map": 0.671,
-    "random": 0.455,
-    "best-single-feature": 0.641,
-    "ideal": 1.0,
-}
-SHIFT = {
-    "letor4_mean_ndcg": -0.22,
-    "map": -0.23,
-    "letor4_ndcg@1": -0.11,
-    "letor4_ndcg@5": -0.03,
-    "ndcg@10": 0.0,
-    "p@10": -0.45,
-    "err": -0.4,
-}
+LEVEL = dict(zip((one["model"] for one in MODELS), (0.705, 0.702, 0.698, 0.671, 0.455, 0.641, 1.0), strict=True))
+SHIFT = {"letor4_mean_ndcg": -0.22, "map": -0.23, "letor4_ndcg@1": -0.11, "letor4_ndcg@5": -0.03}
+SHIFT |= {"ndcg@10": 0.0, "p@10": -0.45, "err": -0.4}
 WITHOUT_SURROGATE = "expected a surrogate, found none"
 """Why nothing is certified of a learner without a surrogate."""
 DATASETS = {"letor-sim": ("Simulated queries", 500, 0.05), "MQ2008": ("MQ2008 (LETOR 4.0)", 784, -0.02)}
@@ -109,8 +52,6 @@ DATASETS = {"letor-sim": ("Simulated queries", 500, 0.05), "MQ2008": ("MQ2008 (L
 
 def make(folder: Path) -> Path:
     """Write ``folder/made`` as a study leaves it, and return it."""
-    import polars as pl
-
     study = folder / "made"
     (study / "tables").mkdir(parents=True)
     (study / "data").mkdir()
@@ -123,9 +64,8 @@ def make(folder: Path) -> Path:
                 middle = 1.0 if model == "ideal" else level + shift + offset
                 folds = [float(middle + (model != "ideal") * rng.normal(0, 0.02)) for _ in range(5)]
                 for fold, value in enumerate(folds, 1):
-                    measures.append(
-                        _row(dataset, model, fold=fold, measure=measure, value=value, n_queries=queries // 5)
-                    )
+                    row = _row(dataset, model, fold=fold, measure=measure, value=value)
+                    measures.append({**row, "n_queries": queries // 5})
                 mean, half = float(np.mean(folds)), 0.0 if model == "ideal" else 0.017
                 means[model] = mean
                 summary.append(
@@ -141,14 +81,8 @@ def make(folder: Path) -> Path:
                 )
         training += _training(dataset)
         validation += [
-            _row(
-                dataset,
-                model,
-                fold=fold,
-                measure="letor4_mean_ndcg",
-                l2=l2,
-                value=0.69 - 0.01 * abs(np.log10(l2) + 3 - i) + e,
-            )
+            _row(dataset, model, fold=fold, measure="letor4_mean_ndcg", l2=l2)
+            | {"value": 0.69 - 0.01 * abs(np.log10(l2) + 3 - i) + e}
             for i, model in enumerate(list(LEVEL)[:3])
             for l2 in (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
             for fold, e in enumerate(rng.normal(0, 0.004, 5), 1)
@@ -158,7 +92,7 @@ def make(folder: Path) -> Path:
     for name, rows in (tables | {"validation": validation, "published": _published()}).items():
         storage.write_table(study / "tables" / f"{name}.parquet", pl.DataFrame(rows, infer_schema_length=None))
     _describe(study)
-    _evidence(study)
+    storage.write_table(study / "tables/slam-checks.parquet", pl.DataFrame({"m": [3, 5, 10, 50]}))
     return study
 
 
@@ -212,14 +146,9 @@ def _published() -> list[dict[str, Any]]:
 
 def _describe(study: Path) -> None:
     availability = [{"dataset": name, "status": "at hand", "reason": "", "how_to_get": ""} for name in DATASETS]
-    availability.append(
-        {
-            "dataset": "MQ2007",
-            "status": "missing",
-            "reason": "neither in data/raw nor in a mirror",
-            "how_to_get": "download MQ2007.rar from the LETOR 4.0 page by hand and place it in data/raw",
-        }
-    )
+    how = "download MQ2007.rar from the LETOR 4.0 page by hand and place it in data/raw"
+    missing = {"dataset": "MQ2007", "status": "missing", "reason": "neither in data/raw nor in a mirror"}
+    availability.append({**missing, "how_to_get": how})
     storage.write_json(study / "availability.json", {"datasets": availability})
     storage.write_json(study / "models.json", {"models": MODELS})
     changed = {"setting": "seed", "default": 2026, "value": 7, "description": "Seed of every random number. Any."}
@@ -229,52 +158,39 @@ def _describe(study: Path) -> None:
         rows = sum(labels[name].values())
         edges = list(range(0, 130, 10))
         counts = [int(queries * share) for share in np.diff(1 - np.exp(-np.array(edges) / 18))]
-        storage.write_json(
-            study / "data" / f"{name}.json",
-            {
-                "dataset": name,
-                "title": title,
-                "licence": "made here, public domain" if name == "letor-sim" else "Microsoft's terms for LETOR",
-                "citation": "Qin and Liu (2013), Introducing LETOR 4.0 Datasets" if name == "MQ2008" else "this study",
-                "rows": rows,
-                "queries": queries,
-                "features": 46,
-                "labels": labels[name],
-                "documents_per_query": {"min": 5, "median": 8, "max": 121},
-                "queries_without_relevant": 220 if name == "MQ2008" else 31,
-                "parts": [
-                    {
-                        "name": f"S{i}",
-                        "rows": rows // 5,
-                        "queries": queries // 5,
-                        "sha256": hashlib.sha256(f"{name}{i}".encode()).hexdigest(),
-                        "verified": True,
-                    }
-                    for i in range(1, 6)
-                ],
-                "expected": {"rows": rows, "queries": queries, "labels": None, "approximate": []}
-                if name == "MQ2008"
-                else None,
-                "folds": 5,
-                "notes": ["Queries without a relevant document are kept; they count 0 in every measure."],
-                "document_counts_histogram": {"edges": edges, "counts": counts},
-            },
-        )
-    storage.write_json(
-        study / "provenance.json",
-        {
-            "command": "snakemake --cores 4",
-            "commit": "0123456789abcdef",
-            "seed": 20261,
-            "versions": {"python": "3.11.7", "numpy": "2.4.6", "pipeline_lib": "0.1.0"},
-        },
-    )
+        known = name == "MQ2008"
+        parts = [
+            {"name": f"S{i}", "rows": rows // 5, "queries": queries // 5, "verified": True}
+            | {"sha256": hashlib.sha256(f"{name}{i}".encode()).hexdigest()}
+            for i in range(1, 6)
+        ]
+        described = {
+            "dataset": name,
+            "title": title,
+            "licence": "Microsoft's terms for LETOR" if known else "made here, public domain",
+            "citation": "Qin and Liu (2013), Introducing LETOR 4.0 Datasets" if known else "this study",
+            "rows": rows,
+            "queries": queries,
+            "features": 46,
+            "labels": labels[name],
+            "documents_per_query": {"min": 5, "median": 8, "max": 121},
+            "queries_without_relevant": 220 if known else 31,
+            "parts": parts,
+            "expected": {"rows": rows, "queries": queries, "labels": None, "approximate": []} if known else None,
+            "folds": 5,
+            "notes": ["Queries without a relevant document are kept; they count 0 in every measure."],
+            "document_counts_histogram": {"edges": edges, "counts": counts},
+        }
+        storage.write_json(study / "data" / f"{name}.json", described)
+    provenance = {"command": "snakemake --cores 4", "commit": "0123456789abcdef", "seed": 20261}
+    versions = {"python": "3.11.7", "numpy": "2.4.6", "pipeline_lib": "0.1.0"}
+    storage.write_json(study / "provenance.json", {**provenance, "versions": versions})
     (study / "configuration.yaml").write_text(CONFIGURATION)
 
 
-def _evidence(study: Path) -> None:
+def _trials() -> dict[str, list[Trial]]:
+    """What some claims are judged by."""
     table = "tables/slam-checks.parquet"
-    storage.write_table(study / table, pl.DataFrame({"m": [3, 5, 10, 50]}))
     slack = [Trial({"m": m}, {"smallest_slack": 0.012 / m}, table) for m in (3, 5, 10, 50)]
     eta = [
         Trial({"dataset": name, "eta": eta}, {"rounds_that_differ": differ, "rounds_that_differ_misordered": 0}, table)
@@ -288,7 +204,7 @@ def _evidence(study: Path) -> None:
             table,
         )
         for name in ("listnet", "slam-ndcg")
-        for n in (50, 100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 51200)
+        for n in (50 * 2**i for i in range(11))
     ]
     cells = [
         Trial({"method": m, "measure": k}, {"measured": ours, "published": theirs}, PUBLISHED)
@@ -298,18 +214,17 @@ def _evidence(study: Path) -> None:
             ("ConeRank-SG", "MAP", 0.454, 0.4312),
         )
     ]
-    found = {
-        "slam-thm2": Evidence("slam-thm2", tuple(slack)),
-        "slam-eta-free": Evidence("slam-eta-free", tuple(eta), "400 rounds each."),
-        "slam-thm8": Evidence("slam-thm8", tuple(excess)),
-        "slam-thm10": Evidence("slam-thm10", (Trial({"m": 3, "d": 2}, {"dimension": 4, "features": 2}, table),)),
-        "cone-table1-mq2008": Evidence("cone-table1-mq2008", tuple(cells)),
-        "slam-kernel": Evidence("slam-kernel", not_run="The kernel perceptron is not part of this study."),
+    return {
+        "slam-thm2": slack,
+        "slam-eta-free": eta,
+        "slam-thm8": excess,
+        "slam-thm10": [Trial({"m": 3, "d": 2}, {"dimension": 4, "features": 2}, table)],
+        "cone-table1-mq2008": cells,
     }
-    for name, evidence in found.items():
-        write_evidence(study / "evidence" / f"{name}.json", evidence)
 
 
+NOTES = {"slam-eta-free": "400 rounds each."}
+NOT_JUDGED = {"slam-kernel": "The kernel perceptron is not part of this study."}
 PUBLISHED = "tables/published.parquet"
 CONFIGURATION = """study: made
 seed: 20261
@@ -323,42 +238,38 @@ statistics:
 
 
 RULES: dict[str, tuple[Check, ...]] = {
-    "slam-thm2": (Bound("at-least", "smallest_slack", 0),),
-    "slam-eta-free": (Equals("rounds_that_differ", 0, 0),),
-    "slam-thm8": (Bound("at-most", "excess_risk", "bound"),),
-    "slam-thm10": (Bound("at-most", "dimension", "features"),),
-    "cone-table1-mq2008": (Cells("measured", "published", 0.015),),
+    "slam-thm2": (Bound(check="at-least", statistic="smallest_slack", limit=0.0),),
+    "slam-eta-free": (Equals(check="equals", statistic="rounds_that_differ", expected=0.0, tolerance=0.0),),
+    "slam-thm8": (Bound(check="at-most", statistic="excess_risk", limit="bound"),),
+    "slam-thm10": (Bound(check="at-most", statistic="dimension", limit="features"),),
+    "cone-table1-mq2008": (Cells(check="cells", statistic="measured", expected="published", tolerance=0.015),),
 }
 """By what the claims with evidence are judged here."""
 PLANTED = {
-    "slam-thm2": Planted("short", "The constant is smaller by .01.", {"smallest_slack": "smallest_slack - 0.01"}),
-    "slam-thm8": Planted("rate", "The risk falls as 1/n^2.", {"bound": "bound / (n * SQRT(n))"}),
+    "slam-thm2": Planted(
+        name="short", statement="The constant is smaller by .01.", values={"smallest_slack": "smallest_slack - 0.01"}
+    ),
+    "slam-thm8": Planted(name="rate", statement="The risk falls as 1/n^2.", values={"bound": "bound / (n * SQRT(n))"}),
 }
 
 
-def _claims() -> list[Claim]:
-    """The claims of the ledger, some with rules for the made-up evidence."""
-    return [
-        dataclasses.replace(
-            claim,
-            checks=RULES.get(claim.id, claim.checks),
-            planted=(PLANTED[claim.id],) if claim.id in PLANTED else (),
-            displayed=("rounds_that_differ_misordered",),
-            readings=(),
-        )
-        for claim in ledger_of_claims()
-    ]
+def _judged(claim: Claim, trials: Mapping[str, list[Trial]], context: ledger.Context) -> ledger.JudgedClaim:
+    """A claim of the ledger, by a rule for the made-up trials if there are any, else as if nothing had been run."""
+    if claim.id not in trials:
+        [found] = ledger.judge([claim], context)
+        return replace(found, explanation=NOT_JUDGED.get(claim.id, found.explanation))
+    planted = (PLANTED[claim.id],) if claim.id in PLANTED else ()
+    made = claim.model_copy(update={"checks": RULES[claim.id], "planted": planted, "readings": ()})
+    return ledger.judge_trials(made, trials[claim.id], context, NOTES.get(claim.id, ""))
 
 
 def claims_of(results: Path, folder: Path) -> None:
     """Judge the claims and write them, as the command of the study does."""
-    from pipeline_lib.claims import ledger
-
     availability = results / "availability.json"
     entries = storage.read_json(availability)["datasets"] if availability.exists() else []
     context = ledger.Context.of(results.name, entries)
-    evidence = sorted((results / "evidence").glob("*.json"))
-    ledger.write(folder / "claims.json", ledger.judge(_claims(), evidence, context), context)
+    trials = {name: made for name, made in _trials().items() if (results / made[0].table).is_file()}
+    ledger.write(folder / "claims.json", [_judged(claim, trials, context) for claim in ledger_of_claims()], context)
 
 
 def report(results: Path, folder: Path, papers: Sequence[str] = names()) -> None:

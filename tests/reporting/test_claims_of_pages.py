@@ -13,8 +13,8 @@ from jinja2 import nodes
 
 from pipeline_lib import papers
 from pipeline_lib.claims import ledger
-from pipeline_lib.errors import DataError
-from pipeline_lib.reporting.page import _environment
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.reporting.page import environment
 
 Loops = tuple[frozenset[str], ...]
 """The variables of the loops in which something stands, unless it is in a branch on one value of a variable."""
@@ -27,7 +27,7 @@ def shown(folder: Path, name: str = "page.md") -> Counter[str]:
     except in a branch on one value of the loop's variable. And it is in no branch on a claim's status, so that no claim
     disappears with its verdict. Of several branches one is executed.
     """
-    tree = _environment(folder, str).parse((folder / name).read_text(encoding="utf-8"))
+    tree = environment(folder).parse((folder / name).read_text(encoding="utf-8"))
     return within(tree, folder, name, ())
 
 
@@ -85,9 +85,9 @@ def test_every_claim_stands_once_on_its_page(paper: str) -> None:
 @pytest.mark.parametrize("paper", papers.names())
 def test_every_part_of_a_page_is_included_once(paper: str) -> None:
     folder = papers.get(paper).folder
-    tree = _environment(folder, str).parse((folder / "page.md").read_text(encoding="utf-8"))
+    tree = environment(folder).parse((folder / "page.md").read_text(encoding="utf-8"))
     included = [one.template.as_const() for one in tree.find_all(nodes.Include)]
-    assert sorted(included) == sorted(f"page/{path.name}" for path in (folder / "page").glob("*.md"))
+    assert sorted(included) == sorted(path.relative_to(folder).as_posix() for path in folder.glob("*/*.md"))
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 import yaml
 
-from pipeline_lib import cli, storage
-from pipeline_lib.errors import DataError
+from pipeline_lib import cli
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.reporting.comparison import TableChange, compare
 
 
@@ -96,7 +97,7 @@ def test_statuses_come_first_and_settings_are_named(
     settings["statistics"]["level"] = 0.8
     configuration.write_text(yaml.safe_dump(settings))
     with pytest.raises(SystemExit) as ended:
-        cli.main(["compare", *map(str, pair), "--page", str(tmp_path / "page.html")])
+        cli.main(["compare-studies", *map(str, pair), "--page", str(tmp_path / "page.html")])
     assert ended.value.code == 1
     printed = capsys.readouterr().out
     assert f"{verified['id']}: verified, now refuted" in printed

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib import learners, measures, surrogates
-from pipeline_lib.errors import DataError
-from pipeline_lib.markup import quoted
+from pipeline_lib import learners, metrics, surrogates
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.markup import quoted
 from pipeline_lib.reporting.blocks import inline, mathematics, plain
 from pipeline_lib.reporting.formulas import mathml
-from pipeline_lib.reporting.tables import Column, simple, text, to_latex
+from pipeline_lib.reporting.tables import Column, Group, Table, text, to_latex
 
 METHODS = (Path(__file__).parents[2] / "docs/methods.md").read_text(encoding="utf-8")
 FORMULAS = {
     **{f"surrogate {name}": surrogates.create(name).formula for name in surrogates.NAMES},
     **{f"learner {name}": learners.get(name).formula for name in learners.NAMES},
-    **{f"measure {name}": measures.load(name.replace("K", "10")).formula for name in measures.KNOWN_MEASURES},
+    **{f"measure {name}": metrics.get(name.replace("K", "10")).formula for name in metrics.NAMES},
 }
 
 
@@ -90,7 +90,7 @@ def test_running_text_and_statements_may_hold_tex() -> None:
     assert inline(r"[of \(x_i < 1\)](#there)") == f'<a href="#there">of {formula}</a>'
     assert mathematics(r"\(x_i < 1\) & v_max") == f"{formula} &amp; v<sub>max</sub>"
     assert plain(r"where \(x_i < 1\)") == "where x_i < 1"
-    table = simple("t", r"Where \(x_i\) & y_i", "t.parquet", [Column("a", "A")], [(text("b"),)])
+    table = Table("t", r"Where \(x_i\) & y_i", "t", (Column("a", "A"),), (Group("", ((text("b"),),)),))
     assert r"Where \(x_i\) \& y\_i" in to_latex(table)
 
 

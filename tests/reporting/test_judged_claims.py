@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from pathlib import Path
 
 import pytest
 from made_study import make, report
 
-from pipeline_lib import import_closure
 from pipeline_lib.claims import judged
-from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.claims.severity import Plant, Severity
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.reporting import figures, site
+from pipeline_lib.statistics import Interval
+from pipeline_lib.study import import_closure
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,7 +54,7 @@ def test_the_page_shows_the_stored_judgement_without_the_evidence(
     changed = next(entry for entry in document["claims"] if entry["status"] == "verified")
     changed.update(status="deviates", explanation="It was 7777 where 8888 was claimed.")
     (folder / "claims.json").write_text(json.dumps(document))
-    shutil.rmtree(results / "evidence")
+    (results / "tables" / "slam-checks.parquet").unlink()
     site.render(results, folder, claims=folder / "claims.json", papers=list(document["papers"]))
     article = (
         (folder / "report.html").read_text().partition(f'id="claim-{changed["id"]}"')[2].partition("</article>")[0]
@@ -65,7 +64,5 @@ def test_the_page_shows_the_stored_judgement_without_the_evidence(
 
 
 def test_the_command_that_renders_does_not_depend_on_how_claims_are_judged() -> None:
-    read = import_closure.closure(["pipeline_lib.commands.render_report"], ROOT)
-    assert not {"pipeline_lib/claims/rules.py", "pipeline_lib/claims/ledger.py"} & {
-        str(path.relative_to(ROOT)) for path in read
-    }
+    read = import_closure.closure(["pipeline_lib.commands.render_report"])
+    assert not {"pipeline_lib.claims.rules", "pipeline_lib.claims.ledger"} & read

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from page_of_paper import Build, builder, figures, prose, raw, wording
+from page_of_paper import Build, builder, figures, prose, raw
 
-from pipeline_lib.papers.lists.computations import highest, lengths
-from pipeline_lib.papers.lists.experiments.lengths import LengthsSettings
+from pipeline_lib.papers.lists.lengths import experiment as lengths
+from pipeline_lib.papers.lists.lengths.experiment import LengthsSettings
+from tests.papers.jobs import tables as tables_of
 from tests.small_settings import SETTINGS
 
 SMALL = LengthsSettings.parse({**SETTINGS["lists"]["lengths"], "scores": [1.0], "queries": [1000]})
@@ -19,17 +20,15 @@ Tables = dict[str, list[dict[str, Any]]]
 
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
-    return builder(tmp_path, "lists", "lists-")
+    return builder(tmp_path, "lists")
 
 
 @pytest.fixture(scope="module")
 def tables() -> Tables:
     return {
-        "lists-length-bounds": lengths.bounds(SMALL),
-        "lists-crossings": lengths.crossings(SMALL),
-        "lists-free": lengths.gaps(SMALL),
-        "lists-logarithm": highest.gaps(SMALL),
-        "lists-misled": highest.minimisers(SMALL),
+        **tables_of(lengths.bounds(SMALL)),
+        **tables_of(lengths.gaps(SMALL)),
+        **tables_of(lengths.highest_document(SMALL)),
         "lists-slack": [
             {**NEAREST, "statement": f"theorem {k}", "printed": 4.0 * k, "largest_gap": 50.0} for k in (12, 9)
         ],
@@ -43,19 +42,3 @@ def test_tables_have_the_numbers(build: Build, tables: Tables) -> None:
     assert [row[-1] for row in raw(section, "lists-slack")] == pytest.approx([360.0, 480.0])
     assert "360 (Theorem 9)," in prose(section)
     assert [figure.name for figure in figures(section)] == ["lists-lengths", "lists-free", "lists-logarithm"]
-
-
-def test_another_status_changes_the_words(build: Build, tables: Tables) -> None:
-    answered = {"minimiser_length": "answered", "explicit_m": "refuted"}
-    words = wording(build(tables, **answered))
-    claims = (
-        "crossing",
-        "crossing_best",
-        "length_free",
-        "tighter",
-        "explicit_m",
-        "minimiser_length",
-    )
-    for claim in claims:
-        other = "consistent" if claim in answered else "refuted"
-        assert wording(build(tables, **{**answered, claim: other})) != words, claim

@@ -5,19 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
+import page_of_paper
 import polars as pl
 import pytest
 
-from pipeline_lib import papers, storage
+from pipeline_lib import papers
 from pipeline_lib.claims.judged import JudgedStudy
-from pipeline_lib.errors import DataError
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.papers import Paper
 from pipeline_lib.reporting import markdown
-from pipeline_lib.reporting.blocks import Details, Section, Subsection
+from pipeline_lib.reporting.blocks import Details, Prose, Section, Subsection
 from pipeline_lib.reporting.declared_figures import Curves, curves, power
 from pipeline_lib.reporting.declared_tables import col
 from pipeline_lib.reporting.figures import Figure
-from pipeline_lib.reporting.markdown import Prose
 from pipeline_lib.reporting.page import PaperPages
 from pipeline_lib.reporting.queries import Rows, Tables
 from pipeline_lib.reporting.results import ResultsFolder
@@ -213,4 +214,9 @@ def test_a_reference_line_starts_where_the_curve_does() -> None:
 
 
 def test_a_section_needs_a_title() -> None:
-    assert markdown.section("", "topk", ()) is None
+    assert markdown.section("", (), "topk") is None
+
+
+@pytest.mark.parametrize("paper", papers.names())
+def test_a_study_without_tables_has_no_page_of_a_paper(paper: str, tmp_path: Path) -> None:
+    assert page_of_paper.build(tmp_path, paper, {}) is None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from pipeline_lib import storage
+from pipeline_lib.claims.judged import JudgedStudy
+from pipeline_lib.core import storage
 from pipeline_lib.reporting import published_section
 from pipeline_lib.reporting.blocks import Details, Section, Subsection, walk
 from pipeline_lib.reporting.declared_figures import against
+from pipeline_lib.reporting.page import PaperPages
 from pipeline_lib.reporting.queries import Rows
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.study import PUBLISHED, Study
@@ -32,6 +35,11 @@ def study(tmp_path: Path) -> Study:
     return Study(ResultsFolder.at(tmp_path / "study"))
 
 
+def published(study: Study, stories: Mapping[str, Sequence[Section]]) -> Section | None:
+    given = published_section.given(study, stories)
+    return PaperPages(study.results, JudgedStudy("study", (), {})).section("published", "published", **given)
+
+
 def test_every_pair_of_numbers_has_a_row_and_a_link(study: Study) -> None:
     figure = against(
         "constants",
@@ -49,7 +57,7 @@ def test_every_pair_of_numbers_has_a_row_and_a_link(study: Study) -> None:
         "none", "", "", Rows(ROWS[3:], ("t",)), label="what", published="printed", ours="exact", xlabel="x"
     )
     others = {"Without figures": [Section("b", "B", ())], "Unprinted": [Section("c", "C", (unprinted,))]}
-    section = published_section.published(study, {"A made paper": [story], **others})
+    section = published(study, {"A made paper": [story], **others})
     assert section is not None
     [table] = [block for block in walk(section.blocks) if isinstance(block, Table)]
     assert table.source == "tables/made-constants.parquet"
@@ -64,4 +72,4 @@ def test_every_pair_of_numbers_has_a_row_and_a_link(study: Study) -> None:
 
 
 def test_no_numbers_no_section(study: Study) -> None:
-    assert published_section.published(study, {"A made paper": [Section("made", "Made", ())]}) is None
+    assert published(study, {"A made paper": [Section("made", "Made", ())]}) is None

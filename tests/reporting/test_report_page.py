@@ -7,17 +7,18 @@ import itertools
 import json
 import re
 import shutil
-from html.parser import HTMLParser
 from pathlib import Path
 
+import html5lib
 import made_study
 import polars as pl
 import pytest
 import yaml
 
-from pipeline_lib import learners, papers, storage, surrogates
+from pipeline_lib import papers
 from pipeline_lib.claims.words import STATUSES
-from pipeline_lib.errors import DamagedFileError, DataError
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DamagedFileError, DataError
 from pipeline_lib.papers import FOLDER, Paper
 from pipeline_lib.reporting import figures, site
 from pipeline_lib.reporting.results import ResultsFolder
@@ -53,18 +54,11 @@ def test_the_page_is_well_formed_and_loads_nothing(report: Path) -> None:
     assert not re.search(r'(?:src|href)="(?:https?:)?//', text)
     assert len(page.ids) == len(set(page.ids))
     assert page.headers_without_scope == 0
-
-
-def test_every_link_leads_somewhere(report: Path) -> None:
-    page = Page((report / "report.html").read_text(encoding="utf-8"))
     for link in page.links:
-        if link.startswith("#"):
-            assert link[1:] in page.ids, link
-        else:
-            assert (report / link).is_file(), link
+        assert link[1:] in page.ids if link.startswith("#") else (report / link).is_file(), link
 
 
-def test_the_pages_link_to_each_other_and_to_files_that_exist(report: Path) -> None:
+def test_the_pages_have_all_places_of_the_single_file_and_load_their_search_only(report: Path) -> None:
     files = [report / "index.html", *sorted((report / "pages").iterdir())]
     pages = {file: Page(file.read_text(encoding="utf-8")) for file in files}
     whole = Page((report / "report.html").read_text(encoding="utf-8"))
@@ -80,11 +74,6 @@ def test_the_pages_link_to_each_other_and_to_files_that_exist(report: Path) -> N
         loaded = [one for one in page.loaded if one != "data:,"]
         assert [(file.parent / one).resolve() for one in loaded] == [(report / "search.js").resolve()]
         assert len(page.ids) == len(set(page.ids))
-        for link in page.links:
-            path, _, anchor = link.partition("#")
-            target = (file.parent / path).resolve() if path else file
-            assert target.is_file(), (file.name, link)
-            assert not anchor or anchor in pages[target].ids, (file.name, link)
 
 
 def test_every_page_is_reached_from_the_front_page_and_marks_where_one_is(report: Path) -> None:
@@ -104,7 +93,7 @@ def test_the_front_page_is_short_and_has_a_cell_for_every_claim(report: Path) ->
     assert all((status, paper) == (judged[name]["status"], judged[name]["paper"]) for status, paper, name in cells)
 
 
-def test_every_figure_speaks_and_every_caption_names_its_source(report: Path) -> None:
+def test_every_figure_speaks(report: Path) -> None:
     text = (report / "report.html").read_text(encoding="utf-8")
     drawings = re.findall(r"<svg\b.*?</svg>", text, flags=re.DOTALL)
     assert len(drawings) == 6
@@ -112,14 +101,6 @@ def test_every_figure_speaks_and_every_caption_names_its_source(report: Path) ->
         assert 'role="img"' in drawing
         assert "<title" in drawing
         assert "<desc" in drawing
-    captions = re.findall(r"<figcaption>.*?</figcaption>", text, flags=re.DOTALL)
-    assert len(captions) > 10
-    named = [re.findall(r'From (?:<a href="(#[^"]+)"><code>|<code>)', caption) for caption in captions]
-    assert all(named)
-    # The provenance says where each table of the study comes from.
-    provenance = text[text.index('<section id="provenance"') :]
-    assert sum(bool(place) for [place] in named) > 10
-    assert all(f'<section id="{place[1:]}"' in provenance for [place] in named if place)
 
 
 def test_no_cell_is_empty_and_nothing_is_nan(report: Path) -> None:
@@ -241,8 +222,6 @@ def test_the_page_names_what_is_absent_and_does_without(
     copy: Path, report: Path, tmp_path: Path, absent: str, without: str, named: bool
 ) -> None:
     path = copy / absent
-    if absent == "tables/published.parquet":
-        shutil.rmtree(copy / "evidence")  # One claim's numbers come from there.
     shutil.rmtree(path) if path.is_dir() else path.unlink()
     before, text = (report / "report.html").read_text(encoding="utf-8"), rendered(copy, tmp_path)
     assert bool(notes(text, absent) - notes(before)) == named
@@ -282,12 +261,6 @@ def test_malformed_tables_are_errors(copy: Path, tmp_path: Path) -> None:
     storage.write_table(path, frame.with_columns(mean=pl.lit(float("nan"))))
     with pytest.raises(DataError, match=r"summary\.parquet: row 0, column mean: expected a finite number, found nan"):
         rendered(copy, tmp_path)
-    storage.write_table(path, frame.with_columns(mean=pl.lit(None, pl.Float64)))
-    with pytest.raises(DataError, match="column mean: expected a value, found none"):
-        rendered(copy, tmp_path)
-    storage.write_table(path, frame.drop("low"))
-    with pytest.raises(DataError, match="found no 'low'"):
-        rendered(copy, tmp_path)
     path.write_text("text")
     with pytest.raises(DamagedFileError, match=r"summary\.parquet"):
         rendered(copy, tmp_path)
@@ -307,17 +280,6 @@ def test_a_model_that_is_not_trained_is_named_in_every_results_table(copy: Path,
     assert text.count(words) == 1 + tables > 1  # the overview, and every table
 
 
-def test_hostile_words_stay_words(copy: Path, tmp_path: Path) -> None:
-    models = storage.read_json(copy / "models.json")
-    models["models"][0]["title"] = "<script>alert(1)</script> & $x_1$ 100%"
-    storage.write_json(copy / "models.json", models)
-    text = rendered(copy, tmp_path)
-    assert "<script>alert" not in text
-    assert Page(text).open == []
-    tex = (tmp_path / "report" / "tables" / "results-MQ2008.tex").read_text()
-    assert "\\textless{}script\\textgreater{}alert(1)\\textless{}/script\\textgreater{} \\& \\$x\\_1\\$ 100\\%" in tex
-
-
 def test_a_paper_adds_a_page_by_its_name(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "cone"
     shutil.copytree(FOLDER / "cone", folder)
@@ -328,11 +290,6 @@ def test_a_paper_adds_a_page_by_its_name(study: Path, tmp_path: Path, monkeypatc
     headings = re.findall(r"<h2[^>]*>([^<]+?) *<", text)
     assert "<p>Of made.</p>" in text
     assert headings.index("MQ2008") < headings.index("Cones") < headings.index("The ledger")
-
-
-def test_every_surrogate_and_learner_has_a_formula() -> None:
-    assert all(learners.get(name).formula.strip() for name in learners.NAMES)
-    assert all(surrogates.create(name).formula.strip() for name in surrogates.NAMES)
 
 
 def test_a_learner_that_ends_at_zero_is_named(copy: Path, tmp_path: Path) -> None:
@@ -351,16 +308,9 @@ HOSTILE = (
 )
 
 
-class Words(HTMLParser):
+def words_of(text: str) -> str:
     """All text of a page, without its tags."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.words = ""
-        self.feed(text)
-
-    def handle_data(self, data: str) -> None:
-        self.words += data
+    return "".join(html5lib.parse(text, namespaceHTMLElements=False).itertext())
 
 
 def test_titles_are_text_wherever_they_are_shown(copy: Path, report: Path, tmp_path: Path) -> None:
@@ -378,11 +328,11 @@ def test_titles_are_text_wherever_they_are_shown(copy: Path, report: Path, tmp_p
     assert Page(text).loaded == Page(before).loaded
     assert text.count("<script") == before.count("<script")
     assert text.count("<code>") == before.count("<code>")
-    words = Words(text).words
+    words = words_of(text)
     for title in HOSTILE:
         assert title in words
     [heading] = re.findall(r"<h1>(.*?)</h1>", text, re.DOTALL)
-    assert Words(heading).words == " ".join(HOSTILE)
+    assert words_of(heading) == " ".join(HOSTILE)
     latex = "".join(path.read_text() for path in (tmp_path / "report/tables").glob("*.tex"))
     assert "\\$a\\_\\{b\\$" in latex
     assert not re.search(r"^ +[\[*]", latex, re.MULTILINE)
@@ -393,7 +343,7 @@ def test_labels_of_figures_are_no_formulas(tmp_path: Path) -> None:
     def found(label: str) -> str:
         def draw() -> figures.Drawing:
             points = [(1.0, 1.0, 0.5, 1.5), (10.0, 2.0, 1.5, 2.5)]
-            return figures.line_plot({label: points}, xlabel=label, ylabel=label, log="xy")
+            return figures.line_plot({"": {label: points}}, xlabel=label, ylabel=label, log="xy")
 
         figure = figures.Figure("f", label, label, "s", label, draw)
         figures.save(figure, tmp_path)

@@ -14,7 +14,8 @@ import pytest
 from jinja2 import nodes
 
 from pipeline_lib import papers
-from pipeline_lib.reporting.page import _environment
+from pipeline_lib.claims.words import STATUSES
+from pipeline_lib.reporting.page import environment
 
 Statuses = Mapping[str, str]
 Place = tuple[str, int]
@@ -22,7 +23,7 @@ Place = tuple[str, int]
 
 def wrong(path: Path) -> list[Place]:
     """Branches in which a consistent and a refuted claim lead to the same text, and a verified one to another."""
-    tree = _environment(path.parent, str).parse(path.read_text(encoding="utf-8"))
+    tree = environment(path.parent).parse(path.read_text(encoding="utf-8"))
     found = [
         (path.name, node.lineno)
         for node in tree.find_all(nodes.Assign)
@@ -48,6 +49,27 @@ def _misleads(node: nodes.If | nodes.CondExpr, name: str, others: Statuses) -> b
         if consistent and consistent == refuted != verified:
             return True
     return False
+
+
+def idle(path: Path) -> list[Place]:
+    """Branches on the status of a claim that lead to the same text whatever the status is."""
+    tree = environment(path.parent).parse(path.read_text(encoding="utf-8"))
+    return [
+        (path.name, node.lineno)
+        for node in tree.find_all((nodes.If, nodes.CondExpr))
+        if any(not _matters(node, name) for name in set(_claims(node)))
+    ]
+
+
+def _matters(node: nodes.If | nodes.CondExpr, name: str) -> bool:
+    """Whether the text depends on the status of a claim, for some statuses of the others."""
+    unknown = sorted({ast for test in _tests(node) for ast in _unknown(test)})
+    cases = product(STATUSES, *[(True, False)] * len(unknown))
+    return any(
+        len({_alternative(node, {**dict.fromkeys(_claims(node), given), name: one}, known) for one in STATUSES}) > 1
+        for given, *values in cases
+        for known in [dict(zip(unknown, values, strict=True))]
+    )
 
 
 def _tests(node: nodes.If | nodes.CondExpr) -> list[nodes.Node]:
@@ -114,19 +136,12 @@ def _claims(node: nodes.Node) -> Iterator[str]:
                     yield name
 
 
-TEMPLATES = sorted(
-    path
-    for name in papers.names()
-    for path in (
-        papers.get(name).folder / "page.md",
-        *(papers.get(name).folder / "page").glob("*.md"),
-        papers.get(name).folder / "findings.md",
-    )
-)
+TEMPLATES = sorted(path for name in papers.names() for path in papers.get(name).folder.rglob("*.md"))
 
 
 @pytest.mark.parametrize(
     "path", TEMPLATES, ids=lambda path: f"{path.relative_to(papers.get(papers.names()[0]).folder.parent)}"
 )
-def test_a_consistent_claim_is_not_reported_as_a_refuted_one(path: Path) -> None:
+def test_a_page_says_of_a_claim_what_its_status_says(path: Path) -> None:
     assert wrong(path) == []
+    assert idle(path) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.reporting.blocks import walk
 from pipeline_lib.reporting.terms_section import GLOSSARY, Terms, terms
 

@@ -9,15 +9,14 @@ import polars as pl
 import pytest
 from page_of_paper import builder, figures, prose, raw
 
-from pipeline_lib import experiment, storage
-from pipeline_lib.papers.chains import COLUMNS
+from pipeline_lib.core import storage
+from pipeline_lib.data.rows import schema
+from pipeline_lib.papers.chains import ChainLink
 from pipeline_lib.reporting import chains_section, waterfalls
-from pipeline_lib.reporting.blocks import Paragraph
 from pipeline_lib.reporting.figures import save
 from pipeline_lib.reporting.queries import Rows
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.study import CERTIFICATES, Study
-from pipeline_lib.reporting.tables import Table
 from pipeline_lib.theory import chains
 
 
@@ -72,36 +71,20 @@ def test_the_largest_n_of_the_first_data_set_is_drawn_and_all_are_listed() -> No
 
 @pytest.mark.parametrize(("status", "words"), [("refuted", "Some step leads"), ("verified", "No step that")])
 def test_the_page_follows_the_claim(tmp_path: Path, status: Any, words: str) -> None:
-    section = builder(tmp_path, "lists", "lists-")({"lists-chain": rows(10, 50.0)}, links=status)
+    section = builder(tmp_path, "lists")({"lists-chain": rows(10, 50.0)}, links=status)
     assert words in prose(section)
     assert [figure.name for figure in figures(section)] == ["chain-lists-erm-made-listnet"]
     assert raw(section, "lists-chain")[0][:4] == ["Theorem 9", "n = 10", 0.5, 51.0]
 
 
-def test_the_overview_says_which_step_costs_most_and_what_is_certified(tmp_path: Path) -> None:
+def test_the_overview_follows_one_chain_for_each_bound(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
-    table = pl.DataFrame(rows(10, 50.0), schema=experiment.schema_of(COLUMNS))
+    table = pl.DataFrame(rows(10, 50.0), schema=schema(ChainLink))
     storage.write_table(tmp_path / "tables" / "lists-chain.parquet", table)
-    section = chains_section.section(Study(ResultsFolder.at(tmp_path)), ["slam", "lists"])
-    assert chains_section.section(Study(ResultsFolder.at(tmp_path)), ["slam"]) is None
-    assert chains_section.certified(Study(ResultsFolder.at(tmp_path))) == []
-    assert [block.name for block in section.blocks if isinstance(block, Table)] == ["costliest-steps"]
-    [pointer] = chains_section.pointer(section)
-    assert f"](#{section.id})" in pointer.text
-    assert chains_section.pointer(None) == []
-    common = {"dataset": "made", "model": "a", "fold": 1, "place": "Theorem 9", "deviation": 1.0, "empirical_risk": 0.0}
-    common |= {"largest_loss": 4.0, "n": 9, "delta": 0.05, "informative_from": 1, "reason": None}
-    certified = [
-        common | {"bound": "contraction", "risk": 3.0, "informative": True},
-        common | {"bound": "erm", "risk": 30.0, "informative": False},
-    ]
-    storage.write_table(tmp_path / CERTIFICATES, pl.DataFrame(certified))
-    entry = {"model": "a", "title": "A", "algorithm": "erm", "surrogate": "listnet", "control": False, "settings": {}}
-    storage.write_json(tmp_path / "models.json", {"models": [entry]})
-    [first] = chains_section.certified(Study(ResultsFolder.at(tmp_path)))
-    assert isinstance(first, Paragraph)
-    assert "1 of 1 linear ranker" in first.text
-    assert "for none of them (Theorem 9)" in first.text
+    study = Study(ResultsFolder.at(tmp_path))
+    assert [len(chain) for chain in chains_section.chains(study, ["slam", "lists"])] == [4]
+    assert chains_section.chains(study, ["slam"]) == []
+    assert chains_section.certified(study) is None
 
 
 def test_the_overview_credits_every_bound_with_the_rankers_of_which_it_tells_something(tmp_path: Path) -> None:
@@ -110,13 +93,10 @@ def test_the_overview_credits_every_bound_with_the_rankers_of_which_it_tells_som
         for name in "ab"
     ]
     storage.write_json(tmp_path / "models.json", {"models": models})
-    common = {"dataset": "made", "deviation": 1.0, "empirical_risk": 0.0, "risk": 3.0, "largest_loss": 4.0, "n": 9}
-    common |= {"delta": 0.05, "informative_from": 1, "reason": None}
     told = {"contraction": "ab", "chapelle-wu": "b", "erm": "", "optimistic": "", "held-out": "ab"}
     places = {"chapelle-wu": "Earlier", "erm": "Theorem 9", "optimistic": "Theorem 17"}
-    certified = [
-        common
-        | {"model": name, "fold": fold, "bound": bound, "place": places.get(bound, "")}
+    rows = [
+        {"dataset": "made", "model": name, "fold": fold, "bound": bound, "place": places.get(bound, ""), "risk": 3.0}
         # That of the earlier bound for the first ranker tells something in one fold only.
         | {"informative": name in informed or (bound == "chapelle-wu" and fold == 1)}
         for bound, informed in told.items()
@@ -124,8 +104,8 @@ def test_the_overview_credits_every_bound_with_the_rankers_of_which_it_tells_som
         for fold in (1, 2)
     ]
     (tmp_path / "tables").mkdir()
-    storage.write_table(tmp_path / CERTIFICATES, pl.DataFrame(certified))
-    [said] = chains_section.certified(Study(ResultsFolder.at(tmp_path)))
-    assert isinstance(said, Paragraph)
-    assert "2 of 2 linear rankers" in said.text
-    assert "for 1 of them (Earlier) and for none of them (Theorem 9 and Theorem 17)" in said.text
+    storage.write_table(tmp_path / CERTIFICATES, pl.DataFrame(rows))
+    said = chains_section.certified(Study(ResultsFolder.at(tmp_path)))
+    assert said is not None
+    assert (said["informative"], said["rankers"], said["datasets"]) == (2, 2, ["made"])
+    assert said["others"] == ["for 1 of them (Earlier)", "for none of them (Theorem 9 and Theorem 17)"]

@@ -16,14 +16,12 @@ from typing import Any
 import pytest
 from small_sets import MEMBERS, TEXTS, small_set, tar_of, unverified, zip_of
 
-from pipeline_lib.errors import DataError, DownloadError
+from pipeline_lib.core.errors import DataError, DownloadError
 from pipeline_lib.sources.acquisition import obtain
-from pipeline_lib.sources.download import Settings
 from pipeline_lib.sources.manifest import read_manifest
 from pipeline_lib.sources.mirrors import Mirrors, availability
 
 PROJECT = Path(__file__).resolve().parents[2]
-QUICK = Settings(attempts=2, sleep=lambda _: None)
 
 
 @pytest.fixture
@@ -194,8 +192,8 @@ def test_the_network_is_used_only_when_allowed(tmp_path, raw, web):
     zip_of(tmp_path / "web" / "Small.zip")
     data_set, mirrors = small_set(tmp_path), Mirrors(addresses=(web,))
     with pytest.raises(DownloadError, match="Small is not available"):
-        obtain(data_set, raw, mirrors, network=False, settings=QUICK)
-    obtain(data_set, raw, mirrors, network=True, settings=QUICK)
+        obtain(data_set, raw, mirrors, network=False)
+    obtain(data_set, raw, mirrors, network=True)
     assert complete(raw / "Small")
     assert files(raw) == ["Small", "Small.zip"]
 
@@ -206,11 +204,11 @@ def test_mirrors_come_before_the_catalogue_s_addresses_and_failures_are_told(tmp
     zip_of(tmp_path / "web" / "official" / "file")
     official = {"address": f"{web}/official/file", "archive": "Small.zip", "kind": "official"}
     data_set = small_set(tmp_path, addresses=[official])
-    assert obtain(data_set, raw, Mirrors(addresses=(web,)), network=True, settings=QUICK).source == "Small.zip"
+    assert obtain(data_set, raw, Mirrors(addresses=(web,)), network=True).source == "Small.zip"
     assert complete(raw / "Small")
     (tmp_path / "web" / "official" / "file").unlink()
     with pytest.raises(DownloadError) as caught:
-        obtain(data_set, tmp_path / "again", Mirrors(addresses=(web,)), network=True, settings=QUICK)
+        obtain(data_set, tmp_path / "again", Mirrors(addresses=(web,)), network=True)
     for told in ("/Small.zip: wrong file", "found a web page", "/official/file: HTTP 404", "place Small.zip in"):
         assert told in str(caught.value)
     assert files(tmp_path / "again") == ["Small"]
@@ -235,7 +233,7 @@ KILLED = """
     else:
         write = archives.write_part
         archives.write_part = lambda content, target, part, *rest: (
-            (target.write_bytes(b"half"), killed()) if part.name == "S3" else write(content, target, part, *rest)
+            (target.write_bytes(b"half"), killed()) if target.stem == "S3" else write(content, target, part, *rest)
         )
     acquisition.obtain(catalog.load(catalogue)["Small"], raw, Mirrors(), network=False)
 """

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from small_sets import ENTRY, TEXTS, entry, small_set, write_catalog
 
-from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.sources import catalog
 
 ROOT = Path(__file__).parents[2]
@@ -67,10 +67,10 @@ def test_letor_sets_have_the_published_folds(data_sets, name):
 def test_a_fold_file_stands_for_the_part_that_the_layout_tests_in_that_fold(data_sets, name):
     tested_in = {fold.test[0]: number for number, fold in enumerate(data_sets[name].folds, 1)}
     checked = 0
-    for part in data_sets[name].parts.values():
-        for member in part.members:
+    for part, details in data_sets[name].parts.items():
+        for member in details.members:
             if "Fold" in member:
-                assert member.endswith(f"Fold{tested_in[part.name]}/test.txt")
+                assert member.endswith(f"Fold{tested_in[part]}/test.txt")
                 checked += 1
     assert checked >= 5
 
@@ -91,7 +91,7 @@ def test_counts_add_up_to_the_published_totals(data_sets):
         (12279, 2001, 931),
     )
     assert (counts["OHSUMED"].rows, counts["OHSUMED"].queries) == (16140, 106)
-    assert counts["MQ2007"].approximate == {"queries"}
+    assert counts["MQ2007"].approximate == ("queries",)
     for known in counts.values():
         assert known.labels is None or sum(known.labels) == known.rows
 
@@ -178,36 +178,39 @@ def test_every_misspelt_key_is_found_and_the_right_one_named(tmp_path, path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"title": None}, "data_sets.Small: the key 'title' is missing"),
-        ({"title": 5}, "data_sets.Small.title: expected string; found 5"),
-        ({"source": "downloaded"}, "data_sets.Small.source: expected one of download, generated"),
-        ({"text": {"labels": "real", "qid": "token"}}, "text.labels: expected one of integer, rounded; found 'real'"),
+        ({"title": None}, "data_sets.Small: expected the key 'title'"),
+        ({"title": 5}, "data_sets.Small.title: expected text, found 5"),
+        ({"source": "downloaded"}, "data_sets.Small.source: expected 'download' or 'generated'"),
+        ({"text": {"labels": "real", "qid": "token"}}, "text.labels: expected 'integer' or 'rounded', found 'real'"),
         ({"features": 0}, "data_sets.Small.features"),
-        ({"features": None}, "data_sets.Small.features: a data set to be downloaded needs this key"),
-        ({"counts": None}, "data_sets.Small.counts: a data set to be downloaded needs this key"),
-        ({"archives": [{"name": "../Small.zip"}]}, "archives.0.name: expected text that matches"),
-        ({"archives": [{"name": "Small.zip", "sha256": ["beef"]}]}, "archives.0.sha256.0: expected text that matches"),
+        ({"features": None}, "features: a data set to be downloaded needs this key"),
+        ({"counts": None}, "counts: a data set to be downloaded needs this key"),
+        ({"archives": [{"name": "../Small.zip"}]}, "archives[0].name: expected text that matches"),
+        (
+            {"archives": [{"name": "Small.zip", "sha256": ["beef"]}]},
+            "archives[0].sha256[0]: expected text that matches",
+        ),
         ({"archives": [{"name": "a.zip"}, {"name": "a.zip"}]}, "archives: expected different names"),
         (
             {"addresses": [{"address": "https://example.org/x", "archive": "x.zip", "kind": "mirror"}]},
-            "addresses.0.archive: expected one of Small.zip, Small.tar.gz; found 'x.zip'",
+            "addresses[0].archive: expected one of Small.zip, Small.tar.gz; found 'x.zip'",
         ),
         (
             {"addresses": [{"address": "ftp://example.org/x", "archive": "Small.zip", "kind": "mirror"}]},
-            "addresses.0.address: expected text that matches ^https?://",
+            "addresses[0].address: expected text that matches ^https?://",
         ),
         ({"by_hand": "Ask."}, "by_hand: expected text that matches"),
         ({"counts": {"rows": 20, "queries": 5, "labels": [1, 2, 3]}}, "counts.labels: expected a sum of 20"),
         ({"counts": {"rows": 20, "queries": 5, "labels": [10, 10]}}, "counts.labels: expected labels 0..2"),
         ({"parts": {name: {"members": ["a"], "rows": 1} for name in ENTRY["parts"]}}, "counts.rows: expected 5"),
         ({"parts": {name: {} for name in ENTRY["parts"]}}, "parts.S1.members"),
-        ({"parts": {name: {"members": ["/etc/passwd"]} for name in ENTRY["parts"]}}, "members.0: expected text"),
+        ({"parts": {name: {"members": ["/etc/passwd"]} for name in ENTRY["parts"]}}, "members[0]: expected text"),
         ({"split": {"S9": 2}}, "split.S9: expected a part"),
         ({"folds": [{"train": ["S1"], "validation": ["S2"], "test": ["S33"]}]}, "unknown part or block 'S33'; did you"),
         ({"folds": [{"train": ["S1"], "validation": ["S1"], "test": ["S2"]}]}, "'S1' has more than one role"),
         ({"folds": ENTRY["folds"][:4]}, "folds: the test parts must contain every block once"),
         ({"folds": []}, "folds"),
-        ({"source": "generated"}, "the key 'simulation' is missing"),
+        ({"source": "generated"}, "the key 'simulation'"),
         ({"source": "generated", "simulation": {"queries": 9}}, "source: a generated data set has no archives"),
         ({"simulation": {"queries": 9}}, "simulation: only a generated data set is drawn"),
     ],
@@ -216,7 +219,29 @@ def test_what_is_wrong_is_said_with_its_key(tmp_path, changes, message):
     with pytest.raises(ConfigurationError) as caught:
         small_set(tmp_path, **changes)
     assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+
+
+WRONG_VALUES = {
+    "title": ["", "two\nlines", "\u2028", None],
+    "terms": [""],
+    "citation": [""],
+    "terms_page": ["ftp://x", 3],
+    "features": [True, 1.0, 2**31],
+    "max_label": [0, 256],
+    "counts": [[], {"rows": 0, "queries": 5}, {"rows": 20, "queries": 5, "labels": [20]}],
+    "archives": ["a.zip", [{"name": "a.zip", "bytes": 0}], [{"name": "a.zip", "md5": ["0" * 31]}]],
+    "by_hand": [3],
+    "parts": [{}, {"S 1": {}}, {"S1": {"members": ["a", "a"]}}, {"S1": {"members": ["a//b"]}}],
+    "split": [{"S1": 1}, {"S1": 101}],
+    "folds": [{}, [{"train": [], "validation": ["S1"], "test": ["S2"]}], [{**ENTRY["folds"][0], "train": ["S1/0"]}]],
+}
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in WRONG_VALUES.items() for value in values])
+def test_values_of_another_kind_or_range_are_named_with_their_key(tmp_path, key, value):
+    wrong = {"data_sets": {"Small": {**entry(), key: value}}}
+    with pytest.raises(ConfigurationError, match=rf"data_sets\.Small\.{key}"):
+        catalog.load(write_catalog(tmp_path, wrong))
 
 
 def test_a_key_given_twice_is_refused(tmp_path):
@@ -253,17 +278,11 @@ def test_a_name_like_no_other_lists_all():
         catalog.get("q")
 
 
-def test_the_schema_itself_is_valid():
-    import jsonschema
-
-    jsonschema.Draft202012Validator.check_schema(yaml.safe_load(catalog.SCHEMA.read_text()))
-
-
 @pytest.mark.parametrize(
     ("simulation", "message"),
     [
         ({"queries": 1}, r"simulation\.queries: expected one for each of the 2 parts or more"),
-        ({"queries": 9, "population": {"noise": -1}}, r"simulation\.population: noise: expected a number at least 0"),
+        ({"queries": 9, "population": {"noise": -1}}, r"simulation\.population: noise: expected a number >= 0"),
         ({"queries": 9, "populatoin": {}}, "did you mean 'population'"),
     ],
 )

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib import stored_data
-from pipeline_lib.errors import ArgumentError, DataError
-from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.core.errors import ArgumentError, DataError
+from pipeline_lib.data import stored_data
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import conversion, letor, tables
 
 
@@ -163,7 +163,7 @@ def test_no_parts_and_missing_parts(tmp_path: Path) -> None:
 PEAK = """
 import re, sys
 from pathlib import Path
-from pipeline_lib import stored_data
+from pipeline_lib.data import stored_data
 from pipeline_lib.sources import conversion
 
 def peak():  # not getrusage: that begins with the peak of the process that started this one

@@ -6,10 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 from small_sets import small_set
 
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.stored_data import parquet_metadata, parquet_schema, parquet_table, parquet_writer, query_index
 from pipeline_lib.sources import catalog
 from pipeline_lib.sources.folds import fold_table, queries, write_folds
-from pipeline_lib.stored_data import parquet_metadata, parquet_schema, parquet_table, parquet_writer, query_index
 
 SIZES = {"S1": 3, "S2": 2, "S3": 4, "S4": 1, "S5": 2}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from small_sets import TEXTS, small_set, zip_of
 
-from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.sources import catalog
 from pipeline_lib.sources.acquisition import obtain
 from pipeline_lib.sources.mirrors import Mirrors, availability, configured_mirrors

@@ -5,18 +5,20 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pipeline_lib import RankingData, configuration, storage, stored_data
+from pipeline_lib import RankingData
 from pipeline_lib.commands import convert_data, describe_data, register_data, split_folds
-from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.sources import folds, own_data
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.data import stored_data
+from pipeline_lib.sources import folds, own_data, raw_files
 from pipeline_lib.sources.own_settings import OwnDataSettings, group_file, problems
+from pipeline_lib.study import configuration
 
 ROLES = ("train", "validation", "test")
 
@@ -54,7 +56,7 @@ def prepared(**entry: Any) -> tuple[RankingData, list[dict[str, list[Any]]], dic
         (split_folds, "split_folds", {"documents": documents, "folds": table}),
         (describe_data, "describe_data", {"documents": documents, "summary": summary, "output": output}),
     ):
-        command.run(Namespace(dataset="mine", own=own_data.plain_entry(settings, name), **files))
+        command.run(dataset="mine", own=own_data.plain_entry(settings, name), **files)
     data = RankingData.read_parquet(documents, stored=True)
     names = np.array(data.query_names if data.query_names is not None else data.qids)
     layout = [
@@ -236,7 +238,7 @@ def test_a_changed_file_is_noticed_and_a_touched_one_is_not() -> None:
     found, record = own_data.data_set(OwnDataSettings.parse({"name": "mine", "files": "a.txt"})), Path("record.json")
 
     def state() -> str:
-        return own_data.state_for_planning(found, record)
+        return raw_files.state_for_planning(found, Path("raw"), record)
 
     first = state()
     own_data.register(found, Path("raw"), record, first)
@@ -262,12 +264,11 @@ def test_a_file_that_changes_between_two_jobs_is_named() -> None:
     settings = OwnDataSettings.parse({"name": "mine", "files": "a.txt", "folds": 3})
     own_data.register(own_data.data_set(settings), Path("raw"), Path("record.json"), "first")
     write("a.txt", range(10))
-    arguments = Namespace(
-        dataset="mine", own=own_data.plain_entry(settings, "convert_data"), manifest=Path("raw/mine/manifest.json"),
-        documents=Path("documents.parquet"), summary=Path("summary.json"),
-    )  # fmt: skip
     with pytest.raises(DataError, match=r"a\.txt: changed since .*start the run again"):
-        convert_data.run(arguments)
+        convert_data.run(
+            dataset="mine", own=own_data.plain_entry(settings, "convert_data"), manifest=Path("raw/mine/manifest.json"),
+            documents=Path("documents.parquet"), summary=Path("summary.json"),
+        )  # fmt: skip
     assert not Path("documents.parquet").exists()
 
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 from argparse import Namespace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from small_sets import TEXTS, small_set, unverified, zip_of
 
-from pipeline_lib import storage
 from pipeline_lib.commands import check_raw, convert_data, describe_data, obtain_data
-from pipeline_lib.errors import DamagedFileError, DataError
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DamagedFileError, DataError
+from pipeline_lib.data.stored_data import read_parts
 from pipeline_lib.sources import catalog, raw_files
 from pipeline_lib.sources.acquisition import obtain
 from pipeline_lib.sources.manifest import read_manifest, required
 from pipeline_lib.sources.mirrors import Mirrors
-from pipeline_lib.stored_data import read_parts
 
 
 @pytest.fixture(params=[True, False], ids=["digests in the catalogue", "none"])
@@ -39,6 +41,12 @@ def arguments(folder: Path) -> Namespace:
     )  # fmt: skip
 
 
+def run(command: ModuleType, chosen: Namespace, **changes: object) -> None:
+    """Run a command with those of the arguments that it takes."""
+    taken = inspect.signature(command.run).parameters
+    command.run(**{name: value for name, value in {**vars(chosen), **changes}.items() if name in taken})
+
+
 def change(path: Path) -> None:
     """Change the last digit of the text."""
     text = path.read_bytes()
@@ -48,9 +56,9 @@ def change(path: Path) -> None:
 
 def test_unchanged_text_is_converted_with_the_digests_that_were_read(data_set: catalog.DataSet, tmp_path: Path) -> None:
     chosen = arguments(tmp_path)
-    check_raw.run(chosen)
-    convert_data.run(chosen)
-    describe_data.run(chosen)
+    run(check_raw, chosen)
+    run(convert_data, chosen)
+    run(describe_data, chosen)
     manifest = required(data_set, tmp_path / "raw")
     digests = {part.name: part.sha256 for part in manifest.parts}
     parts = storage.read_json(chosen.output)["parts"]
@@ -61,10 +69,10 @@ def test_unchanged_text_is_converted_with_the_digests_that_were_read(data_set: c
     }
 
 
-@pytest.mark.parametrize("call", [check_raw.run, convert_data.run])
+@pytest.mark.parametrize("command", [check_raw, convert_data])
 @pytest.mark.parametrize("grow", [True, False])
 def test_changed_text_is_named_with_both_digests(
-    data_set: catalog.DataSet, tmp_path: Path, call: object, grow: bool
+    data_set: catalog.DataSet, tmp_path: Path, command: ModuleType, grow: bool
 ) -> None:
     path = tmp_path / "raw/Small/S2.txt"
     expected = required(data_set, tmp_path / "raw").parts[1].sha256
@@ -73,7 +81,7 @@ def test_changed_text_is_named_with_both_digests(
     else:
         change(path)
     with pytest.raises(DataError, match=rf"S2\.txt: .*{expected}.*found [0-9a-f]{{64}}.*S2\.txt") as caught:
-        call(arguments(tmp_path))
+        run(command, arguments(tmp_path))
     assert f"touch {path}" in str(caught.value)
     assert not (tmp_path / "documents.parquet").exists()
 
@@ -82,7 +90,7 @@ def test_text_that_can_no_longer_be_read_is_called_changed(data_set: catalog.Dat
     path = tmp_path / "raw/Small/S2.txt"
     path.write_bytes(b"x" * path.stat().st_size)
     with pytest.raises(DataError, match=r"S2\.txt: changed"):
-        convert_data.run(arguments(tmp_path))
+        run(convert_data, arguments(tmp_path))
 
 
 def test_deleted_text_is_unpacked_again_by_the_check(data_set: catalog.DataSet, tmp_path: Path) -> None:
@@ -90,8 +98,8 @@ def test_deleted_text_is_unpacked_again_by_the_check(data_set: catalog.DataSet, 
     path = tmp_path / "raw/Small/S2.txt"
     path.unlink()
     with pytest.raises(DataError, match=r"S2\.txt"):
-        convert_data.run(arguments(tmp_path))
-    check_raw.run(arguments(tmp_path))
+        run(convert_data, arguments(tmp_path))
+    run(check_raw, arguments(tmp_path))
     assert path.read_bytes() == TEXTS["S2"]
     assert (tmp_path / "raw/Small/manifest.json").read_bytes() == manifest
 
@@ -100,9 +108,9 @@ def test_a_change_is_accepted_by_deleting_the_manifest(data_set: catalog.DataSet
     change(tmp_path / "raw/Small/S2.txt")
     (tmp_path / "raw/Small/manifest.json").unlink()
     with pytest.raises(DataError, match=r"manifest\.json"):
-        check_raw.run(arguments(tmp_path))
+        run(check_raw, arguments(tmp_path))
     obtain(data_set, tmp_path / "raw", Mirrors(), network=False)
-    convert_data.run(arguments(tmp_path))
+    run(convert_data, arguments(tmp_path))
     unknown = not data_set.parts["S2"].sha256
     assert ((tmp_path / "raw/Small/S2.txt").read_bytes() != TEXTS["S2"]) is unknown
 
@@ -113,7 +121,7 @@ def planned(data_set: catalog.DataSet, folder: Path) -> str:
 
 def obtained(folder: Path, planned_with: str) -> None:
     """Run the job that obtains the data set."""
-    obtain_data.run(Namespace(**{**vars(arguments(folder)), "planned_with": planned_with, "offline": True}))
+    run(obtain_data, arguments(folder), planned_with=planned_with, offline=True)
 
 
 @pytest.mark.parametrize("checked", [True, False], ids=["with a record", "without"])
@@ -121,7 +129,7 @@ def test_an_edit_is_used_and_never_called_verified(data_set: catalog.DataSet, tm
     chosen, path, raw = arguments(tmp_path), tmp_path / "raw/Small/S2.txt", tmp_path / "raw"
     before = planned(data_set, tmp_path)
     if checked:
-        check_raw.run(chosen)
+        run(check_raw, chosen)
     assert planned(data_set, tmp_path) == before
     expected = required(data_set, raw).parts[1].sha256
     path.write_bytes(path.read_bytes() + b"1 qid:77 1:1 2:2\n")
@@ -130,7 +138,7 @@ def test_an_edit_is_used_and_never_called_verified(data_set: catalog.DataSet, tm
     obtained(tmp_path, edited)
     assert planned(data_set, tmp_path) == edited
     for command in (check_raw, convert_data, describe_data):
-        command.run(chosen)
+        run(command, chosen)
     assert planned(data_set, tmp_path) == edited
     description = storage.read_json(chosen.output)
     parts = {part["name"]: part for part in description["parts"]}
@@ -149,7 +157,7 @@ def test_an_edit_is_used_and_never_called_verified(data_set: catalog.DataSet, tm
 
 def test_planning_sees_content_and_no_touch(data_set: catalog.DataSet, tmp_path: Path) -> None:
     path, before = tmp_path / "raw/Small/S2.txt", planned(data_set, tmp_path)
-    check_raw.run(arguments(tmp_path))
+    run(check_raw, arguments(tmp_path))
     for seconds in (1e9, 2e9):
         os.utime(path, (seconds, seconds))
         assert planned(data_set, tmp_path) == before
@@ -180,15 +188,15 @@ def test_a_damaged_manifest_is_not_believed(data_set: catalog.DataSet, tmp_path:
 
 def test_a_summary_of_another_conversion_is_refused(data_set: catalog.DataSet, tmp_path: Path) -> None:
     chosen = arguments(tmp_path)
-    convert_data.run(chosen)
+    run(convert_data, chosen)
     summary = storage.read_json(chosen.summary)
     summary["parts"][0]["sha256"] = "0" * 64
     storage.write_json(chosen.summary, summary)
     with pytest.raises(DataError, match=r"summary\.json"):
-        describe_data.run(chosen)
+        run(describe_data, chosen)
     chosen.summary.write_text("{}")
     with pytest.raises(DamagedFileError, match=r"summary\.json"):
-        describe_data.run(chosen)
+        run(describe_data, chosen)
 
 
 def test_planning_sees_sizes_and_times(data_set: catalog.DataSet, tmp_path: Path) -> None:
@@ -199,7 +207,7 @@ def test_planning_sees_sizes_and_times(data_set: catalog.DataSet, tmp_path: Path
         return raw_files.state_for_planning(data_set, tmp_path / "raw", chosen.record)
 
     def checked_with(planned: str) -> None:
-        check_raw.run(Namespace(**{**vars(chosen), "planned_with": planned}))
+        run(check_raw, chosen, planned_with=planned)
 
     first = state()
     checked_with(first)
@@ -232,5 +240,5 @@ def test_only_a_download_uses_the_network(
     for value, offline in (("", False), ("yes", False), ("", True)):
         monkeypatch.setenv("LTR_OFFLINE", value)
         with pytest.raises(DataError, match="nothing there"):
-            obtain_data.run(Namespace(**vars(chosen), offline=offline))
+            run(obtain_data, chosen, offline=offline)
     assert asked == [True, False, False]

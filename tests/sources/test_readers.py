@@ -19,8 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline_lib import RankingData, cli, stored_data
-from pipeline_lib.errors import DataError, PipelineError
+from pipeline_lib import RankingData, cli
+from pipeline_lib.core.errors import DataError, PipelineError
+from pipeline_lib.data import stored_data
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.sources import conversion, letor_reader, query_stream, readers
 from pipeline_lib.sources.own_settings import group_file
@@ -436,7 +437,7 @@ def test_files_that_do_not_fit_together_are_named(tmp_path: Path) -> None:
 PEAK = """
 import re, sys
 from pathlib import Path
-from pipeline_lib import stored_data
+from pipeline_lib.data import stored_data
 from pipeline_lib.sources import conversion
 from pipeline_lib.sources.tables import Options
 

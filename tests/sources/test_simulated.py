@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline_lib import seeds, stored_data
-from pipeline_lib.errors import ArgumentError, ConfigurationError, DataError
-from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.sources import catalog, conversion, letor, list_lengths, simulated
+from pipeline_lib.core import seeds
+from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError
+from pipeline_lib.data import stored_data
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.sources import catalog, conversion, length_law, letor, simulated
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.sources.population_settings import LogNormalLengths
 
@@ -65,7 +66,7 @@ def test_mslr_sim_has_the_counts_of_mslr_web30k() -> None:
     assert isinstance(law, LogNormalLengths)
     assert (simulation.queries, population.features) == (original.counts.queries, original.n_features)
     assert population.label_shares == pytest.approx(np.array(original.counts.labels) / original.counts.rows, abs=1e-6)
-    lengths = list_lengths.exact(law, list_lengths.draw(law, simulation.queries, seeds.generator(2026, "any")))
+    lengths = length_law.exact(law, length_law.draw(law, simulation.queries, seeds.generator(2026, "any")))
     assert (lengths.sum(), lengths.min(), lengths.max()) == (original.counts.rows, 1, 1251)
 
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib.errors import DataError
-from pipeline_lib.sources import list_lengths
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.sources import length_law
 from pipeline_lib.sources.population_settings import LogNormalLengths
 
 SMALL = LogNormalLengths(mean=4.5, low=2, high=12, spread=0.6)
 
 
 def test_probabilities_are_those_of_the_formula() -> None:
-    p = list_lengths.probabilities(SMALL)
+    p = length_law.probabilities(SMALL)
     lengths = range(SMALL.low, SMALL.high + 1)
     assert math.isclose(math.fsum(p), 1.0, abs_tol=1e-12)
     assert math.isclose(math.fsum(m * q for m, q in zip(lengths, p, strict=True)), SMALL.mean, rel_tol=1e-9)
@@ -29,9 +29,9 @@ def test_probabilities_are_those_of_the_formula() -> None:
 
 def test_drawn_lengths_have_their_probabilities() -> None:
     n = 40_000
-    drawn = list_lengths.draw(SMALL, n, np.random.default_rng(3))
+    drawn = length_law.draw(SMALL, n, np.random.default_rng(3))
     shares = np.bincount(drawn, minlength=SMALL.high + 1)[SMALL.low :] / n
-    p = list_lengths.probabilities(SMALL)
+    p = length_law.probabilities(SMALL)
     assert (np.abs(shares - p) < 5.0 * np.sqrt(p * (1.0 - p) / n)).all()
 
 
@@ -48,11 +48,11 @@ def test_drawn_lengths_have_their_probabilities() -> None:
 def test_exact_lengths_have_the_stated_sum_and_range(
     low: int, width: int, place: float, spread: float, n: int, seed: int
 ) -> None:
-    law = LogNormalLengths(low + place * width, low, low + width, spread)
-    drawn = list_lengths.draw(law, n, np.random.default_rng(seed))
+    law = LogNormalLengths(mean=low + place * width, low=low, high=low + width, spread=spread)
+    drawn = length_law.draw(law, n, np.random.default_rng(seed))
     assert law.low <= drawn.min() <= drawn.max() <= law.high
     try:
-        found = list_lengths.exact(law, drawn)
+        found = length_law.exact(law, drawn)
     except DataError:  # the two extremes alone leave no room for this mean
         assert n >= law.high
         assert not (n - 1) * low + law.high <= round(law.mean * n) <= low + (n - 1) * law.high
@@ -65,6 +65,6 @@ def test_exact_lengths_have_the_stated_sum_and_range(
 
 def test_lengths_outside_the_law_are_refused() -> None:
     with pytest.raises(DataError, match=r"lengths\[0\]: expected a whole number from 2 to 12, found 1"):
-        list_lengths.exact(SMALL, np.array([1, 5]))
+        length_law.exact(SMALL, np.array([1, 5]))
     with pytest.raises(DataError, match="lengths: expected"):
-        list_lengths.exact(SMALL, np.array(5))
+        length_law.exact(SMALL, np.array(5))

@@ -1,8 +1,9 @@
-"""Which queries do the tests of surrogates draw, and what are NDCG and AP of one query by their definitions?"""
+"""Which queries do the tests of surrogates draw, and what are losses of one query by their definitions?"""
 
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 from hypothesis import strategies as st
@@ -76,6 +77,89 @@ def margins(name, y):
         place[list(order)] = -np.arange(m)
         rows.append((ranking_loss(name, place, y), features(name, order, y) - ideal))
     return np.array([loss for loss, _ in rows]), np.array([slope for _, slope in rows])
+
+
+def discounts(m):
+    return 1.0 / np.log2(np.arange(2, m + 2))
+
+
+def smooth_dcg(s, y, k, sigma):
+    """SD by its definition, going through all sets of documents."""
+    D, total = np.append(discounts(k), 0.0), 0.0
+    for j in range(1, k + 1):
+        sets = list(itertools.combinations(range(len(s)), min(j, len(s))))
+        weights = np.array([sum(s[i] for i in chosen) / sigma for chosen in sets])
+        gains = [sum(2.0 ** y[i] - 1.0 for i in chosen) for chosen in sets]
+        total += (D[j - 1] - D[j] * (j < k)) * np.average(gains, weights=np.exp(weights - weights.max()))
+    return total
+
+
+def printed_weights(y, kind, weights="printed"):
+    """(6), (9) and (31) of `slam`, and the valid weights of the smallest sum, for labels that fall."""
+    m, G, D = len(y), 2.0 ** np.asarray(y, float) - 1.0, discounts(len(y))
+    if kind == "map":
+        r = sum(label >= 1 for label in y)
+        return [1 / r - i / (r * (m - r + i)) if i <= r else 0.0 for i in range(1, m + 1)]
+    k = min(int(kind[5:]), m) if "@" in kind else m
+    Z = G[:k] @ D[:k]
+    if Z == 0.0:
+        return np.zeros(m)
+    if weights == "tight":
+        v = np.zeros(m)
+        for threshold in range(1, max(y) + 1):
+            r = sum(label >= threshold for label in y)
+            v[:r] += 2.0 ** (threshold - 1) * (D[:r] - D[m - r :])
+        return v / Z
+    return (G - G[-1]) * (D - D[-1]) / Z if "@" not in kind else np.where(np.arange(m) < k, G * D / Z, 0.0)
+
+
+def in_own_order(y, v):
+    """What is given for labels that fall, in the documents' own order; equal labels in document order."""
+    own = np.empty(len(y))
+    own[sorted(range(len(y)), key=lambda i: (-y[i], i))] = v
+    return own
+
+
+def phi(loss, s, y):
+    """One query's loss by the formula of its class; None for a class of which it is not written out here."""
+    name, m, e = loss.name, len(y), np.exp(s - s.max())
+    pairs, apart = y[:, None] > y[None, :], s[None, :] - s[:, None]  # of i above j, and s_j - s_i
+    gains = 2.0**y - 1.0
+    ideal = np.sort(gains)[::-1] @ discounts(m)
+    if name in ("squared", "squared-ndcg"):
+        return np.sum((s - (y if name == "squared" else gains / (ideal or 1.0))) ** 2)
+    if name == "kl":
+        return np.sum(np.exp(y.astype(float)) * (y - s) - np.exp(y.astype(float)) + np.exp(s))
+    if name == "listnet":
+        target = np.exp(y - y.max())
+        return -(target / target.sum()) @ (s - s.max() - math.log(e.sum()))
+    if name == "listmle":
+        level = y if loss.ties == "together" else -in_own_order(y, np.arange(m))
+        return sum(np.logaddexp.reduce(s[level <= level[i]]) - s[i] for i in range(m))
+    if name == "rankcosine":
+        f = np.exp(y - y.max())
+        return 0.5 * (1.0 - e @ f / np.linalg.norm(e) / np.linalg.norm(f))
+    if name == "smooth-dcg":
+        soft = smooth_dcg(s, y, loss.k, loss.sigma)
+        best = np.sort(gains)[::-1][: loss.k] @ discounts(min(loss.k, m))
+        return {"as-printed": soft, "ascent": -soft, "regret": best - soft}[loss.sign]
+    if name in ("ranksvm", "ranknet", "rankboost"):
+        losses = {
+            "ranksvm": lambda: np.maximum(0.0, loss.margin + apart[pairs]),
+            "ranknet": lambda: np.logaddexp(0.0, apart[pairs]),
+            "rankboost": lambda: np.exp(apart[pairs]),
+        }[name]().sum()
+        return losses / max({"sum": 1, "mean": pairs.sum(), "all-pairs": m * (m - 1) / 2}[loss.normalisation], 1)
+    if name in ("structured-ndcg", "svm-map"):
+        alone = len(set(compared(name, y).tolist())) == 1
+        return 0.0 if alone else max(loss + slope @ s for loss, slope in zip(*margins(name, y), strict=True))
+    if not name.startswith("slam-"):
+        return None
+    labels = np.minimum(y, 1) if loss.kind == "map" else y
+    falling, kind = sorted(labels.tolist(), reverse=True), getattr(loss, "weights", "printed")
+    v = in_own_order(labels, printed_weights(falling, loss.kind, kind))
+    best = [np.max(s[labels < labels[i]], initial=-np.inf) for i in range(m)]
+    return v @ np.maximum(0.0, loss.margin + np.array(best) - s)
 
 
 @st.composite

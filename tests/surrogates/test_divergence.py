@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pipeline_lib.errors import DataError
 from pipeline_lib.surrogates.divergence import KL
 
 
@@ -29,19 +28,3 @@ def test_exact_near_the_minimum(d):
     # sum d^k / k! from k = 2, in rational arithmetic
     exact = sum(Fraction(d) ** k / math.factorial(k) for k in range(2, 25))
     assert KL().value([d], [0], [0, 1])[0] == pytest.approx(float(exact), rel=1e-12)
-
-
-@pytest.mark.parametrize(("bound", "y_max"), [(3.0, 1), (0.5, 2), (0.0, 0)])
-def test_constants_are_attained(bound, y_max):
-    ends = [(-bound, y) for y in range(y_max + 1)] + [(bound, y) for y in range(y_max + 1)]
-    slopes = [abs(KL().gradient([s], [y], [0, 1])[0]) for s, y in ends]
-    assert KL().lipschitz(4, y_max, score_bound=bound) == pytest.approx(4 * max(slopes))
-    assert KL().lipschitz(4, y_max, "l2", score_bound=bound) == pytest.approx(2 * max(slopes))
-    assert KL().smoothness(4, y_max, score_bound=bound) == pytest.approx(4 * math.exp(bound))
-
-
-def test_constants_need_a_score_bound():
-    for constant in (KL().lipschitz, KL().smoothness):
-        with pytest.raises(DataError, match="score_bound"):
-            constant(4, 1)
-    assert KL().smoothness(4, 1, score_bound=1e4) == math.inf

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from ranking_losses import queries, some_queries
+from ranking_losses import phi, queries, rising_label_vectors, several_queries, some_queries, stacked
 
-from pipeline_lib import checks, metrics, surrogates
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib import metrics, surrogates
+from pipeline_lib.core import checks
+from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.surrogates.base import SmoothSurrogate
+from pipeline_lib.surrogates.pairwise import RankSVM
 from pipeline_lib.surrogates.pointwise import Squared
 from pipeline_lib.theory.decomposability import order
 
@@ -23,9 +25,13 @@ FAR = checks.ranking([-800.0, 800.0], [1, 0], [0, 2])
 EXPONENTIAL = tuple(name for name in surrogates.NAMES if surrogates.create(name).unchecked(*FAR)[0][0] == np.inf)
 # With its default options, and with others that change what is computed.
 CASES = [(name, {}) for name in surrogates.NAMES] + [
+    ("listmle", {"ties": "document-order"}),
     ("rankboost", {"normalisation": "mean"}),
+    ("rankboost", {"normalisation": "all-pairs"}),
+    ("ranknet", {"normalisation": "mean"}),
     ("ranknet", {"normalisation": "all-pairs"}),
     ("ranksvm", {"normalisation": "mean", "margin": 0.5}),
+    ("ranksvm", {"normalisation": "all-pairs"}),
     ("slam-ndcg", {"weights": "tight"}),
     ("slam-ndcg@k", {"k": 3}),
     ("smooth-dcg", {"sigma": 0.3, "sign": "as-printed"}),
@@ -47,17 +53,118 @@ def chosen(wanted):
     return pytest.mark.parametrize("loss", kept.values(), ids=kept)
 
 
+written_out = chosen(lambda loss: phi(loss, np.zeros(2), np.array([1, 0])) is not None)
+
+
 def bounded(loss, scores, by=50.0):
     """Scores within what float64 can hold of surrogates that grow exponentially."""
     return np.clip(scores, -by, by) if loss.name in EXPONENTIAL else scores
 
 
+def needs_score_bound(loss):
+    try:
+        loss.lipschitz(2, 1)
+    except DataError as error:
+        return "score_bound" in str(error)
+    return False
+
+
 # --- The gradient, and what the class says of phi ---------------------------------------------------------------------
+
+
+@written_out
+@settings(max_examples=40)
+@given(drawn=several_queries())
+def test_value_follows_the_formula(loss, drawn):
+    scores, y, offsets = drawn
+    # Plain formulas of exponentials stay finite, and those that go through all rankings or sets come to an end.
+    y, scores = np.minimum(y, 20), bounded(loss, scores, 20.0)
+    longest = 5 if loss.name in OVER_RANKINGS else 9 if loss.name == "smooth-dcg" else 60
+    parts = [(scores[a:b][:longest], y[a:b][:longest]) for a, b in itertools.pairwise(offsets)]
+    expected = np.array([phi(loss, *part) for part in parts])
+    scale = np.array([1.0 + np.abs(s).max() * len(s) ** 2 + 2.0 ** labels.max() * len(s) for s, labels in parts])
+    scale *= np.e ** y.max() if loss.name == "kl" else 1.0  # where e^y and e^s nearly cancel
+    values = loss.value(*stacked(parts))
+    assert np.all(np.abs(values - expected) <= 1e-11 * (np.abs(expected) + scale))
+
+
+@written_out
+@pytest.mark.parametrize("levels", [2, 200])
+def test_value_and_slope_of_a_long_list(loss, levels):
+    rng = np.random.default_rng(0)
+    scores, y, u = rng.normal(size=1500), rng.integers(0, levels, 1500), rng.normal(size=1500)
+    if loss.name not in (*OVER_RANKINGS, "smooth-dcg"):
+        y_ = np.minimum(y, 20) if loss.name in ("kl", "listnet", "rankcosine") else y
+        assert loss.value(scores, y_, [0, 1500])[0] == pytest.approx(phi(loss, scores, y_), rel=1e-10)
+    step = 1e-6 * u / np.abs(u).max()
+    change = np.subtract(*(loss.value(scores + sign * step, y, [0, 1500])[0] for sign in (1, -1)))
+    gradient = loss.gradient(scores, y, [0, 1500])
+    assert change / 2.0 == pytest.approx(gradient @ step, abs=1e-5 * np.abs(gradient) @ np.abs(step))
+
+
+def largest_seen(loss, m, y_max, reach):
+    """The largest ||g||_1, ||g||_2, ||D^2 phi u||_1 for signs u, |phi| and phi less its least value, on short lists.
+
+    The scores are corners of a cube, its centre, and orders of documents far apart, where suprema are attained.
+    """
+    seen = np.zeros(5)
+    for size in range(1, m + 1):
+        apart = [np.array(s) for s in itertools.permutations(np.linspace(-reach, reach, size))]
+        corners = [np.array(s) for s in itertools.product((-reach, 0.0, reach), repeat=size)]
+        batch = [(s, y) for y in rising_label_vectors(size, y_max) for s in apart + corners]
+        scores, y, offsets = stacked(batch)
+        values, gradient = loss.value_and_gradient(scores, y, offsets)
+        size_1 = np.add.reduceat(np.abs(gradient), offsets[:-1])
+        size_2 = np.sqrt(np.add.reduceat(gradient**2, offsets[:-1]))
+        bent = 0.0
+        if isinstance(loss, SmoothSurrogate):
+            signs = np.tile(np.array(list(itertools.product((-1.0, 1.0), repeat=size))).T, (len(batch), 1))
+            product = loss.hessian_product(scores, y.astype(np.int32), offsets, signs)
+            bent = np.add.reduceat(np.abs(product), offsets[:-1], axis=0).max()
+        excess = (values - loss.least(y, offsets)).max()
+        seen = np.maximum(seen, [size_1.max(), size_2.max(), bent, np.abs(values).max(), excess])
+    return seen
+
+
+# At equal scores, every pair of the rounded ones is in the middle of the rounded part.
+ROUNDED = [RankSVM(n, margin=0.5).smoothed(2.0) for n in ("sum", "mean", "all-pairs")]
+
+
+@pytest.mark.parametrize("loss", [*(surrogates.create(name, **options) for name, options in CASES), *ROUNDED])
+@pytest.mark.parametrize(("m", "y_max"), [(1, 2), (2, 1), (3, 3), (4, 0), (4, 1), (4, 2)])
+def test_constants_are_upper_bounds_and_suprema_are_attained(loss, m, y_max):
+    for score_bound in (0.3, 2.0):
+        reach = score_bound if needs_score_bound(loss) else 60.0
+        seen = largest_seen(loss, m, y_max, reach)
+        within = largest_seen(loss, m, y_max, score_bound)
+        known = {
+            "lipschitz-linf": (seen[0], loss.lipschitz(m, y_max, score_bound=reach)),
+            "lipschitz-l2": (seen[1], loss.lipschitz(m, y_max, "l2", score_bound=reach)),
+            "bound": (within[3], loss.bound(m, y_max, score_bound)),
+        }
+        if isinstance(loss, SmoothSurrogate):
+            known["smoothness"] = seen[2], loss.smoothness(m, y_max, score_bound=reach)
+        excess = loss.excess_bound(m, y_max, score_bound)
+        assert excess is None or within[4] <= excess * (1.0 + 1e-9)
+        for what, (largest, constant) in known.items():
+            exact = loss.supremum(what, m, y_max, score_bound=score_bound if what == "bound" else reach)
+            assert constant is None or largest <= constant * (1.0 + 1e-9) + 1e-12, what
+            assert exact is None or largest == pytest.approx(exact, rel=1e-9, abs=1e-12), what
+            assert exact is None or exact <= constant * (1.0 + 1e-12), what
+
+
+def test_constants_of_some_need_a_score_bound():
+    needing = [name for name in surrogates.NAMES if needs_score_bound(surrogates.create(name))]
+    assert {"kl", "rankboost", "squared", "squared-ndcg"} <= set(needing)
+    assert surrogates.create("kl").smoothness(4, 1, score_bound=1e4) == np.inf
+    rankboost = surrogates.create("rankboost")
+    assert [rankboost.lipschitz(m, 1, score_bound=400.0) for m in (4, 1)] == [np.inf, 0.0]
+    assert rankboost.smoothness(4, 0, score_bound=400.0) == 0.0
 
 
 def aims(y):
     """Scores at which, or towards which, the surrogates are least on one query."""
-    ranks = np.argsort(np.argsort(y, kind="stable")).astype(float)
+    ranks = -np.argsort(np.argsort(-y, kind="stable")).astype(float)  # of equal labels, the first is on top
     gains, places = 2.0**y - 1.0, 1.0 / np.log2(np.arange(2, len(y) + 2))
     ideal = np.sort(gains)[::-1] @ places
     yield from (y.astype(float), 30.0 * y, 30.0 * ranks, -30.0 * ranks, gains / ideal if ideal > 0.0 else gains)
@@ -237,9 +344,9 @@ def test_norms_and_values_stay_below_the_constants(loss, query):
 @pytest.mark.parametrize("name", surrogates.NAMES)
 def test_every_option_has_a_range_and_keeps_to_it(name):
     kind = type(surrogates.create(name))
-    kinds = typing.get_type_hints(inspect.unwrap(kind.__init__))
+    kinds = typing.get_type_hints(inspect.unwrap(kind.__init__), include_extras=True)
     for option in inspect.signature(kind).parameters:
-        numbers = checks.RANGES.get(option)
+        numbers = next((one for one in typing.get_args(kinds[option]) if isinstance(one, checks.Range)), None)
         assert numbers is not None or typing.get_origin(kinds[option]) is typing.Literal
         for wrong in ("nonsense", None, np.nan, *(() if numbers is None else (numbers.low - 1, numbers.high * 2))):
             with pytest.raises((ConfigurationError, DataError), match=option):
@@ -308,7 +415,7 @@ def test_equal_labels(loss, label):
         np.testing.assert_array_equal(gradient, 0.0)
 
 
-@chosen(lambda loss: loss.shift_invariant)
+@chosen(lambda loss: loss.shift_invariant and getattr(loss, "ties", "together") == "together")
 @pytest.mark.parametrize("m", [1, 3, 7, 49])
 def test_equal_labels_and_equal_scores_leave_nothing_to_do(loss, m):
     if loss.name == "structured-ndcg":  # it wants equal labels in document order, but not where all are equal

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pipeline_lib import surrogates
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 
 
 @pytest.mark.parametrize("name", ["kl", "rankboost"])

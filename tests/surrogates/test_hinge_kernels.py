@@ -53,3 +53,16 @@ def test_ranksvm_kernels_agree():
         by_merging = hinge(scores, y, offsets, 1.0, -1)
         np.testing.assert_array_equal(by_pairs[1], by_merging[1])
         np.testing.assert_allclose(by_pairs[0], by_merging[0], rtol=1e-14)
+
+
+@pytest.mark.parametrize("normalisation", ["sum", "mean"])
+def test_minorant_lies_below_ranksvm(normalisation):
+    rng = np.random.default_rng(9)
+    scores, y, offsets = some_queries(rng, levels=3)
+    loss = RankSVM(normalisation)
+    values, gradient, intercepts = loss.smoothed(0.7).minorant(scores, y, offsets)
+    assert np.all(values <= loss.value(scores, y, offsets) + 1e-12)
+    for _ in range(50):
+        other = 3.0 * rng.normal(size=len(scores))
+        plane = intercepts + np.add.reduceat(gradient * other, offsets[:-1])
+        assert np.all(plane <= loss.value(other, y, offsets) + 1e-9)

@@ -38,15 +38,6 @@ def test_is_the_maximum_over_all_rankings(name):
                 assert (losses + slopes @ s)[attained].max() == pytest.approx(value[0], abs=1e-12)
 
 
-def test_svm_map_of_seven_documents():
-    rng = np.random.default_rng(12)
-    for r in range(1, 7):
-        y = rng.permutation(np.r_[np.ones(r, int), np.zeros(7 - r, int)])
-        losses, slopes = margins("svm-map", y)
-        for s in scores_of_all_kinds(7, y, rng):
-            assert LOSSES["svm-map"].value(s, y, [0, 7])[0] == pytest.approx((losses + slopes @ s).max(), abs=1e-12)
-
-
 def by_assignment(s, y):
     """structured-ndcg through scipy's assignment solver."""
     m = len(y)
@@ -125,3 +116,17 @@ def test_long_lists_and_large_scores(name, levels):
         ideal, rank = np.empty(m), np.empty(m)
         ideal[falling], rank[np.argsort(-s)] = np.arange(m), np.arange(m)
         assert np.abs(gradient - (ideal - rank)).max() <= 1
+
+
+def test_structured_ndcg_charges_for_equal_labels_out_of_document_order():
+    in_order, reversed_order = LOSSES["structured-ndcg"].value([9.0, 8.0, 0.0, 8.0, 9.0, 0.0], [1, 1, 0] * 2, [0, 3, 6])
+    assert in_order == 0.0
+    assert reversed_order == pytest.approx(1.0)
+
+
+@given(queries(), st.integers(0, 10**6))
+def test_svm_map_does_not_depend_on_the_order_of_the_documents(query, seed):
+    s, y = query
+    order = np.random.default_rng(seed).permutation(len(y))
+    one, other = (LOSSES["svm-map"].value(a, b, [0, len(y)])[0] for a, b in ((s, y), (s[order], y[order])))
+    assert one == pytest.approx(other, abs=1e-12 * (1 + np.abs(s).max()))

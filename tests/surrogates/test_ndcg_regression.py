@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
-from pipeline_lib.errors import DataError
 from pipeline_lib.surrogates.ndcg_regression import SquaredNDCG, normalised_gains
 
 RELEVANCES = ["000", "110", "101", "011", "100", "010", "001", "111"]
@@ -30,21 +27,3 @@ def test_without_a_relevant_document_the_target_is_zero():
     value, gradient = SquaredNDCG().value_and_gradient([1.0, -2.0], [0, 0], [0, 2])
     assert value[0] == 5.0
     np.testing.assert_array_equal(gradient, [2.0, -4.0])
-
-
-@pytest.mark.parametrize(("m", "y_max", "bound"), [(1, 1, 0.0), (3, 1, 0.1), (4, 3, 2.0), (5, 2, 0.0), (3, 0, 1.0)])
-def test_constants_by_enumeration(m, y_max, bound):
-    largest_1 = largest_2 = 0.0
-    for labels in itertools.combinations_with_replacement(range(y_max + 1), m):
-        for signs in itertools.product((-bound, bound), repeat=m):
-            gradient = SquaredNDCG().gradient(signs, labels, [0, m])
-            largest_1 = max(largest_1, np.abs(gradient).sum())
-            largest_2 = max(largest_2, float(np.linalg.norm(gradient)))
-    assert SquaredNDCG().lipschitz(m, y_max, score_bound=bound) == pytest.approx(largest_1, abs=1e-12)
-    assert SquaredNDCG().lipschitz(m, y_max, "l2", score_bound=bound) == pytest.approx(largest_2, abs=1e-12)
-
-
-def test_constants_need_a_score_bound():
-    with pytest.raises(DataError, match="score_bound"):
-        SquaredNDCG().lipschitz(4, 1)
-    assert SquaredNDCG().smoothness(4, 1) == 8.0

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import pytest
 
-from pipeline_lib.errors import DataError
-from pipeline_lib.ranking import discounts
 from pipeline_lib.surrogates import smooth_dcg
 from pipeline_lib.surrogates.smooth_dcg import SmoothDCG
 
@@ -36,17 +33,6 @@ def test_cut_off_1_is_the_published_formula(sigma):
     np.testing.assert_allclose(gradient[apart], (p * (gains - p @ gains) / sigma)[apart], rtol=1e-9)
 
 
-def test_signs():
-    s, y, offsets = [0.3, -0.2, 0.9], [2, 0, 1], [0, 3]
-    printed, up = SmoothDCG(2, 0.5, "as-printed").value_and_gradient(s, y, offsets)
-    ascent, down = SmoothDCG(2, 0.5).value_and_gradient(s, y, offsets)
-    regret, same = SmoothDCG(2, 0.5, "regret").value_and_gradient(s, y, offsets)
-    np.testing.assert_array_equal(ascent, -printed)
-    np.testing.assert_array_equal(regret, dcg(np.array(y, float), np.array(y), 2) - printed)
-    np.testing.assert_array_equal(down, -up)
-    np.testing.assert_array_equal(same, -up)
-
-
 @pytest.mark.parametrize("k", [1, 2, 3, 5, 10])
 def test_tends_to_dcg(k):
     rng = np.random.default_rng(k)
@@ -54,26 +40,6 @@ def test_tends_to_dcg(k):
         s, y = rng.permutation(m) * 1.0, rng.integers(0, 4, m)
         value = SmoothDCG(k, 0.02, "as-printed").value(s, y, [0, m])[0]
         assert value == pytest.approx(dcg(s, y, k), rel=1e-12, abs=1e-12)
-
-
-@pytest.mark.parametrize("k", [1, 4])
-def test_regret_is_not_negative_and_small_for_the_ideal_ranking(k):
-    rng = np.random.default_rng(1)
-    y = rng.integers(0, 4, 200)
-    offsets = np.arange(0, 201, 10)
-    loss = SmoothDCG(k, 0.3, "regret")
-    assert np.all(loss.value(rng.normal(size=200), y, offsets) >= 0.0)
-    assert np.all(np.abs(loss.value(100.0 * y, y, offsets)) <= 1e-9)
-
-
-@pytest.mark.parametrize("k", [1, 3])
-def test_extreme_scores_stay_finite(k):
-    scores, y = np.array([1e4, -1e4, 0.0, 1e4]), np.array([0, 3, 1, 3])
-    value, gradient = SmoothDCG(k, 0.01, "as-printed").value_and_gradient(scores, y, [0, 4])
-    assert np.isfinite(gradient).all()
-    # two equal scores on top share ranks 1 and 2
-    expected = 3.5 if k == 1 else (1.0 - 1 / math.log2(3)) * 3.5 + (1 / math.log2(3) - 0.5) * 7.0 + 0.5 * 8.0
-    assert value[0] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("m", [2, 3, 6])
@@ -118,12 +84,6 @@ def test_smoothness_and_a_quarter_of_lipschitz_hold(k):
         assert largest <= loss.smoothness(m, 1) * (1.0 + 1e-6)
 
 
-@pytest.mark.parametrize("options", [{"k": 0}, {"k": 1.5}, {"sigma": 0.0}, {"sigma": math.nan}, {"sign": "descent"}])
-def test_bad_options_are_refused(options):
-    with pytest.raises(DataError, match="expected"):
-        SmoothDCG(**options)
-
-
 @pytest.mark.parametrize("sigma", [0.01, 1.0])
 def test_the_kernel_for_cut_off_1_agrees_with_that_for_any(sigma):
     rng = np.random.default_rng(5)
@@ -140,20 +100,3 @@ def test_one_document_has_no_slope_and_its_gain_for_a_value():
     loss = SmoothDCG(2)
     assert [loss.supremum(what, 1, 2) for what in ("lipschitz-linf", "lipschitz-l2", "smoothness")] == [0.0] * 3
     assert loss.supremum("bound", 1, 2) == -loss.value([0.4], [2], [0, 1])[0] == 3.0
-
-
-def test_equal_labels_teach_nothing():
-    s = np.random.default_rng(2).normal(size=9)
-    for k in (1, 3):
-        assert not SmoothDCG(k, 0.1).gradient(s, np.full(9, 3), [0, 9]).any()
-
-
-def test_the_ideal_gain_is_that_of_the_sorted_labels():
-    rng = np.random.default_rng(3)
-    sizes = rng.integers(1, 9, 50)
-    y, offsets = rng.integers(0, 4, sizes.sum()).astype(np.int32), np.r_[0, np.cumsum(sizes)]
-    for k in (1, 3, 20):
-        found = smooth_dcg._ideal_dcg(y, offsets, discounts(k))
-        for q, ideal in enumerate(found):
-            own = y[offsets[q] : offsets[q + 1]]
-            assert ideal == pytest.approx(dcg(own.astype(float), own, k), rel=1e-14)

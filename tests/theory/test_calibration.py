@@ -8,27 +8,17 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from pipeline_lib.errors import DataError
+from pipeline_lib import surrogates
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.theory import calibration, partial_labels
 
 MISLED = ("squared", "kl", "listnet", "ranksvm")
 
 
 def expected_loss(name: str, law: np.ndarray, s: np.ndarray, m: int, grades: int) -> float:
-    """The expectation of a surrogate, term by term."""
-    total = 0.0
-    for y, p in zip(itertools.product(range(grades), repeat=m), law, strict=True):
-        if name == "squared":
-            value = sum((a - b) ** 2 for a, b in zip(s, y, strict=True))
-        elif name == "kl":
-            value = sum(np.exp(a) - np.exp(b) * a for a, b in zip(s, y, strict=True))
-        elif name == "listnet":
-            weights = np.exp(y) / np.exp(y).sum()
-            value = np.log(np.exp(s).sum()) - weights @ s
-        else:
-            value = sum(max(0.0, 1 + s[j] - s[i]) for i in range(m) for j in range(m) if y[i] > y[j])
-        total += p * value
-    return float(total)
+    labels = partial_labels.label_vectors(m, grades).ravel()
+    offsets = np.arange(0, len(labels) + 1, m)
+    return float(law @ surrogates.create(name).value(np.tile(s, len(law)), labels, offsets))
 
 
 @pytest.mark.parametrize("name", MISLED)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline_lib import RankingData, learners, surrogates
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.learners.models import LinearModel, ThresholdModel
 from pipeline_lib.theory import certificates, contraction, list_bounds, list_lengths, ranker_facts
 from pipeline_lib.theory.ranker_facts import Facts

@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline_lib import RankingData, surrogates
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.theory import (
     chains,
     contraction,
     entropy,
     list_bounds,
-    list_statements,
     ranker_facts,
     regularised_links,
     small_covers,
@@ -128,14 +127,6 @@ def test_the_integral_with_small_covers_is_that_of_a_riemann_sum(d: int, n: int)
     assert small_covers.integral(covering, A, d, n, B) == pytest.approx(
         float(np.min(4.0 * eps + 10.0 * areas)), rel=0.01
     )
-
-
-@settings(max_examples=30)
-@given(st.floats(0.0, 5.0), st.floats(0.0, 5.0), st.floats(0.0, 5.0))
-def test_the_optimistic_deviation_solves_its_inequality(r_star: float, r_0: float, empirical: float) -> None:
-    L = empirical + list_statements.optimistic_deviation(r_star, r_0, empirical)
-    right = empirical + 45.0 * r_star + math.sqrt(8.0 * r_star * L) + math.sqrt(4.0 * r_0 * L) + 20.0 * r_0
-    assert pytest.approx(right, rel=1e-9, abs=1e-12) == L
 
 
 @pytest.mark.parametrize(("n", "p", "delta"), [(10, 0.3, 0.05), (50, 0.05, 0.2), (200, 0.9, 0.01)])

@@ -10,60 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline_lib import surrogates
-from pipeline_lib.errors import DataError
-from pipeline_lib.theory.constants import constants
-from pipeline_lib.theory.decomposability import estimation_error, interactions, mixed_difference, order
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.theory.decomposability import estimation_error, interactions, order
 
 SCORES = np.array([0.31, -0.22, 0.13, -0.54])
 
 
-def gradient_of(name, **options):
-    loss = surrogates.create(name, **options)
-    return lambda y: loss.gradient(SCORES[: len(y)], y, [0, len(y)])
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "expected"),
-    [
-        ("squared", {}, 1),
-        ("kl", {}, 1),
-        ("smooth-dcg", {}, 1),
-        ("smooth-dcg", {"k": 3, "sign": "regret"}, 1),
-        ("ranksvm", {}, 2),
-        ("ranknet", {}, 2),
-        ("rankboost", {}, 2),
-        ("ranksvm", {"normalisation": "mean"}, 4),
-        ("ranksvm", {"normalisation": "all-pairs"}, 2),
-        ("listnet", {}, 4),
-        ("squared-ndcg", {}, 4),
-    ],
-)
-def test_order_of_every_gradient(name, options, expected):
-    assert order(gradient_of(name, **options), 4, 2) == expected
-    assert constants(surrogates.create(name, **options), 4, 2, score_bound=1.0).order == expected
-
-
-def test_lemma_2_ranksvm():
-    # the paper's own case: m = 3, s = (1, 0, 0); R_1 against R_2 and R_3
-    loss = surrogates.create("ranksvm")
-
-    def gradient(y):
-        return loss.gradient([1.0, 0.0, 0.0], y, [0, 3])
-
-    second = max(
-        np.abs(mixed_difference(gradient, y, pair)).max()
-        for y in itertools.product((0, 1), repeat=3)
-        for pair in itertools.combinations(range(3), 2)
-    )
-    assert second > 0.5
-    for y in itertools.product((0, 1, 2), repeat=3):
-        assert np.abs(mixed_difference(gradient, y, [0, 1, 2])).max() == 0.0
-
-
-def test_lemma_3_listnet():
-    gradient = gradient_of("listnet")
-    for size in (2, 3, 4):
-        assert np.abs(mixed_difference(gradient, [0, 0, 0, 1], range(size))).max() > 1e-3
+def test_lemmas_2_and_3():
+    # The paper's own cases: s = (1, 0, 0) for RankSVM, whose order is exactly 2; ListNet takes any labels together.
+    ranksvm, listnet = surrogates.create("ranksvm"), surrogates.create("listnet")
+    sizes = interactions(lambda y: ranksvm.gradient([1.0, 0.0, 0.0], y, [0, 3]), 3, 2)
+    assert sizes[2] > 0.5
+    assert sizes[3] == 0.0
+    assert interactions(lambda y: listnet.gradient(SCORES, y, [0, 4]), 4, 2)[2:].min() > 1e-3
 
 
 def test_interactions_rebuild_the_function():
@@ -90,10 +49,6 @@ def test_a_sum_over_pairs_decomposes_over_two():
 
 
 def test_bad_arguments_are_refused():
-    with pytest.raises(DataError, match="distinct"):
-        mixed_difference(lambda y: y, [0, 1], [0, 0])
-    with pytest.raises(DataError, match="distinct"):
-        mixed_difference(lambda y: y, [0, 1], [2])
     with pytest.raises(DataError, match="label vectors"):
         interactions(lambda y: y, 30, 1)
 
@@ -103,7 +58,6 @@ def test_one_document() -> None:
     np.testing.assert_array_equal(interactions(function, 1, 2), [5.0, 4.0])
     assert (order(function, 1, 2), order(function, 1, 0)) == (1, 0)
     assert estimation_error(function, 1, 2, 1, 0.2) < 1e-12
-    assert mixed_difference(function, [1], [0], step=-1) == 1.0
 
 
 @settings(max_examples=20)

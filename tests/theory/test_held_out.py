@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline_lib import RankingData, surrogates
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.theory import certificates, held_out, ranker_facts
 from pipeline_lib.theory.ranker_facts import Facts
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.theory.operator_norms import largest_row, stretch
 
 EXPONENTS = [1.0, 1.5, 2.0, 4.0, math.inf]
@@ -24,17 +24,6 @@ def test_both_sides_agree(p, seed, m, d):
     right = largest_row(X, p)
     for left in stretch(X, p, rng=rng, restarts=30):
         assert left == pytest.approx(right, rel=1e-9)
-
-
-@pytest.mark.parametrize("p", EXPONENTS)
-def test_no_vector_is_stretched_further(p):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(7, 4))
-    q = math.inf if p == 1.0 else 1.0 if math.isinf(p) else p / (p - 1.0)
-    for _ in range(300):
-        v, u = rng.normal(size=7) * rng.integers(0, 2, 7), rng.normal(size=4)
-        assert np.linalg.norm(X.T @ v, p) <= largest_row(X, p) * np.linalg.norm(v, 1) * (1.0 + 1e-12)
-        assert np.linalg.norm(X @ u, np.inf) <= largest_row(X, p) * np.linalg.norm(u, q) * (1.0 + 1e-12)
 
 
 def test_zero_matrix():

@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import erm
-from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.theory import pair_losses
 
 PHI = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
 from pipeline_lib import surrogates
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import perceptron
-from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
 from pipeline_lib.theory import perceptron_bounds
 
@@ -25,6 +27,13 @@ def drawn(seed: int, n: int = 12, largest: int = 7, d: int = 3, noise: float = 1
     utility = X @ np.arange(1, d + 1) + noise * rng.standard_normal(len(X))
     y = np.clip(np.floor(utility - 0.5), 0, 2).astype(int)
     return RankingData.from_arrays(X, y, np.repeat(np.arange(n), sizes))
+
+
+def differences(data: RankingData) -> np.ndarray:
+    """x_i - x_j of all pairs of a query with y_i > y_j."""
+    queries = zip(data.offsets[:-1], data.offsets[1:], strict=True)
+    pairs = ((i, j) for a, b in queries for i, j in itertools.product(range(a, b), repeat=2))
+    return np.array([data.X64[i] - data.X64[j] for i, j in pairs if data.y[i] > data.y[j]])
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -87,21 +96,13 @@ def test_without_mistakes_the_bound_is_0():
 def test_the_largest_margin_in_two_dimensions_is_that_of_a_scan():
     data = drawn(4, n=10, largest=4, d=2, noise=0.0)
     found = perceptron_bounds.largest_margin(data, tol=1e-6)
-    differences = np.array(
-        [
-            data.X64[i] - data.X64[j]
-            for q in range(data.n_queries)
-            for i in range(data.offsets[q], data.offsets[q + 1])
-            for j in range(data.offsets[q], data.offsets[q + 1])
-            if data.y[i] > data.y[j]
-        ]
-    )
+    apart = differences(data)
     angles = np.linspace(0, 2 * np.pi, 200_001)
-    scanned = (differences @ np.array([np.cos(angles), np.sin(angles)])).min(axis=0).max()
+    scanned = (apart @ np.array([np.cos(angles), np.sin(angles)])).min(axis=0).max()
     # The scan's angles are 3e-5 apart and differences at most 10 long: it misses the supremum by less than 1e-3.
     assert scanned <= found.gamma + found.gap
     assert found.gamma <= scanned + 1e-3
-    assert found.gamma == pytest.approx((differences @ found.u).min(), rel=1e-12)
+    assert found.gamma == pytest.approx((apart @ found.u).min(), rel=1e-12)
     assert np.linalg.norm(found.u) <= 1 + 1e-9
 
 
@@ -122,13 +123,7 @@ def test_the_largest_margin_of_orthogonal_differences(d):
 def test_the_largest_margin_is_positive_only_where_a_linear_ranker_separates():
     for seed in range(6):
         data = drawn(seed, n=4, largest=4, noise=3.0 * (seed % 2))
-        pairs = [
-            data.X64[j] - data.X64[i]
-            for q in range(data.n_queries)
-            for i in range(data.offsets[q], data.offsets[q + 1])
-            for j in range(data.offsets[q], data.offsets[q + 1])
-            if data.y[i] > data.y[j]
-        ]
+        pairs = -differences(data)
         separable = linprog(np.zeros(3), A_ub=pairs, b_ub=-np.ones(len(pairs)), bounds=(None, None)).status == 0
         found = perceptron_bounds.largest_margin(data)
         assert (found.gamma > 1e-6) == separable
@@ -140,12 +135,6 @@ def test_corollary_6_holds_for_every_length_of_a_separable_stream():
     assert gamma > 0.0
     result = perceptron.run(data, np.tile(np.arange(15), 400), "ndcg", "theory")
     assert (np.cumsum(result.losses) <= perceptron.norm_factor(data) / gamma**2).all()
-
-
-@pytest.mark.parametrize("factor", [0.0, -1.0, np.nan, np.inf])
-def test_the_right_side_needs_a_positive_factor(factor):
-    with pytest.raises(DataError, match="factor: expected a finite number > 0, found"):
-        perceptron_bounds.right_side(drawn(0), [0], factor)
 
 
 def test_ratios_need_the_order_of_their_run():

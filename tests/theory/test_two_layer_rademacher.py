@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.theory import pair_losses
 from pipeline_lib.theory import two_layer_rademacher as rademacher
 
@@ -72,56 +72,24 @@ def test_the_expected_walk(k):
     assert found == pytest.approx(np.abs(signs.sum(axis=1)).mean())
 
 
-def test_errors():
-    X, y, offsets = sample([2, 3], 2, seed=0)
-    with pytest.raises(DataError, match="query 1: expected at least two documents"):
-        rademacher.disjoint_pairs(X[:3], y[:3], np.array([0, 2, 3]))
-    with pytest.raises(DataError, match="X"):
-        rademacher.disjoint_pairs(np.where(X > 0, np.nan, X), y, offsets)
-    pairs = rademacher.disjoint_pairs(X, y, offsets)
-    with pytest.raises(DataError, match="radius"):
-        rademacher.two_layer(pairs, 0.0, 10, np.random.default_rng(0))
-    with pytest.raises(DataError, match="draws"):
-        rademacher.two_layer(pairs, 1.0, 1, np.random.default_rng(0))
-    with pytest.raises(DataError, match="at most 20 pairs"):
-        rademacher.exactly(np.ones((21, 1)), np.ones(21), 1.0)
-    with pytest.raises(DataError, match="at least one pair"):
-        rademacher.ordinary(np.ones((0, 1)), 1.0, 10, np.random.default_rng(0))
-    with pytest.raises(DataError, match="largest slope"):
-        rademacher.contracted(1.0, 2, pair_losses.get("zero-one"), 1.0)
-
-
-def test_lists_are_taken_for_arrays():
-    pairs = rademacher.disjoint_pairs([[1.0], [2.0], [4.0]], [0, 1, 1], [0, 3])
-    assert pairs.differences.tolist() == [[1.0]]
-    assert rademacher.exactly([[1.0], [1.0]], [1.0, 1.0], 2.0) == 2.0
-    assert rademacher.ordinary([[1.0]], 1.0, 10, np.random.default_rng(0)).estimate == 2.0
-
-
-HINGE = pair_losses.get("hinge")
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda rng: rademacher.disjoint_pairs(np.ones((4, 1)), [1, 0], [0, 4]), "y: "),
-        (lambda rng: rademacher.disjoint_pairs(np.ones((2, 1)), [np.nan, 0], [0, 2]), "y"),
-        (lambda rng: rademacher.disjoint_pairs(np.ones(4), [1, 0, 1, 0], [0, 4]), r"X: "),
         (lambda rng: rademacher.disjoint_pairs(np.ones((2, 1)), [1, 0], [0, 4]), "offsets: expected whole numbers"),
-        (lambda rng: rademacher.disjoint_pairs(np.ones((4, 1)), [1, 0, 1, 0], [0, 2]), "offsets: expected whole"),
+        (
+            lambda rng: rademacher.disjoint_pairs(np.ones((3, 1)), [1, 0, 1], [0, 2, 3]),
+            "query 1: expected at least two",
+        ),
+        (lambda rng: rademacher.exactly(np.ones((21, 1)), np.ones(21), 1.0), "at most 20 pairs"),
+        (lambda rng: rademacher.contracted(1.0, 2, pair_losses.get("zero-one"), 1.0), "largest slope"),
         (lambda rng: rademacher.Pairs(np.ones((3, 1)), np.zeros(2, int)), "owner: expected the query of each of 3"),
         (lambda rng: rademacher.Pairs(np.ones((2, 1)), np.array([0, 2])), "owner: expected the query of each of 2"),
         (
             lambda rng: rademacher.two_layer(rademacher.Pairs(np.ones((0, 1)), np.zeros(0, int)), 1.0, 10, rng),
             "at least one pair",
         ),
-        (lambda rng: rademacher.ordinary(np.full((2, 1), np.nan), 1.0, 10, rng), "differences"),
-        (lambda rng: rademacher.ordinary(np.ones(3), 1.0, 10, rng), r"differences: "),
         (lambda rng: rademacher.exactly(np.ones((3, 1)), np.ones(2), 1.0), "weights: "),
-        (lambda rng: rademacher.exactly(np.ones((1, 1)), np.ones(1), -1.0), "radius: "),
-        (lambda rng: rademacher.contracted(0.1, 0, HINGE, 1.0), "k: .*found 0"),
-        (lambda rng: rademacher.contracted(np.nan, 2, HINGE, 1.0), "linear: expected a finite number >= 0, found nan"),
-        (lambda rng: rademacher.contracted(0.1, 2, HINGE, -1.0), "score_bound: expected a finite number >= 0"),
         (lambda rng: rademacher.contracted(0.1, 2, pair_losses.get("exponential"), 1000.0), "exponential: expected"),
     ],
 )

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib.errors import DataError
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import erm
-from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.slam import SlamNDCG, weights_of_all
 from pipeline_lib.theory import zero_minimiser
 

@@ -17,7 +17,7 @@ from typing import ClassVar
 import pytest
 import yaml
 
-from pipeline_lib import import_closure
+from pipeline_lib.study import import_closure
 
 from . import forked, job_server
 
@@ -30,7 +30,6 @@ PARTS = (
     "workflow",
     "profiles",
     "data",
-    "docs/errata.md",
     "docs/glossary.md",
 )
 LEFT_OUT = shutil.ignore_patterns("raw", "parquet", "logs", "*.partial")
@@ -111,25 +110,27 @@ def announced(output: str) -> dict[str, int]:
     return {rule: int(count) for count, rule in re.findall(r"(\d+) (\w+)", plan[1])} if plan else {}
 
 
+def copy_parts(folder: Path) -> None:
+    """Copy what a run needs of this project; compiled kernels are in ``__pycache__`` and travel along."""
+    for part in PARTS:
+        (folder / part).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, folder / part, ignore=LEFT_OUT)
+        else:
+            shutil.copy2(ROOT / part, folder / part)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What all copies of the project are made from: compiled, and with all modules read for plans, once for all."""
 
     def make(project: Project) -> None:
-        project.folder.mkdir()
-        for part in PARTS:
-            if (ROOT / part).is_dir():
-                # Compiled kernels travel along (numba's cache lies in __pycache__).
-                shutil.copytree(ROOT / part, project.folder / part, ignore=LEFT_OUT)
-            else:
-                (project.folder / part).parent.mkdir(exist_ok=True)
-                shutil.copy2(ROOT / part, project.folder / part)
+        copy_parts(project.folder)
         compileall.compile_dir(project.folder / "pipeline_lib", quiet=2)
         (project.folder / ".snakemake").mkdir()
         import_closure.remember(project.folder / ".snakemake/sources.json")
-        modules = (path.relative_to(project.folder) for path in (project.folder / "pipeline_lib").rglob("*.py"))
-        names = (".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in modules)
-        import_closure.digest(names, project.folder)
+        modules = (path.relative_to(ROOT) for path in (ROOT / "pipeline_lib").rglob("*.py"))
+        import_closure.digest(".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in modules)
         import_closure.remember(None)
 
     Project.original = shared(tmp_path_factory, "original", make).folder

@@ -7,6 +7,7 @@ command as a person types it, start it themselves.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import multiprocessing
 import os
@@ -41,6 +42,19 @@ def snakemake(
         process.start()
         process.join()
         return process.exitcode or 0, output.read_text(encoding="utf-8")
+
+
+def query_every(seconds: float) -> None:
+    """Let executors query the state of jobs so often, for ``prepare``.
+
+    The pause between two queries grows by ten seconds when a job has failed, and no option of the executor limits it.
+    """
+    from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+
+    async def pause(executor: RemoteExecutor) -> None:
+        await asyncio.sleep(seconds)
+
+    RemoteExecutor.sleep = pause
 
 
 def _run(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import functools
 import itertools
 import os
 import re
@@ -35,7 +35,8 @@ class Cluster:
             [*arguments, "--workflow-profile", "profiles/slurm", "--configfile", "small.yaml"],
             project.folder,
             {**{name: value for name, value in os.environ.items() if name != "LTR_MIRROR"}, **self.environment},
-            prepare=query_at_once,
+            # The stand-in does not answer before a job has ended.
+            prepare=functools.partial(forked.query_every, 0.05),
         )
 
     def submissions(self) -> dict[str, list[dict[str, Any]]]:
@@ -44,19 +45,6 @@ class Cluster:
         for request in slurm_stand_in.requests(self.jobs):
             found[request["comment"].split("_")[1]].append(request)
         return dict(found)
-
-
-def query_at_once() -> None:
-    """Let the executor query the state of jobs without a pause: the stand-in does not answer before a job has ended.
-
-    The pause between two queries grows by ten seconds when a job has failed, and no option of the executor limits it.
-    """
-    from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
-
-    async def pause(executor: RemoteExecutor) -> None:
-        await asyncio.sleep(0.05)
-
-    RemoteExecutor.sleep = pause
 
 
 @pytest.fixture
@@ -107,9 +95,23 @@ def test_a_fresh_study_needs_one_submission_within_its_memory(
     assert request["peak"] < request["megabytes"]
 
 
+NO_LISTNET = """
+import functools
+
+train = run
+
+
+@functools.wraps(train)
+def run(**arguments):
+    if arguments["model"] == "listnet":
+        raise MemoryError("too little of it")
+    train(**arguments)
+"""
+
+
 def test_a_failing_job_is_sent_again_with_more_and_named_with_its_log(finished_copy: Project, cluster: Cluster) -> None:
-    with (finished_copy.folder / "pipeline_lib/surrogates/listwise.py").open("a") as handle:
-        handle.write("raise MemoryError('too little of it')\n")
+    with (finished_copy.folder / "pipeline_lib/commands/train_model.py").open("a") as handle:
+        handle.write(NO_LISTNET)
     (finished_copy.folder / "results/small/evaluation/letor-sim/random.parquet").unlink()
     evaluated = [f"results/small/evaluation/letor-sim/{model}.parquet" for model in ("random", "listnet")]
     status, output = cluster.run(finished_copy, *evaluated, "--retries", "1")

@@ -243,18 +243,6 @@ def test_damaged_models_are_named_and_made_again(finished_copy: Project) -> None
     assert finished_copy.tables() == before
 
 
-@pytest.mark.slow
-def test_a_damaged_table_of_documents_is_named_and_made_again(finished_copy: Project) -> None:
-    before = finished_copy.tables()
-    documents = "data/parquet/letor-sim/documents.parquet"
-    os.truncate(finished_copy.folder / documents, (finished_copy.folder / documents).stat().st_size - 100)
-    output = finished_copy.snakemake("-R", "describe_data", check=False)
-    assert f"error: {documents}: damaged" in output
-    finished_copy.snakemake()
-    assert finished_copy.planned() == {}
-    assert finished_copy.tables() == before
-
-
 def test_a_damaged_archive_is_named_and_nothing_is_downloaded(new_project: Callable[..., Project]) -> None:
     project = new_project(datasets=["MQ2008"], papers=[])
     archive = project.folder / "data/raw/MQ2008.zip"

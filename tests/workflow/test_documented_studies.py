@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import documented
+from tests.docs import documented
 
 from .conftest import Project, announced, copy_folder
 

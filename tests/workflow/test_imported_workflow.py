@@ -35,7 +35,7 @@ TINY = {
 
 def write_outer(folder: Path, **overrides: object) -> Path:
     """Write the workflow that the documentation shows, with one more rule."""
-    [shown] = re.findall(r"^```snakemake\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+    [shown] = re.findall(r"^```text\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
     assert "/path/to/the/project" in shown
     (folder / "Snakefile").write_text(shown.replace("/path/to/the/project", str(ROOT)) + OWN_RULE)
     (folder / "project.yaml").write_text(yaml.safe_dump({"another": "project", "ranking": {**TINY, **overrides}}))

@@ -31,22 +31,28 @@ MADE = ("results", "reports", "data/raw", "data/parquet")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM)
 
 
-def kill(project: Project, sign: signal.Signals, jobs: int, seconds: float) -> tuple[bool, str]:
-    """Start a run and kill it and its jobs when so many of these have ended, and some time more; it may end before.
+def kill(
+    project: Project, sign: signal.Signals, jobs: int, seconds: float, cores: int = 2, alone: bool = False
+) -> tuple[bool, str]:
+    """Start a run and kill it when so many of its jobs have ended, and some time more; it may end before.
 
-    Gives whether it was killed, and what it printed.
+    The jobs at work are killed with it unless it shall die ``alone``. Gives whether it was killed, and its output.
     """
     output = project.folder / "output.txt"
     with output.open("w") as file:
         process = subprocess.Popen(
-            project.command(), cwd=project.folder, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
+            project.command(cores=cores),
+            cwd=project.folder,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
     while process.poll() is None and len(re.findall(r"^\[\d+/\d+\]", output.read_text(), re.MULTILINE)) < jobs:
         time.sleep(0.02)
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, sign)
+        (os.kill if alone else os.killpg)(process.pid, sign)
         process.wait(300)
         return True, output.read_text()
     return False, output.read_text()
@@ -89,10 +95,13 @@ def test_fifty_kills_change_no_byte(tmp_path: Path) -> None:
     check_the_end(project, expected.tables())
 
 
-def test_a_run_goes_on_where_another_was_terminated(finished: Project, with_data: Callable[..., Project]) -> None:
-    """``test_runs.py`` kills runs outright."""
+def test_killed_runs_end_with_the_same_bytes_on_any_number_of_cores(
+    finished: Project, with_data: Callable[..., Project]
+) -> None:
     project = with_data()
-    killed, output = kill(project, signal.SIGTERM, jobs=1, seconds=0.5)
-    assert killed
-    check_what_was_printed(output)
+    # The jobs of the second run go on beside the third.
+    for sign, cores, alone in ((signal.SIGTERM, 2, False), (signal.SIGKILL, 4, True), (signal.SIGKILL, 1, False)):
+        killed, output = kill(project, sign, 1, seconds=0.2, cores=cores, alone=alone)
+        assert killed
+        check_what_was_printed(output)
     check_the_end(project, finished.tables())

@@ -21,13 +21,14 @@ TARGET = "data/raw/letor-sim/manifest.json"
 # is there once, so that a job of a second run fails at once.
 WAIT = """
 
-def run(arguments):
+import functools
+import pathlib
+
+@functools.wraps(run)
+def run(*, manifest, **_):
     with pathlib.Path("gate").open() as gate:
         pathlib.Path("gate").unlink()
-        arguments.manifest.write_text(gate.read())
-
-
-import pathlib
+        manifest.write_text(gate.read())
 """
 
 

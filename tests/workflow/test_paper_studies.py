@@ -13,8 +13,7 @@ import pytest
 from pipeline_lib import papers
 from pipeline_lib.claims import judged, ledger
 from pipeline_lib.claims.words import STATUSES, Status
-from pipeline_lib.reporting.blocks import walk
-from pipeline_lib.reporting.markdown import Prose
+from pipeline_lib.reporting.blocks import Prose, walk
 from pipeline_lib.reporting.page import PaperPages
 from pipeline_lib.reporting.results import ResultsFolder
 from tests import readings
@@ -85,7 +84,7 @@ def test_every_claim_gets_its_status(status: dict[str, str]) -> None:
 
 def test_another_reading_of_a_claim_replans_its_judgement_alone(studied: Project, tmp_path: Path) -> None:
     project = copy_folder(studied.folder, tmp_path / "again")
-    ledger_of_topk = project.folder / "pipeline_lib/papers/topk/claims.yaml"
+    ledger_of_topk = project.folder / "pipeline_lib/papers/topk/exactness/claims.yaml"
     ledger_of_topk.write_text(ledger_of_topk.read_text().replace("MAX(second_moment / printed)", "MAX(gamma)"))
     assert project.planned(WANTED[0]) == {"judge_claims": 1}
 

@@ -5,16 +5,16 @@ ruleorder: register_data > check_raw
 
 
 # The names of data sets that the configuration itself describes; where there are none, nothing matches.
-OWN_NAMES = "|".join(OWN) or "(?!)"
+OWN_NAMES = "|".join(DATA.own) or planning.NO_VALUE
 # Those that are drawn and written as text, and those that are drawn into the stored form at once.
-DRAWN_AS_TEXT = "|".join(name for name in SIMULATIONS if CATALOG[name].has_text) or "(?!)"
-DRAWN_AS_DOCUMENTS = "|".join(name for name in SIMULATIONS if not CATALOG[name].has_text) or "(?!)"
+DRAWN_AS_TEXT = "|".join(name for name in DATA.simulations if DATA.catalog[name].has_text) or planning.NO_VALUE
+DRAWN_AS_DOCUMENTS = "|".join(name for name in DATA.simulations if not DATA.catalog[name].has_text) or planning.NO_VALUE
 
 
 # Targets request these records. Nothing is made from them, because a touched file is no reason to train
 # again; a conversion compares what it reads itself. A check that failed leaves no record, and the next run checks again.
-CHECKED = [str(raw_files.record_path(name)) for name in DATASETS if CATALOG[name].has_text]
-MANIFESTS = [f"data/raw/{name}/manifest.json" for name in DATASETS if CATALOG[name].has_text]
+CHECKED = [str(raw_files.record_path(name)) for name in DATA.with_text]
+MANIFESTS = [f"data/raw/{name}/manifest.json" for name in DATA.with_text]
 
 
 # What the jobs that prepare data sets have in common: all studies share their files.
@@ -31,15 +31,15 @@ use rule data_job as simulate_data with:
         manifest=f"data/raw/{{dataset,{DRAWN_AS_TEXT}}}/manifest.json",
     pathvars:
         job="simulate_data-{dataset}",
-    localrule: runs_locally("simulate_data", per_dataset=True)
+    localrule: COSTS.runs_locally("simulate_data", per_dataset=True)
     params:
         command="simulate-data",
         code=code("simulate_data"),
-        entry=entry("simulate_data"),
+        entry=DATA.entry("simulate_data"),
         options=options(
             dataset=wildcard("dataset"),
-            queries=simulation("queries"),
-            population=simulation("population"),
+            queries=DATA.simulation("queries"),
+            population=DATA.simulation("population"),
             seed=STUDY.config["seed"],
         ),
 
@@ -54,11 +54,11 @@ use rule data_job as simulate_documents with:
     params:
         command="simulate-data",
         code=code("simulate_data"),
-        entry=entry("simulate_data"),
+        entry=DATA.entry("simulate_data"),
         options=options(
             dataset=wildcard("dataset"),
-            queries=simulation("queries"),
-            population=simulation("population"),
+            queries=DATA.simulation("queries"),
+            population=DATA.simulation("population"),
             seed=STUDY.config["seed"],
         ),
 
@@ -72,12 +72,12 @@ use rule data_job as obtain_data with:
         manifest=update("data/raw/{dataset}/manifest.json"),
     pathvars:
         job="obtain_data-{dataset}",
-    localrule: runs_locally("obtain_data", per_dataset=True)
+    localrule: COSTS.runs_locally("obtain_data", per_dataset=True)
     params:
         command="obtain-data",
         code=code("obtain_data"),
-        entry=entry("obtain_data"),
-        options=options(dataset=wildcard("dataset"), planned_with=raw_content),
+        entry=DATA.entry("obtain_data"),
+        options=options(dataset=wildcard("dataset"), planned_with=DATA.raw_content),
 
 
 use rule data_job as register_data with:
@@ -90,8 +90,8 @@ use rule data_job as register_data with:
     params:
         command="register-data",
         code=code("register_data"),
-        entry=entry("register_data"),
-        options=options(dataset=wildcard("dataset"), own=own("register_data"), planned_with=own_state),
+        entry=DATA.entry("register_data"),
+        options=options(dataset=wildcard("dataset"), own=DATA.own_entry("register_data"), planned_with=DATA.raw_state),
 
 
 use rule data_job as check_raw with:
@@ -102,12 +102,12 @@ use rule data_job as check_raw with:
         record=str(raw_files.record_path("{dataset}")),
     pathvars:
         job="check_raw-{dataset}",
-    localrule: runs_locally("check_raw", per_dataset=True)
+    localrule: COSTS.runs_locally("check_raw", per_dataset=True)
     params:
         command="check-raw",
         code=code("check_raw"),
-        entry=entry("check_raw"),
-        options=options(dataset=wildcard("dataset"), planned_with=raw_state),
+        entry=DATA.entry("check_raw"),
+        options=options(dataset=wildcard("dataset"), planned_with=DATA.raw_state),
 
 
 use rule data_job as convert_data with:
@@ -119,12 +119,12 @@ use rule data_job as convert_data with:
         summary="data/parquet/{dataset}/summary.json",
     pathvars:
         job="convert_data-{dataset}",
-    localrule: runs_locally("convert_data", per_dataset=True)
+    localrule: COSTS.runs_locally("convert_data", per_dataset=True)
     params:
         command="convert-data",
         code=code("convert_data"),
-        entry=entry("convert_data"),
-        options=options(dataset=wildcard("dataset"), own=own("convert_data")),
+        entry=DATA.entry("convert_data"),
+        options=options(dataset=wildcard("dataset"), own=DATA.own_entry("convert_data")),
 
 
 use rule data_job as split_folds with:
@@ -135,18 +135,18 @@ use rule data_job as split_folds with:
         folds="data/parquet/{dataset}/folds.parquet",
     pathvars:
         job="split_folds-{dataset}",
-    localrule: runs_locally("split_folds", per_dataset=True)
+    localrule: COSTS.runs_locally("split_folds", per_dataset=True)
     params:
         command="split-folds",
         code=code("split_folds"),
-        entry=entry("split_folds"),
-        options=options(dataset=wildcard("dataset"), own=own("split_folds")),
+        entry=DATA.entry("split_folds"),
+        options=options(dataset=wildcard("dataset"), own=DATA.own_entry("split_folds")),
 
 
 rule download:
     """Download the missing data sets of the study; the only target that uses the network."""
     input:
-        [str(raw_files.record_path(name)) for name in STUDY.datasets if CATALOG[name].has_text],
+        [str(raw_files.record_path(name)) for name in STUDY.datasets if DATA.catalog[name].has_text],
     localrule: True
 
 

@@ -12,7 +12,6 @@ for step in STEPS:
             files=[path if path.startswith("results/") else of_project(path) for path in step.files],
         output:
             write=step.written,
-            evidence=step.evidence,
         log:
             f"results/{{study}}/logs/{step.rule}{step.cell_path}.log",
         benchmark:
@@ -21,15 +20,15 @@ for step in STEPS:
             **step.constraints,
         # A rule with a group is sent to a cluster, whatever `localrule` says.
         group:
-            None if step_runs_locally(step) else batch(step.rule)
-        localrule: step_runs_locally(step)
+            None if COSTS.runs_locally(step.rule) else COSTS.batch(step.rule)
+        localrule: COSTS.runs_locally(step.rule)
         conda:
             ENVIRONMENT
         threads: 1
         resources:
-            mem_mb=mem_mb,
-            runtime=runtime,
-            at_once=at_once,
+            mem_mb=COSTS.mem_mb,
+            runtime=COSTS.runtime,
+            at_once=COSTS.at_once,
         params:
             command="experiment",
             code=code("experiment", *step.targets),
@@ -49,7 +48,6 @@ for step in STEPS:
 
 
 CHOSEN_STEPS = [step for step in STEPS if step.paper in STUDY.papers]
-EVIDENCE = [path for step in CHOSEN_STEPS for path in step.evidence]
 SHOWN_TABLES = [path for step in CHOSEN_STEPS for path in step.shown]
 
 
@@ -61,7 +59,7 @@ for paper in papers.names():
             paper
         input:
             expand(
-                [path for step in STEPS if step.paper == paper for path in [*step.shown, *step.evidence]],
+                [path for step in STEPS if step.paper == paper for path in step.shown],
                 study=STUDY.name,
             ),
             CHECKED,

@@ -17,9 +17,9 @@ rule job:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=mem_mb,
-        runtime=runtime,
-        at_once=at_once,
+        mem_mb=COSTS.mem_mb,
+        runtime=COSTS.runtime,
+        at_once=COSTS.at_once,
     params:
         files=files_of_job,
     shell:

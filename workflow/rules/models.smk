@@ -1,33 +1,34 @@
 # Training jobs, one for a model on all folds where trainings are short, and else one for each fold; one evaluation per
-# data set and model, with the risks on test parts.
-EVALUATIONS = per_model("results/{study}/evaluation/{dataset}/{model}.parquet")
-HELD_OUT = per_model("results/{study}/evaluation/{dataset}/{model}.held-out.json")
-TRAINED = per_trained_fold("results/{study}/models/{dataset}/{model}/fold-{fold}.json")
+# data set and model, with the risks on test parts. With one rule, a job for each fold, the default study would take 9 %
+# longer (docs/time-and-memory.md). The wildcard `trained` is a data set and a model, DATASET/MODEL.
+EVALUATIONS = DATA.per_model("results/{study}/evaluation/{dataset}/{model}.parquet")
+HELD_OUT = DATA.per_model("results/{study}/evaluation/{dataset}/{model}.held-out.json")
+TRAINED = DATA.per_fold("results/{study}/models/{dataset}/{model}/fold-{fold}.json")
 
 
 use rule job as train_model with:
     """Train one model on all folds, one after the other, with settings chosen on the validation parts."""
     input:
-        documents="data/parquet/{dataset}/documents.parquet",
-        folds="data/parquet/{dataset}/folds.parquet",
+        documents=lambda wildcards: f"data/parquet/{TRAININGS.dataset(wildcards)}/documents.parquet",
+        folds=lambda wildcards: f"data/parquet/{TRAININGS.dataset(wildcards)}/folds.parquet",
     output:
-        output=[f"results/{{study}}/models/{{dataset}}/{{model}}/fold-{fold}.json" for fold in USUAL_FOLDS],
+        output=[f"results/{{study}}/models/{{trained}}/fold-{fold}.json" for fold in TRAININGS.usual_folds],
     pathvars:
-        job="train_model/{dataset}/{model}",
+        job="train_model/{trained}",
     wildcard_constraints:
-        dataset=of_short_trainings(True),
+        trained=TRAININGS.pattern(together=True),
     group:
-        batch("train_model")
-    threads: threads_of_training
+        COSTS.batch("train_model")
+    threads: TRAININGS.threads
     params:
         command="train-model",
-        code=code_of_training,
+        code=TRAININGS.code,
         options=options(
-            dataset=wildcard("dataset"),
-            model=wildcard("model"),
-            algorithm=algorithm,
-            settings=training_settings,
-            fold=folds_of_job,
+            dataset=TRAININGS.dataset,
+            model=TRAININGS.model,
+            algorithm=TRAININGS.algorithm,
+            settings=TRAININGS.settings,
+            fold=TRAININGS.folds,
             seed=STUDY.config["seed"],
         ),
 
@@ -35,11 +36,11 @@ use rule job as train_model with:
 use rule train_model as train_fold with:
     """Train one model on one fold, with settings chosen on the validation part."""
     output:
-        output="results/{study}/models/{dataset}/{model}/fold-{fold}.json",
+        output="results/{study}/models/{trained}/fold-{fold}.json",
     pathvars:
-        job="train_fold/{dataset}/{model}/fold-{fold}",
+        job="train_fold/{trained}/fold-{fold}",
     wildcard_constraints:
-        dataset=of_short_trainings(False),
+        trained=TRAININGS.pattern(together=False),
 
 
 use rule job as evaluate_model with:
@@ -48,15 +49,18 @@ use rule job as evaluate_model with:
         documents="data/parquet/{dataset}/documents.parquet",
         folds="data/parquet/{dataset}/folds.parquet",
         summary="data/parquet/{dataset}/summary.json",
-        models=per_fold("results/{study}/models/{dataset}/{model}/fold-{fold}.json"),
+        models=lambda wildcards: [
+            f"results/{wildcards.study}/models/{wildcards.dataset}/{wildcards.model}/fold-{fold}.json"
+            for fold in STUDY.folds(wildcards.dataset)
+        ],
     output:
         output="results/{study}/evaluation/{dataset}/{model}.parquet",
         held_out="results/{study}/evaluation/{dataset}/{model}.held-out.json",
     pathvars:
         job="evaluate_model/{dataset}/{model}",
     group:
-        batch("evaluate_model")
+        COSTS.batch("evaluate_model")
     params:
         command="evaluate-model",
-        code=code_of_evaluation,
+        code=TRAININGS.code_of_evaluation,
         options=options(measures=STUDY.config["evaluation"]["measures"]),

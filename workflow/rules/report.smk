@@ -1,19 +1,21 @@
 # From per-query values to tables, judged claims and one page.
 PUBLISHED = sorted(map(of_project, (ROOT / "workflow/published").glob("*.csv")))
-LEDGER = sorted(of_project(paper.folder / name) for paper in papers.every() for name in ("claims.yaml", "paper.toml"))
+LEDGER = sorted(of_project(path) for paper in papers.every() for path in (*paper.ledger, paper.folder / "paper.toml"))
 TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/reporting/templates").glob("*")))
 TERMS = [of_project(path) for path in (ROOT / "docs/glossary.md",) if path.exists()]
 PAGES = sorted(of_project(path) for paper in STUDY.papers for path in papers.page_files(paper))
+# The classes of the models' surrogates, which the settings of models name.
+SURROGATES = sorted({surrogates.target_of(model.surrogate) for model in STUDY.models if model.surrogate})
 # Whose formulas the report shows.
 CHOSEN = [
     *sorted({learners.target_of(model.algorithm) for model in STUDY.models}),
-    *surrogate_code(*(model.surrogate for model in STUDY.models if model.surrogate)),
-    *sorted({measures.target_of(name) for name in STUDY.config["evaluation"]["measures"]}),
+    *SURROGATES,
+    *sorted({metrics.target_of(name) for name in STUDY.config["evaluation"]["measures"]}),
 ]
 # Only features of own data have names.
-WEIGHTS = {"weights": "results/{study}/tables/weights.parquet"} if OWN else {}
+WEIGHTS = {"weights": "results/{study}/tables/weights.parquet"} if DATA.own else {}
 PAGE_CODE = [page for page in map(papers.page_of, STUDY.papers) if page]
-WITNESS_CODE = [module for module in map(papers.witnesses_of, STUDY.papers) if module]
+WITNESS_CODE = [module for paper in STUDY.papers for module in papers.witness_modules(paper)]
 # The report says which experiment made a table.
 EXPERIMENT_CODE = [papers.module_of(paper, name) for paper in STUDY.papers for name in papers.experiments(paper)]
 
@@ -33,12 +35,12 @@ use rule job as describe_data with:
         ),
     pathvars:
         job="describe_data/{dataset}",
-    localrule: runs_locally("describe_data", per_dataset=True)
+    localrule: COSTS.runs_locally("describe_data", per_dataset=True)
     params:
         command="describe-data",
         code=code("describe_data"),
-        entry=entry("describe_data"),
-        options=options(dataset=wildcard("dataset"), own=own("describe_data")),
+        entry=DATA.entry("describe_data"),
+        options=options(dataset=wildcard("dataset"), own=DATA.own_entry("describe_data")),
 
 
 use rule job as summarise_results with:
@@ -63,12 +65,12 @@ use rule job as summarise_results with:
         **WEIGHTS,
     pathvars:
         job="summarise_results",
-    localrule: runs_locally("summarise_results")
+    localrule: COSTS.runs_locally("summarise_results")
     params:
         command="summarise-results",
-        code=code("summarise_results", *surrogate_code(*(model.surrogate for model in STUDY.models if model.surrogate))),
+        code=code("summarise_results", *SURROGATES),
         options=options(
-            reproduces=REPRODUCES,
+            reproduces=STUDY.reproduces,
             level=STUDY.config["statistics"]["level"],
             resamples=STUDY.config["statistics"]["resamples"],
             seed=STUDY.config["seed"],
@@ -89,7 +91,7 @@ use rule job as compare_models with:
         ),
     pathvars:
         job="compare_models",
-    localrule: runs_locally("compare_models")
+    localrule: COSTS.runs_locally("compare_models")
     params:
         command="compare-models",
         code=code("compare_models"),
@@ -110,23 +112,22 @@ use rule job as record_study with:
         output_changes="results/{study}/changes.json",
     pathvars:
         job="record_study",
-    localrule: runs_locally("record_study")
+    localrule: COSTS.runs_locally("record_study")
     params:
         command="record-study",
         code=code("record_study"),
         options=options(
             configuration=STUDY.config,
-            availability=compact(mirrors.record(AVAILABILITY, RAW)),
+            availability=compact(mirrors.record(DATA.availability, RAW)),
             untrained=STUDY.untrained,
         ),
 
 
 use rule job as judge_claims with:
-    """Turn the evidence of the experiments into a status for every claim."""
+    """Turn the tables of the study into a status for every claim."""
     input:
         LEDGER,
         tables=SHOWN_TABLES,
-        evidence=EVIDENCE,
         availability="results/{study}/availability.json",
     output:
         output=report(
@@ -137,7 +138,7 @@ use rule job as judge_claims with:
         ),
     pathvars:
         job="judge_claims",
-    localrule: runs_locally("judge_claims")
+    localrule: COSTS.runs_locally("judge_claims")
     params:
         command="judge-claims",
         code=code("judge_claims"),
@@ -156,8 +157,8 @@ use rule job as render_report with:
         TEMPLATES,
         TERMS,
         PAGES,
-        of_project(errata.PAGE),
-        per_dataset("results/{study}/data/{dataset}.json"),
+        [of_project(path) for path in errata.files()],
+        DATA.per_dataset("results/{study}/data/{dataset}.json"),
         "results/{study}/tables/measures.parquet",
         "results/{study}/tables/summary.parquet",
         "results/{study}/tables/training.parquet",
@@ -189,7 +190,7 @@ use rule job as render_report with:
         ),
     pathvars:
         job="render_report",
-    localrule: runs_locally("render_report")
+    localrule: COSTS.runs_locally("render_report")
     params:
         command="render-report",
         code=code("render_report", *PAGE_CODE, *WITNESS_CODE, *EXPERIMENT_CODE, *CHOSEN),

@@ -7,16 +7,14 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, Strict
 
 from pipeline_lib import surrogates
-from pipeline_lib.errors import hint
-from pipeline_lib.settings import Settings, Slug
+from pipeline_lib.core.settings import Settings, Slug
 
 LOSS = "listnet"
 """The loss of the experiments that look at a single one."""
 
 
 def _known(name: str) -> str:
-    if surrogates.registered(name) not in surrogates.NAMES:
-        raise ValueError(f"unknown surrogate {name!r}; {hint(name, surrogates.NAMES)}")
+    surrogates.get(name)
     return name
 
 

@@ -102,8 +102,4 @@ def table_1(factors: Rows, bounds: Rows) -> Rows:
     return Rows(rows, (*factors.tables, *bounds.tables))
 
 
-FUNCTIONS = {
-    "printed_constants": printed_constants,
-    "printed_powers": printed_powers,
-    "table_1": table_1,
-}
+FUNCTIONS = {"printed_constants": printed_constants, "printed_powers": printed_powers, "table_1": table_1}

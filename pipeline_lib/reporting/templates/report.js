@@ -83,9 +83,8 @@ function makeSearch(nav, index, root) {
   const field = document.createElement("input");
   const list = document.createElement("ol");
   field.type = "search";
-  const what = nav.dataset.searched ?? "report";
-  field.placeholder = `Search the ${what}`;
-  field.setAttribute("aria-label", `Search all pages of the ${what}`);
+  field.placeholder = "Search the report";
+  field.setAttribute("aria-label", "Search all pages of the report");
   list.className = "results";
   list.setAttribute("aria-live", "polite");
   field.addEventListener("input", () => {

@@ -1,0 +1,150 @@
+"""Which pages are made from registers: surrogates, learners, measures and bounds by name, the claims, the commands?"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pipeline_lib import cli, learners, metrics, papers, surrogates
+from pipeline_lib.claims import coverage, ledger
+from pipeline_lib.papers import Paper
+from pipeline_lib.theory.list_bounds import MEANINGS, STATEMENTS
+
+
+def pages(root: Path) -> dict[str, str]:
+    """The name of a page -> its Markdown; ``root`` is the project's folder, whose Makefile and rules are read."""
+    registers = (
+        "# Registers",
+        "What a configuration, a command or a script may name. In formulas, s are the scores of the m documents of a "
+        "query, y their labels, G the gain and D the discount ([glossary](glossary.md)).",
+        "## Surrogates",
+        *_surrogates(),
+        "## Learners",
+        *_learners(),
+        "## Measures",
+        *_measures(),
+        "## Bounds",
+        *_bounds(),
+    )
+    claims = (
+        "# Claims",
+        "Every claim that the ledger judges, and every paper section by section: each numbered statement, remark with "
+        "mathematical content, figure, table and cited bound with the claims that stand for it. "
+        "[Another page](claims.md) explains how claims are judged; the report of a study states what came out.",
+        *(text for paper in papers.every() for text in _claims(paper)),
+    )
+    commands = (
+        "# Commands",
+        "`python -m pipeline_lib COMMAND` runs a command. The jobs of the workflow call the same commands. Where the "
+        "package is installed, `pipeline-lib COMMAND` does the same.",
+        *(text for name in cli.command_names() for text in _command(name)),
+        "## make",
+        _table(("command", "what it does"), _of_make(root)),
+        "## Rules of the workflow",
+        "`snakemake --cores N RULE` runs a rule without wildcards and what it needs; the other rules are reached "
+        "through the files that they make. The name of a paper is a rule as well: it runs the paper's experiments.",
+        _table(("rule", "what it does"), _rules(root)),
+    )
+    made = {"registers": registers, "claims-of-papers": claims, "commands": commands}
+    return {name: "\n\n".join(filter(None, lines)) + "\n" for name, lines in made.items()}
+
+
+def _surrogates() -> Iterator[str]:
+    yield (
+        "The losses that replace a ranking measure in training: `surrogate: NAME` of a model, or "
+        "`surrogates.create(NAME, ...)`."
+    )
+    for name in surrogates.NAMES:
+        made = surrogates.create(name.replace("@k", "@10"))
+        traits = [word for word, holds in (("convex", made.convex), ("smooth", made.smooth)) if holds]
+        yield f"### `{name}`"
+        yield f"$${made.formula}$$"
+        known = ", ".join(traits).capitalize() or "Neither convex nor smooth"
+        kind = type(made)
+        yield f"{known}. {{py:class}}`{kind.__module__}.{kind.__name__}`."
+
+
+def _learners() -> Iterator[str]:
+    yield "`algorithm: NAME` of a model, or `learners.create(NAME, ...)`."
+    for name in learners.NAMES:
+        learner = learners.get(name)
+        yield f"### `{name}`"
+        yield " ".join((inspect.getdoc(learner.settings) or "").split())
+        yield f"$${learner.formula}$$"
+        facts = ["a control, with which learners are compared"] if learner.control else []
+        facts += ["minimises a `surrogate`"] if learner.with_surrogate else []
+        facts += [f"needs the extra `{learner.requires}`"] if learner.requires else []
+        if learner.settings.model_fields:
+            facts.append("its [settings](settings.md)")
+        if facts:
+            yield "; ".join(facts)[0].upper() + "; ".join(facts)[1:] + "."
+
+
+def _measures() -> Iterator[str]:
+    yield "Names in `evaluation.measures`, `headline` and `compared`; K stands for a rank."
+    for name in metrics.NAMES:
+        yield f"### `{name}`"
+        yield f"$${metrics.get(name.replace('@K', '@10')).formula}$$"
+
+
+def _bounds() -> Iterator[str]:
+    yield (
+        "`python -m pipeline_lib bound --name NAME`, or `theory.list_bounds.evaluate(NAME, ...)`: what a bound of "
+        "`lists` adds to a risk. All need n, m, the radius and the norm of the features."
+    )
+    rows = []
+    for name, one in STATEMENTS.items():
+        needs = "; ".join(MEANINGS[need] for need in one.needs)
+        losses = [word for word, holds in _losses(one.convex, one.non_negative, one.unit_losses) if holds]
+        holds = f"all rankers of an {one.ball} ball" if one.ball else "the ranker of the learner"
+        rows.append((f"`{name}`", one.place, needs, ", ".join(losses) or "any", holds))
+    yield _table(("name", "place", "it also needs", "losses", "holds for"), rows)
+
+
+def _losses(convex: bool, non_negative: bool, unit: bool) -> tuple[tuple[str, bool], ...]:
+    return (("convex", convex), ("not negative", non_negative), ("in [0, 1]", unit))
+
+
+def _claims(paper: Paper) -> Iterator[str]:
+    yield f"## {paper.name}"
+    yield f"{paper.authors}: *{paper.title}*. {paper.published}."
+    rows = [(f"`{claim.id}`", claim.where, claim.kind, claim.says) for claim in ledger.load([paper])]
+    yield _table(("claim", "where", "kind", "statement"), rows)
+    for section in coverage.load(paper, ledger.load([paper])):
+        yield f"### {paper.name}: {section.heading}"
+        stated = [
+            (one.what, one.says.replace("*", r"\*"), ", ".join(f"`{name}`" for name in one.claims) or one.reason)
+            for one in section.statements
+        ]
+        yield _table(("place", "statement", "claims, or why there is none"), stated)
+
+
+def _command(name: str) -> Iterator[str]:
+    yield f"## {name}"
+    yield f"```text\n{cli.parser(name).format_help().strip()}\n```"
+
+
+def _of_make(root: Path) -> Iterator[tuple[str, str]]:
+    """What the comment at the head of the Makefile says of its targets."""
+    for line in (root / "Makefile").read_text(encoding="utf-8").splitlines():
+        found = re.match(r"# (make(?: [a-z-]+)?) {2,}(.+)", line)
+        if found is None:
+            return
+        yield f"`{found[1]}`", found[2]
+
+
+def _rules(root: Path) -> Iterator[tuple[str, str]]:
+    """The rules of the workflow with the first sentences of their docstrings."""
+    for path in (root / "Snakefile", *sorted((root / "workflow/rules").glob("*.smk"))):
+        text = path.read_text(encoding="utf-8")
+        for name, words in re.findall(
+            r'^(?:rule|use rule \w+ as) (\w+)[^\n]*:\n    """(.+?)"""', text, re.MULTILINE | re.DOTALL
+        ):
+            yield f"`{name}`", " ".join(words.split("\n\n")[0].split())
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    cells = (head, ("---",) * len(head), *((text.replace("|", "\\|") for text in row) for row in rows))
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)

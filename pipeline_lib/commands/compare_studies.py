@@ -1,0 +1,65 @@
+"""Compare two studies: which claims have another status, which settings differ, and which numbers.
+
+A study is given by its name, or by its results folder `results/NAME`, next to which `reports/NAME/claims.json` is
+expected. The exit status is 1 if a status, the evidence for a claim, or a number differs beyond the tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+from pipeline_lib.reporting import comparison_page
+from pipeline_lib.reporting.comparison import Comparison, compare
+
+SHOWN = 40
+"""Lines of each kind that are printed; a page has all of them."""
+
+
+def run(
+    first: Annotated[str, "name or results folder of the first study"],
+    second: Annotated[str, "name or results folder of the second study"],
+    *,
+    tolerance: Annotated[
+        float, "difference that two numbers may have, relative to the larger; 0 for equal bits"
+    ] = 1e-9,
+    page: Annotated[Path | None, "write the differences into this page (HTML) as well"] = None,
+) -> None:
+    """Print what differs, and write the page; DataError if one of the studies has no results."""
+    found = compare(folder(first), folder(second), tolerance)
+    print("\n".join(lines(found)))
+    if page is not None:
+        comparison_page.write(page, found)
+    if not found.same:
+        raise SystemExit(1)
+
+
+def folder(words: str) -> Path:
+    """The results folder of a study that is given by its name or by the folder."""
+    return Path(words) if Path(words).is_dir() else Path("results") / words
+
+
+def lines(found: Comparison) -> Iterator[str]:
+    """What differs, statuses first."""
+    moved = [change for change in found.claims if change.before != change.after]
+    yield f"{len(moved)} of {found.compared_claims} claims have another status"
+    yield from _first(f"  {one.claim}: {one.before or 'absent'}, now {one.after or 'absent'}" for one in moved)
+    evidence = [change.claim for change in found.claims if change.before == change.after]
+    if evidence:
+        yield f"{len(evidence)} claims have other evidence: {', '.join(evidence)}"
+    yield f"{len(found.settings)} settings differ"
+    yield from _first(
+        f"  {one.setting}: {one.before or 'absent'}, now {one.after or 'absent'}" for one in found.settings
+    )
+    tables = {change.table for change in found.tables}
+    yield f"{len(tables)} of {found.compared_tables} tables differ (relative tolerance {found.tolerance:g})"
+    yield from _first(f"  {one.table}: {one.what}{comparison_page.extent(one)}" for one in found.tables)
+
+
+def _first(all_lines: Iterator[str]) -> Iterator[str]:
+    for number, line in enumerate(all_lines):
+        if number == SHOWN:
+            yield "  ... (a page has all of them: --page FILE)"
+            return
+        yield line

@@ -1,0 +1,169 @@
+"""How is a document checked against a JSON Schema without YAML's and Python's leniency?
+
+A whole number must be written as one (JSON Schema also accepts 1.0), and a pattern that ends with "$" must match up to
+the end of the text (in Python it may also end before a final line feed).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pipeline_lib.core.errors import ConfigurationError
+
+LARGEST = 100_000
+DEEPEST = 100
+
+
+def load(path: Path, what: str = "a document") -> Any:
+    """Read YAML that a person wrote as plain values; ``what`` names in an error what the file should contain.
+
+    Raises
+    ------
+    ConfigurationError
+        When the file cannot be read, is not YAML, gives a key twice or one that is no text, or is larger than
+        :func:`check_size` allows. The message names the file, and the line where it is known.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "list.yaml"
+    >>> _ = path.write_text("numbers: [1, 2]")
+    >>> load(path)
+    {'numbers': [1, 2]}
+    """
+    import yaml
+
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), loader())
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: cannot be read ({error})") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        raise ConfigurationError(f"{path}{line}: expected {what} as YAML; {error.problem or error.context}") from error
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}, {error}") from None
+    except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:  # such as a 13th month, in YAML a date
+        raise ConfigurationError(f"{path}: expected {what} as YAML; {' '.join(str(error).split())}") from error
+    check_size(content, f"{path}: {what}")
+    return content
+
+
+def load_list(path: Path, key: str, what: str) -> list[Any]:
+    """Read YAML that contains a list under the only key ``key``.
+
+    Raises
+    ------
+    ConfigurationError
+        As :func:`load`, and where the document is another one.
+    """
+    document = load(path, what)
+    if not isinstance(document, dict) or set(document) != {key} or not isinstance(document[key], list):
+        raise ConfigurationError(f"{path}: expected a list of {key} under the key {key!r}")
+    return document[key]
+
+
+@cache
+def loader() -> Any:
+    """The class that reads YAML as plain values, and refuses a key that stands twice in a mapping, or is no text.
+
+    Of such a key, YAML would silently use the last value. The class derives from libyaml's, which is several times as
+    fast as the one in Python, where it is there.
+
+    Example
+    -------
+    >>> import yaml
+    >>> yaml.load("[1, two]", loader())
+    [1, 'two']
+    """
+    import yaml
+
+    class Plain(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            seen: set[str] = set()
+            for key_node, _ in node.value:
+                if key_node.tag == "tag:yaml.org,2002:merge":
+                    continue
+                key, line = self.construct_object(key_node, deep=True), key_node.start_mark.line + 1
+                if not isinstance(key, str):
+                    raise ConfigurationError(f"line {line}: expected text as a key, found {key!r}")
+                if key in seen:
+                    raise ConfigurationError(f"line {line}: the key {key!r} is given twice; remove one")
+                seen.add(key)
+            found: dict[Any, Any] = super().construct_mapping(node, deep)
+            return found
+
+    return Plain
+
+
+def check_size(content: Any, what: str) -> None:
+    """Raise ConfigurationError unless ``content`` has at most :data:`LARGEST` values, :data:`DEEPEST` in each other.
+
+    YAML may name a value (``&a``) and repeat it (``*a``): a short text can be of any size, or contain itself.
+
+    Example
+    -------
+    >>> itself = []
+    >>> itself.append(itself)
+    >>> check_size({"mirrors": itself}, "the study")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.ConfigurationError: the study: expected at most 100,000 values, and 100 in each \
+other, found more; if it repeats values (`&name`, `*name`), write them out
+    """
+    pending, count = [(content, 0)], 0
+    while pending:
+        value, depth = pending.pop()
+        count += 1
+        if count > LARGEST or depth > DEEPEST:
+            raise ConfigurationError(
+                f"{what}: expected at most {LARGEST:,} values, and {DEEPEST} in each other, found more; if it repeats "
+                "values (`&name`, `*name`), write them out"
+            )
+        inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+        pending += [(one, depth + 1) for one in inner]
+
+
+def violations(document: Any, path: Path) -> Iterator[Any]:
+    """The violations of a schema in a YAML document, as errors of ``jsonschema``, in the order of their places.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "schema.yaml"
+    >>> _ = path.write_text("properties: {seed: {type: integer}, name: {pattern: '^[a-z]+$'}}")
+    >>> [error.message for error in violations({"seed": 1.0, "name": "a\\n"}, path)]
+    ["'a\\\\n' does not match '^[a-z]+$'", "1.0 is not of type 'integer'"]
+    """
+    yield from sorted(_validator(path).iter_errors(document), key=_place)
+
+
+@cache
+def _validator(path: Path) -> Any:
+    """The validator of a schema, which is read once in a process."""
+    import jsonschema
+
+    base = jsonschema.Draft202012Validator
+    types = base.TYPE_CHECKER.redefine("integer", _is_integer)
+    strict = jsonschema.validators.extend(base, {"pattern": _pattern}, type_checker=types)  # type: ignore[no-untyped-call]
+    return strict(load(path, "a schema"))
+
+
+def _place(error: Any) -> list[str]:
+    return [str(step) for step in error.absolute_path]
+
+
+def _is_integer(_: Any, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _pattern(_: Any, pattern: str, value: object, __: Any) -> Iterator[Any]:
+    import jsonschema
+
+    to_the_end = pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern
+    if isinstance(value, str) and not re.search(to_the_end, value):
+        yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")

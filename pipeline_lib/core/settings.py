@@ -1,0 +1,337 @@
+"""How do settings, written as plain values in YAML, become checked objects?
+
+Every section of the configuration is one class derived from :class:`Settings`, with a type, a range, a default and a
+description for each key. The JSON Schema, ``config.yaml`` with its comments, and every error come from these classes.
+
+Example
+-------
+>>> class Grid(Settings):
+...     '''The sizes that are tried.'''
+...
+...     lengths: Rising = Field((5, 10), description="documents per query")
+...     radius: Positive = Field(1.0, description="of the ball ||w|| <= W")
+>>> Grid.parse({"lengths": [2, 4]}).radius
+1.0
+>>> Grid.parse({"length": [2, 4]}, "lists.grid")
+Traceback (most recent call last):
+...
+pipeline_lib.core.errors.ConfigurationError: lists.grid: unknown key 'length'; did you mean 'lengths'?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, Self, get_args, get_origin
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError
+
+from pipeline_lib.core import checks
+from pipeline_lib.core.errors import ArgumentError, ConfigurationError, hint
+
+
+def _rising(values: tuple[float, ...]) -> tuple[float, ...]:
+    if list(values) != sorted(set(values)):
+        raise ValueError(f"expected rising numbers without repetition, found {list(values)}")
+    return values
+
+
+def _falling(values: tuple[float, ...]) -> tuple[float, ...]:
+    if list(values) != sorted(set(values), reverse=True):
+        raise ValueError(f"expected falling probabilities, found {list(values)}")
+    return values
+
+
+def different(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The additional demand that no value of a list stands twice (for ``AfterValidator``)."""
+    if any(value in values[:place] for place, value in enumerate(values)):
+        raise ValueError(f"expected different values, found {list(values)}")
+    return values
+
+
+def _ordered(values: tuple[int, int]) -> tuple[int, int]:
+    if values[0] > values[1]:
+        raise ValueError(f"expected a lowest and a highest number, found {list(values)}")
+    return values
+
+
+# Not ge=1: pydantic would keep that and forget the ge of a field.
+Whole = Annotated[int, Strict(), Field(gt=0)]
+"""A whole number of at least 1; ``Field(ge=...)`` may require more."""
+NotNegative = Annotated[int, Strict(), Field(ge=0)]
+"""A whole number of at least 0."""
+Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
+"""A finite number."""
+Positive = Annotated[checks.Positive, Strict(), Field(gt=0, allow_inf_nan=False)]
+"""A finite number above 0; arguments of functions may have this type as well, and the next."""
+Probability = Annotated[checks.Probability, Strict(), Field(gt=0, lt=1)]
+"""A number between 0 and 1, both excluded."""
+Truth = Annotated[bool, Strict()]
+"""true or false, and neither a number nor a text that may mean one of them."""
+ONE_LINE = r"^[^\x00-\x1f\x7f]*$"
+Text = Annotated[str, Strict(), Field(min_length=1, pattern=ONE_LINE)]
+"""A text of one line."""
+FOLDER_NAME = "^[a-z0-9]+(-[a-z0-9]+)*$"
+DATA_NAME = "^[A-Za-z][A-Za-z0-9-]*$"
+LONGEST_NAME = 100
+DataName = Annotated[Text, Field(pattern=DATA_NAME, max_length=LONGEST_NAME)]
+"""The name of a data set, of letters, digits and hyphens."""
+Slug = Annotated[Text, Field(pattern=FOLDER_NAME, max_length=LONGEST_NAME)]
+"""A name of lower-case letters, digits and single hyphens, fit for a folder."""
+Jobs = Annotated[int, Strict(), Field(gt=0, le=1000)]
+"""A number of jobs among which an experiment is divided, no more than a run can plan in some seconds."""
+Rising = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(_rising)]
+"""Whole numbers of at least 1, each larger than the one before."""
+Wholes = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(different)]
+"""Different whole numbers of at least 1, in any order."""
+Range = Annotated[tuple[Whole, Whole], AfterValidator(_ordered)]
+"""The lowest and the highest of some whole numbers of at least 1, both included."""
+Positives = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(different)]
+"""Different numbers above 0."""
+Probabilities = Annotated[tuple[Probability, ...], Field(min_length=1), AfterValidator(different)]
+"""Different numbers between 0 and 1."""
+FallingProbabilities = Annotated[tuple[Probability, ...], AfterValidator(_falling)]
+"""Numbers between 0 and 1, each smaller than the one before."""
+Names = Annotated[tuple[Text, ...], Field(min_length=1), AfterValidator(different)]
+"""Different names."""
+
+
+def at_least(least: int) -> AfterValidator:
+    """The additional requirement that no number of a list is below ``least``.
+
+    Example
+    -------
+    >>> class Sizes(Settings):
+    ...     queries: Annotated[Rising, at_least(10)]
+    >>> Sizes.parse({"queries": [5, 20]})
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.ConfigurationError: queries: expected numbers of at least 10, found [5, 20]
+    """
+
+    def check(values: tuple[int, ...]) -> tuple[int, ...]:
+        if any(value < least for value in values):
+            raise ValueError(f"expected numbers of at least {least}, found {list(values)}")
+        return values
+
+    return AfterValidator(check)
+
+
+Sizes = Annotated[Rising, at_least(2)]
+"""Rising whole numbers of at least 2, such as lengths of lists that can be ranked."""
+
+
+def at_most(most: int) -> AfterValidator:
+    """The additional requirement that no number of a list is above ``most``."""
+
+    def check(values: tuple[int, ...]) -> tuple[int, ...]:
+        if any(value > most for value in values):
+            raise ValueError(f"expected numbers of at most {most}, found {list(values)}")
+        return values
+
+    return AfterValidator(check)
+
+
+def no_fewer_than(fewest: int, purpose: str) -> AfterValidator:
+    """The additional requirement that a list has at least ``fewest`` values, because of the ``purpose``."""
+
+    def check(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(values) < fewest:
+            raise ValueError(f"expected {fewest} values or more, {purpose}, found {list(values)}")
+        return values
+
+    return AfterValidator(check)
+
+
+class Settings(BaseModel):
+    """One section of the configuration: immutable, without unknown keys, with lists stored as tuples."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, validate_default=True, validate_by_name=True, ser_json_inf_nan="constants"
+    )
+
+    @classmethod
+    def parse(cls, mapping: Mapping[str, Any], where: str = "") -> Self:
+        """Check a plain mapping and create the object; missing keys have their defaults.
+
+        Raises
+        ------
+        ConfigurationError
+            With every problem on a line of its own: the place below ``where``, what was expected, what was found, and
+            for an unknown key the nearest valid one.
+        """
+        if not isinstance(where, str):
+            raise ArgumentError(f"where: expected a string, found a {type(where).__name__}")
+        try:
+            return cls.model_validate(mapping)
+        except ValidationError as error:
+            raise ConfigurationError("\n".join(problems(cls, error, mapping, where))) from None
+
+    def plain(self) -> dict[str, Any]:
+        """All settings, defaults included, as plain values for YAML and JSON."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+def problems(kind: type[Settings], error: ValidationError, mapping: Any, where: str = "") -> Iterator[str]:
+    """What is wrong with the section of the configuration that ``mapping`` gives, one sentence per problem.
+
+    Example
+    -------
+    >>> class Games(Settings):
+    ...     rounds: Whole
+    >>> try:
+    ...     Games.model_validate({"rounds": 0})
+    ... except ValidationError as error:
+    ...     print(*problems(Games, error, {"rounds": 0}, "topk.regret"))
+    topk.regret.rounds: expected a number > 0, found 0
+    """
+    located = [(_place_in(mapping, one), one) for one in error.errors(include_url=False)]
+    for place in dict.fromkeys(place for place, _ in located):
+        here = [one for other, one in located if other == place]
+        keys = [one for one in here if one["type"] in WRONG_KEYS]
+        yield from (_wrong_key(kind, one, place, where) for one in keys)
+        inside = any(len(other) > len(place) and other[: len(place)] == place for other, _ in located)
+        # A problem inside a value says more than the error that the whole value is of another kind, or too short.
+        values = [one for one in here if one["type"] == "value_error" or not (keys or inside)]
+        if values:
+            yield place_words(place, where) + _wrong_value(values)
+
+
+WRONG_KEYS = ("extra_forbidden", "missing")
+
+
+def _place_in(mapping: Any, error: Mapping[str, Any]) -> tuple[int | str, ...]:
+    """Where a problem is, without the names that pydantic adds for the alternatives of a type."""
+    place: list[int | str] = []
+    value = mapping
+    for part in error["loc"]:
+        listed = isinstance(value, list | tuple) and isinstance(part, int) and part < len(value)
+        if listed or (isinstance(value, Mapping) and part in value):
+            place.append(part)
+            value = value[part]
+    return tuple(place[:-1]) if error["type"] == "extra_forbidden" else tuple(place)
+
+
+def _wrong_key(kind: type[Settings], error: Mapping[str, Any], place: tuple[int | str, ...], where: str) -> str:
+    key, content = str(error["loc"][-1]), error["input"]
+    if error["type"] == "extra_forbidden":
+        return f"{place_words(place, where)}unknown key {key!r}; {hint(key, _keys(_model_at(kind, error['loc'][:-1])))}"
+    given = ", ".join(map(str, content)) if isinstance(content, Mapping) else repr(content)
+    return f"{place_words(place, where)}expected the key {key!r}, found {given or 'nothing'}"
+
+
+def _wrong_value(alternatives: list[Any]) -> str:
+    """What one value should have been, according to the errors of all alternatives of its type."""
+    own = [str(one["ctx"]["error"]) for one in alternatives if one["type"] == "value_error"]
+    if own:
+        return own[0]
+    words = dict.fromkeys(_expected(one).removeprefix("expected ") for one in alternatives)
+    found = alternatives[0]["input"]
+    shown = repr(found)
+    if len(shown) > _SHOWN:
+        shown = f"{shown[:_SHOWN]} ..."
+    return f"expected {' or '.join(words)}, found {shown}{_number_hint(found, alternatives)}"
+
+
+_SHOWN = 200
+"""Characters of a wrong value that an error shows."""
+
+
+def _expected(error: Mapping[str, Any]) -> str:
+    if error["type"] == "string_pattern_mismatch" and error["ctx"]["pattern"] in PATTERNS:
+        return PATTERNS[error["ctx"]["pattern"]]
+    limits = {
+        name: int(limit) if isinstance(limit, float) and limit.is_integer() else limit
+        for name, limit in error.get("ctx", {}).items()
+    }
+    return EXPECTED.get(error["type"], error["msg"]).format(**limits)
+
+
+PATTERNS = {
+    ONE_LINE: "expected one line of text without control characters",
+    DATA_NAME: "expected a letter, then letters, digits and hyphens",
+    FOLDER_NAME: "expected lower-case letters, digits and single hyphens between them",
+}
+"""What was expected, by the patterns of texts."""
+
+EXPECTED = {
+    "bool_type": "expected true or false",
+    "dict_type": "expected a mapping",
+    "finite_number": "expected a finite number",
+    "float_type": "expected a number",
+    "greater_than": "expected a number > {gt}",
+    "greater_than_equal": "expected a number >= {ge}",
+    "int_from_float": "expected a whole number",
+    "int_type": "expected a whole number",
+    "less_than": "expected a number < {lt}",
+    "less_than_equal": "expected a number <= {le}",
+    "literal_error": "expected {expected}",
+    "model_type": "expected a mapping",
+    "string_pattern_mismatch": "expected text that matches {pattern}",
+    "string_too_long": "expected at most {max_length} characters",
+    "string_too_short": "expected text",
+    "string_type": "expected text",
+    "string_unicode": "expected text",
+    "too_long": "expected at most {max_length} values",
+    "too_short": "expected at least {min_length} values",
+    "tuple_type": "expected a list",
+    "union_tag_invalid": "expected {expected_tags} under {discriminator}",
+}
+"""What was expected, by pydantic's kinds of error; for other kinds, pydantic's own message is shown."""
+
+
+def _keys(kind: type[BaseModel] | None) -> list[str]:
+    return [field.alias or name for name, field in kind.model_fields.items()] if kind else []
+
+
+def _model_at(kind: type[BaseModel], loc: Sequence[int | str]) -> type[BaseModel] | None:
+    """The class of the section at a place that pydantic names, as far as it follows from the types."""
+    models = [kind]
+    for part in loc:
+        fields = [
+            field for model in models for name, field in model.model_fields.items() if part in (name, field.alias)
+        ]
+        if fields:
+            models = [model for field in fields for model in _models_in(field.annotation)]
+        else:  # an index, a key of a mapping, or what tells the classes of a union apart
+            models = [model for model in models if part in _literals(model)] or models
+    return models[0] if models else None
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
+
+
+def _literals(model: type[BaseModel]) -> set[Any]:
+    kinds = (field.annotation for field in model.model_fields.values())
+    return {value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)}
+
+
+def place_words(loc: tuple[int | str, ...], where: str = "") -> str:
+    """The beginning of the message about a value: the place ``loc`` below ``where``, with a colon.
+
+    Example
+    -------
+    >>> place_words((3, "l2"), "models"), place_words(())
+    ('models[3].l2: ', '')
+    """
+    text = where
+    for part in loc:
+        text += f"[{part}]" if isinstance(part, int) else f"{'.' if text else ''}{part}"
+    return f"{text}: " if text else ""
+
+
+def _number_hint(value: object, alternatives: list[Any]) -> str:
+    if isinstance(value, float) and value.is_integer() and any(one["type"] == "int_type" for one in alternatives):
+        return f" (write {int(value)})"
+    if isinstance(value, str):
+        try:
+            float(value)
+        except ValueError:
+            return ""
+        if "." in value or "e" not in value:
+            return " (a number in quotes is text)"
+        return f" (YAML reads {value} as text: write a point, such as {value.replace('e', '.0e')})"
+    return ""

@@ -1,0 +1,405 @@
+"""How are tables and JSON documents stored, so that a damaged file is noticed before it is used?
+
+Every stored file contains the SHA-256 of its own bytes, computed with zeros in place of the digest: JSON documents
+under their first key, Parquet files among the key-value metadata of their footer. Readers compare it before they parse
+anything. A large Parquet file contains the digest of its footer, followed by a digest of every :data:`BLOCK` bytes
+before the footer, so that a reader of some row groups checks no more than it reads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from pipeline_lib.core.errors import DamagedFileError, DataError, PipelineError
+from pipeline_lib.core.files import replacing
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+KEY = "sha256"
+PARQUET_KEY = b"pipeline_lib.sha256"
+BLOCK = 1 << 18
+_DIGITS = 64
+_UNSIGNED = b"0" * _DIGITS
+_JSON_HEAD = re.compile(rb'\{\s*"sha256": "([0-9a-f]{64})"')
+_PARQUET_END = b"PAR1"
+
+
+def write_json(path: str | os.PathLike[str], content: Mapping[str, Any], *, sort_keys: bool = True) -> None:
+    """Write a JSON object with its checksum, completely or not at all; equal content gives equal bytes.
+
+    Raises
+    ------
+    ValueError
+        When a number is not finite.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "model.json"
+    >>> write_json(path, {"w": [0.5]})
+    >>> read_json(path), sorted(json.loads(path.read_text()))
+    ({'w': [0.5]}, ['sha256', 'w'])
+    """
+    text = json.dumps(content, sort_keys=sort_keys, indent=1, ensure_ascii=False, allow_nan=False)
+    separator = "," if content else "\n"
+    signed = f'{{\n "{KEY}": "{_UNSIGNED.decode()}"{separator}{text[1:]}\n'.encode()
+    with replacing(path) as partial:
+        partial.write_bytes(signed.replace(_UNSIGNED, _digest(signed), 1))
+
+
+def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what :func:`write_json` wrote, without its checksum.
+
+    Raises
+    ------
+    DataError
+        When there is no such file.
+    DamagedFileError
+        When the file does not have the checksum that it states, or states none.
+    """
+    with _open(path) as file:
+        content = file.read()
+    head = _JSON_HEAD.match(content)
+    if head is None:
+        raise DamagedFileError(path, "expected a JSON object that begins with its SHA-256, found none")
+    _compare(path, head[1], content[: head.start(1)], _UNSIGNED, content[head.end(1) :])
+    document: dict[str, Any] = json.loads(content)
+    del document[KEY]
+    return document
+
+
+def write_table(path: str | os.PathLike[str], table: pl.DataFrame) -> None:
+    """Write a table as Parquet with its checksum, completely or not at all.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> import polars as pl
+    >>> path = Path(tempfile.mkdtemp()) / "table.parquet"
+    >>> write_table(path, pl.DataFrame({"k": [1, 2]}))
+    >>> read_table(path)["k"].to_list(), pl.read_parquet(path)["k"].to_list()
+    ([1, 2], [1, 2])
+    """
+    with replacing(path) as partial:
+        table.write_parquet(partial, compression="zstd", metadata={PARQUET_KEY.decode(): _UNSIGNED.decode()})
+        _sign(partial)
+
+
+def read_table(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Read what :func:`write_table` wrote, or some of its ``columns``.
+
+    Raises
+    ------
+    DataError
+        When there is no such file.
+    DamagedFileError
+        When the file does not have the checksum that it states, or states none.
+    """
+    import polars as pl
+
+    with checked(path) as file:
+        return pl.read_parquet(file, columns=columns if columns is None else list(columns))
+
+
+@contextmanager
+def parquet_writer(path: str | os.PathLike[str], schema: pa.Schema, **options: Any) -> Iterator[pq.ParquetWriter]:
+    """Open a Parquet file of any size for writing by row groups; it appears, with its checksums, when complete.
+
+    ``options`` are those of ``pyarrow.parquet.ParquetWriter``.
+    """
+    import pyarrow.parquet as pq
+
+    with replacing(path) as partial:
+        with partial.open("wb") as sink, pq.ParquetWriter(sink, schema, **options) as writer:
+            yield writer
+            # Everything but the footer is written by now: the number of digests is known.
+            places = 1 + -(-sink.tell() // BLOCK)
+            writer.add_key_value_metadata({PARQUET_KEY: _UNSIGNED * places})
+        _sign(partial)
+
+
+@contextmanager
+def checked(path: str | os.PathLike[str], *, required: bool = True) -> Iterator[BinaryIO]:
+    """Open a Parquet file whose bytes are compared with its checksums before they are used.
+
+    A file without a checksum, as other programs write it, is opened as it is unless one is ``required``.
+
+    Raises
+    ------
+    DataError
+        When there is no such file.
+    DamagedFileError
+        At once or while the file is read, when its bytes are not those that its checksums state; also when it states
+        no checksum although one is required.
+    """
+    with _open(path) as file:
+        footer_start, footer = _footer(file)
+        place = _place(footer)
+        if place is None:
+            if required:
+                raise DamagedFileError(path, "expected a Parquet file that states its SHA-256, found none")
+            file.seek(0)
+            yield file
+            return
+        stated, unsigned = footer[place], _unsigned(footer, place)
+        if len(stated) == _DIGITS:
+            file.seek(0)
+            body = file.read(footer_start)
+            _compare(path, stated, body, unsigned)
+            yield io.BytesIO(body + footer)
+            return
+        _compare(path, stated[:_DIGITS], unsigned)
+        blocks = [stated[i : i + _DIGITS] for i in range(_DIGITS, len(stated), _DIGITS)]
+        if len(blocks) != -(-footer_start // BLOCK):
+            raise DamagedFileError(path, f"expected {len(blocks)} blocks of {BLOCK} bytes, found another length")
+        with io.BufferedReader(_Blocks(path, file, footer_start, footer, blocks), BLOCK) as reader:
+            yield reader
+
+
+@contextmanager
+def parquet_of_others(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Put into words what Arrow says, while the block reads it, of a Parquet file that states no checksum.
+
+    Raises
+    ------
+    DataError
+        When the file is none, or a damaged one, which Arrow notices in many ways.
+
+    Example
+    -------
+    >>> with parquet_of_others("clicks.parquet"):
+    ...     raise OSError("Deserializing page header failed.")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.DataError: clicks.parquet: expected a Parquet file that can be read, found another \
+file or a damaged one (Deserializing page header failed.); write it anew, or copy it again
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except PipelineError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+        said = " ".join(str(error).split())
+        raise DataError(
+            f"{path}: expected a Parquet file that can be read, found another file or a damaged one ({said}); write it "
+            "anew, or copy it again"
+        ) from error
+
+
+def verify(path: str | os.PathLike[str]) -> None:
+    """Compare all bytes of a file that :func:`write_json` or a writer of Parquet stored with its checksums.
+
+    Raises
+    ------
+    DataError
+        When there is no such file.
+    DamagedFileError
+        When the file does not have the checksums that it states, or states none.
+    """
+    if Path(path).suffix == ".json":
+        read_json(path)
+        return
+    with checked(path) as file:
+        while file.read(BLOCK):
+            pass
+
+
+def write_digests(path: str | os.PathLike[str], files: Iterable[Path]) -> None:
+    """Write the SHA-256 of files that state none, as a JSON document with its own checksum; see :func:`damaged_of`."""
+    write_json(path, {"files": {str(file): _digest(file.read_bytes()).decode() for file in files}})
+
+
+def damaged_of(path: str | os.PathLike[str]) -> Iterator[DamagedFileError]:
+    """The files that are missing or do not have the SHA-256 that :func:`write_digests` wrote.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / "page.html").write_text("one"), (folder / "other.html").write_text("two")
+    (3, 3)
+    >>> write_digests(folder / "files.json", folder.glob("*.html"))
+    >>> (folder / "page.html").write_text("0ne")
+    3
+    >>> [error.path.name for error in damaged_of(folder / "files.json")]
+    ['page.html']
+    """
+    for name, stated in read_json(path)["files"].items():
+        try:
+            _compare(name, stated.encode(), Path(name).read_bytes())
+        except OSError as error:
+            yield DamagedFileError(name, f"it cannot be read ({error.strerror})")
+        except DamagedFileError as error:
+            yield error
+
+
+def set_aside(path: Path) -> Path | None:
+    """Move a damaged file to ``NAME.damaged`` (or ``NAME.damaged-2``, ...), so that the next run makes it again.
+
+    Only files that a run makes are moved, which are those below ``results``, ``reports`` and ``data/parquet`` in the
+    working folder and the manifests in ``data/raw``, and no file is ever replaced. Returns the new path, or None if the
+    file is not moved.
+    """
+    folders = ("results", "reports", "data/parquet", *(("data/raw",) if path.name == "manifest.json" else ()))
+    made = any(path.absolute().is_relative_to(Path.cwd() / folder) for folder in folders)
+    if not made or ".." in path.parts:
+        return None
+    for number in range(1, 1000):
+        target = _aside(path, number)
+        try:
+            os.link(path, target)
+        except FileExistsError:
+            continue
+        except FileNotFoundError:  # another job has noticed the damage as well, and was faster
+            return target
+        except OSError:  # a read-only folder, or a file system without hard links
+            if target.exists():
+                continue
+            return _renamed(path, target)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError:
+            target.unlink()
+            return None
+        return target
+    return None
+
+
+def _renamed(path: Path, target: Path) -> Path | None:
+    """Rename on a file system without hard links; None if the folder is read-only."""
+    try:
+        path.rename(target)
+    except OSError:
+        return None
+    return target
+
+
+class _Blocks(io.RawIOBase):
+    """A Parquet file read block by block: the footer is known and checked, a block is checked when it is read."""
+
+    def __init__(
+        self, path: str | os.PathLike[str], file: BinaryIO, footer_start: int, footer: bytes, blocks: list[bytes]
+    ) -> None:
+        self._path, self._file = path, file
+        self._footer_start, self._footer, self._blocks = footer_start, footer, blocks
+        self._position = 0
+
+    def readable(self) -> bool:
+        """Say yes."""
+        return True
+
+    def seekable(self) -> bool:
+        """Say yes."""
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a position, as files do."""
+        size = self._footer_start + len(self._footer)
+        self._position = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: size}[whence]
+        return self._position
+
+    def readinto(self, target: Any) -> int:
+        """Give the rest of the block at the position, or as much of it as there is space for."""
+        if self._position >= self._footer_start:
+            content = memoryview(self._footer)[self._position - self._footer_start :]
+        else:
+            number = self._position // BLOCK
+            self._file.seek(number * BLOCK)
+            block = self._file.read(min(BLOCK, self._footer_start - number * BLOCK))
+            _compare(self._path, self._blocks[number], block)
+            content = memoryview(block)[self._position - number * BLOCK :]
+        n = min(len(target), len(content))
+        target[:n] = content[:n]
+        self._position += n
+        return n
+
+
+def _open(path: str | os.PathLike[str]) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        if _aside(Path(path), 1).exists():
+            raise DamagedFileError(path, f"it is not there, because it was moved to {_aside(Path(path), 1)}") from error
+        raise DataError(f"{path}: expected a file that can be read, found none ({error.strerror})") from error
+
+
+def _aside(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.name}.damaged{'' if number == 1 else f'-{number}'}")
+
+
+def _digest(*content: bytes) -> bytes:
+    digest = hashlib.sha256()
+    for piece in content:
+        digest.update(piece)
+    return digest.hexdigest().encode()
+
+
+def _compare(path: str | os.PathLike[str], stated: bytes, *content: bytes) -> None:
+    found = _digest(*content)
+    if found != stated:
+        digits = stated.decode("ascii", "backslashreplace")
+        raise DamagedFileError(path, f"expected the SHA-256 {digits} that it states, found {found.decode()}")
+
+
+def _footer(file: BinaryIO) -> tuple[int, bytes]:
+    """The position and the bytes of the footer of a Parquet file, including its last word; empty if there is none."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - 8, 0))
+    end = file.read()
+    start = size - 8 - int.from_bytes(end[:4], "little")
+    if not end.endswith(_PARQUET_END) or len(end) < 8 or start < len(_PARQUET_END):
+        return size, b""
+    file.seek(start)
+    return start, file.read()
+
+
+def _place(footer: bytes) -> slice | None:
+    """The positions of the digits in a footer: after the key, a type and a length, as in Thrift's compact protocol."""
+    at = footer.rfind(PARQUET_KEY + b"\x18")
+    if at < 0:
+        return None
+    at += len(PARQUET_KEY) + 1
+    length = shift = 0
+    for byte in footer[at : at + 5]:
+        at += 1
+        length |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            break
+    if not length or length % _DIGITS or at + length > len(footer):
+        return None
+    return slice(at, at + length)
+
+
+def _unsigned(footer: bytes, place: slice) -> bytes:
+    return footer[: place.start] + _UNSIGNED + footer[place.start + _DIGITS :]
+
+
+def _sign(path: Path) -> None:
+    """Write the digests into the space reserved for them in a Parquet file."""
+    with path.open("r+b") as file:
+        start, footer = _footer(file)
+        place = _place(footer)
+        assert place is not None
+        file.seek(0)
+        if place.stop - place.start == _DIGITS:
+            digits = _digest(file.read(start), footer)
+        else:
+            blocks = b"".join(_digest(file.read(min(BLOCK, start - i))) for i in range(0, start, BLOCK))
+            assert len(blocks) == place.stop - place.start - _DIGITS
+            digits = _digest(footer[: place.start] + _UNSIGNED + blocks + footer[place.stop :]) + blocks
+        file.seek(start + place.start)
+        file.write(digits)

@@ -1,0 +1,348 @@
+"""How do the named columns of a table become queries, labels and features?
+
+One column holds the labels, one the queries, and all others are features, unless they are to be left out. Tables are
+those of Arrow, into which files and data frames are read; they come whole or in pieces, row by row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib.core import checks
+from pipeline_lib.core.errors import ArgumentError, DataError, hint
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
+
+LABELS = ("label", "relevance", "rel", "grade", "y")
+QUERIES = ("qid", "query_id", "query", "topic")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
+"""Names by which the columns of labels and queries are recognised, whatever their case."""
+
+Place = Callable[[int], str]
+"""How the row of a number, counted from 0, is named in an error."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns hold the labels, the queries (None where group sizes give them) and the features.
+
+    ``listed`` says that the one column of features holds a list of all of them in each row.
+    """
+
+    label: str
+    query: str | None
+    features: tuple[str, ...]
+    listed: bool = False
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        return (*((self.query,) if self.query is not None else ()), self.label, *self.features)
+
+
+def roles(
+    schema: pa.Schema,
+    where: str,
+    *,
+    label: str | None = None,
+    query: str | None = None,
+    ignore: Collection[str] = (),
+    grouped: bool = False,
+) -> Roles:
+    """Say which column plays which role.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+    where : str
+        How errors name the table.
+    label, query : str, optional
+        The columns; by default the one whose name is in :data:`LABELS` or :data:`QUERIES`.
+    ignore : collection of str
+        Columns that are no features.
+    grouped : bool
+        Whether the queries are known from group sizes, so that no column is needed for them.
+
+    Raises
+    ------
+    DataError
+        When a column is missing or stands twice, several may be meant, or no feature is left.
+    """
+    import pyarrow as pa
+
+    names = list(schema.names)
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise DataError(f"{where}: expected columns of different names, found {count} columns {name!r}")
+    for name in ignore:
+        if name not in names:
+            raise DataError(f"{where}: expected the column {name!r} to ignore; {hint(name, names)}")
+    chosen = _chosen(names, label, "label", LABELS, where)
+    if grouped and query is None:
+        known = next((name for name in names if name.lower() in QUERIES), None)
+        of_queries = None
+        ignore = {*ignore, known} if known else ignore
+    else:
+        of_queries = _chosen(names, query, "query", QUERIES, where)
+    features = tuple(name for name in names if name not in (chosen, of_queries, *ignore))
+    if not features:
+        raise DataError(f"{where}: expected at least one column of features, found only {', '.join(names)}")
+    kind = schema.field(features[0]).type
+    lists = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    return Roles(chosen, of_queries, features, listed=lists and len(features) == 1)
+
+
+def _chosen(names: Sequence[str], given: str | None, role: str, known: Sequence[str], where: str) -> str:
+    if given is not None:
+        if given not in names:
+            raise DataError(f"{where}: expected the column {given!r}, given as `{role}`; {hint(given, names)}")
+        return given
+    candidates = [name for name in names if name.lower() in known]
+    if len(candidates) != 1:
+        present = f"both {' and '.join(candidates)}" if candidates else f"the columns {', '.join(names[:20])}"
+        advice = f"name the column with `{role}`"
+        if not candidates and any(_NUMBER.fullmatch(name) for name in names):
+            advice += ", or write a line of column names first if there is none"
+        raise DataError(
+            f"{where}: expected one column named {', '.join(known[:-1])} or {known[-1]}, found {present}; {advice}"
+        )
+    return candidates[0]
+
+
+def numbers(column: Any, name: str, place: Place) -> NDArray[np.float64]:
+    """The finite numbers of a column, in float64.
+
+    Raises
+    ------
+    DataError
+        Naming the row and the column, when there is no number, or one that is not finite.
+    """
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.dictionary_decode(), kind.value_type
+    if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or _is_other_number(kind)):
+        raise DataError(
+            f"{place(0)}: expected a number in the column {name!r}, found {_first(column)}; "
+            f"if this is no feature, leave the column out (`ignore`)"
+        )
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        raise DataError(f"{place(row)}: expected a number in the column {name!r}, found no value; fill it in first")
+    values: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    wrong = ~np.isfinite(values)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DataError(f"{place(row)}: expected a finite number in the column {name!r}, found {values[row]}")
+    return values
+
+
+def _is_other_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_boolean(kind) or pa.types.is_decimal(kind))
+
+
+def _first(column: Any) -> str:
+    return repr(column[0].as_py())[:40] if len(column) else str(column.type)
+
+
+def labels(column: Any, name: str, place: Place, *, rounded: bool = False) -> NDArray[np.uint8]:
+    """The labels of a column: whole numbers in 0..255, ``1.0`` included; real ones too, if they are to be ``rounded``.
+
+    Raises
+    ------
+    DataError
+        Naming the row and the column.
+    """
+    given = numbers(column, name, place)
+    # Halves are rounded up, without the rounding error of a sum.
+    values = np.floor(given) + (given - np.floor(given) >= 0.5) if rounded else given
+    wrong = (values != np.floor(values)) | (given < 0) | (values > checks.MAX_LABEL)
+    if wrong.any():
+        row = int(wrong.argmax())
+        kind = "number" if rounded else "whole number"
+        raise DataError(
+            f"{place(row)}: expected a {kind} in 0..{checks.MAX_LABEL} as the label (column {name!r}), "
+            f"found {given[row]:g}"
+        )
+    return values.astype(np.uint8)
+
+
+def features(table: Any, chosen: Roles, place: Place) -> NDArray[np.float32]:
+    """The features of a table, a row a document.
+
+    Raises
+    ------
+    DataError
+        Naming the row and the column, when a value is missing, no number, or not finite in float32.
+    """
+    if chosen.listed:
+        return _of_lists(table.column(chosen.features[0]), chosen.features[0], place)
+    X = np.empty((table.num_rows, len(chosen.features)), np.float32)
+    with np.errstate(over="ignore"):
+        for j, name in enumerate(chosen.features):
+            X[:, j] = numbers(table.column(name), name, place)
+    wrong = ~np.isfinite(X)
+    if wrong.any():
+        row, j = (int(index) for index in np.argwhere(wrong)[0])
+        raise DataError(f"{place(row)}: expected a value of {chosen.features[j]!r} that is finite in float32")
+    return X
+
+
+def _of_lists(column: Any, name: str, place: Place) -> NDArray[np.float32]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    lengths = pc.list_value_length(column).fill_null(-1).to_numpy(zero_copy_only=False)
+    width = int(lengths[0]) if len(lengths) else 0
+    if (wrong := lengths != width).any() or width < 1:
+        row = int(wrong.argmax())
+        raise DataError(f"{place(row)}: expected {max(width, 1)} features in {name!r}, found {max(lengths[row], 0)}")
+    values = numbers(column.flatten(), name, lambda i: place(i // width))
+    with np.errstate(over="ignore"):
+        X = values.astype(np.float32).reshape(-1, width)
+    if not np.isfinite(X).all():
+        row = int(np.argwhere(~np.isfinite(X))[0, 0])
+        raise DataError(f"{place(row)}: expected values of {name!r} that are finite in float32")
+    return X
+
+
+class Queries:
+    """Numbers the queries of a table that comes in pieces, and sees to it that each stands together.
+
+    ``names`` lists the names of the queries that were met, where these are text; their numbers count from 0. Whole
+    numbers are kept as they are, and ``names`` is None.
+    """
+
+    def __init__(self, *, textual: bool) -> None:
+        self.names: list[str] | None = [] if textual else None
+        self._seen: set[Any] = set()
+        self._last: Any = None
+
+    def number(self, column: Any, name: str, place: Place) -> NDArray[np.int64]:
+        """The number of every row's query.
+
+        Raises
+        ------
+        DataError
+            When a query has no name, or returns after others; the message names the row.
+        """
+        values = self._values(column, name, place)
+        if self.names is not None and (values == "").any():
+            raise DataError(
+                f"{place(int((values == '').argmax()))}: expected a query in the column {name!r}, found none"
+            )
+        starts = np.flatnonzero(np.r_[True, values[1:] != values[:-1]]) if len(values) else np.zeros(0, np.int64)
+        numbers = np.empty(len(starts), np.int64)
+        for i, start in enumerate(starts):
+            query = values[start]
+            if query != self._last:
+                if query in self._seen:
+                    raise DataError(
+                        f"{place(int(start))}: expected the documents of a query to stand together, found query "
+                        f"{query} again after others; sort the rows by query"
+                    )
+                self._seen.add(query)
+                self._last = query
+                if self.names is not None:
+                    self.names.append(str(query))
+            numbers[i] = len(self.names) - 1 if self.names is not None else int(query)
+        return np.repeat(numbers, np.diff(np.r_[starts, len(values)]))
+
+    def _values(self, column: Any, name: str, place: Place) -> NDArray[Any]:
+        import pyarrow as pa
+
+        if column.null_count:
+            row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+            raise DataError(f"{place(row)}: expected a query in the column {name!r}, found none")
+        if self.names is not None:
+            return np.asarray(column.cast(pa.string()).to_numpy(zero_copy_only=False), dtype=object)
+        if pa.types.is_string(column.type):  # all of them whole numbers
+            return column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+        if pa.types.is_integer(column.type):
+            return checks.whole_numbers(f"{place(0)}: {name}", column.to_numpy(zero_copy_only=False))
+        values = numbers(column, name, place)
+        wrong = values != np.floor(values)
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise DataError(f"{place(row)}: expected a whole number or text as the query, found {values[row]:g}")
+        return values.astype(np.int64)
+
+
+def is_textual(kind: Any) -> bool:
+    """Whether a column of this type holds text."""
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def fields(frame: Any, label: str | None, query: str | None, ignore: Collection[str]) -> tuple[Any, ...]:
+    """The fields of a ``RankingData`` that a data frame holds: see ``RankingData.from_frame``."""
+    table = _of_arrow(frame)
+    chosen = roles(table.schema, "frame", label=label, query=query, ignore=ignore)
+    assert chosen.query is not None
+    place = "frame: row {}".format
+    queries = Queries(textual=is_textual(table.schema.field(chosen.query).type))
+    qid = queries.number(table.column(chosen.query), chosen.query, place)
+    starts = np.array([start for start, _ in runs(qid)], np.int64)
+    return (
+        features(table, chosen, place),
+        labels(table.column(chosen.label), chosen.label, place).astype(np.int32),
+        np.r_[starts, len(qid)].astype(np.int64),
+        qid[starts],
+        None if chosen.listed else chosen.features,
+        None if queries.names is None else tuple(queries.names),
+    )
+
+
+def table(queries: NDArray[Any], y: NDArray[np.int32], X: NDArray[np.float32], names: Sequence[str]) -> pa.Table:
+    """A table of Arrow with the columns ``qid`` and ``label`` and one for each feature.
+
+    Raises
+    ------
+    DataError
+        When a feature is called like another column.
+    """
+    import pyarrow as pa
+
+    every = ["qid", "label", *names]
+    twice = next((name for name in every if every.count(name) > 1), None) if len(set(every)) < len(every) else None
+    if twice is not None:
+        raise DataError(f"feature_names: expected different names, and none of qid and label, found {twice!r} twice")
+    return pa.table([pa.array(array) for array in (queries, y, *X.T)], names=every)
+
+
+def _of_arrow(frame: Any) -> pa.Table:
+    """A data frame of pandas, polars or any library that offers Arrow's interface, as a table of Arrow."""
+    import pyarrow as pa
+
+    try:
+        if type(frame).__module__.partition(".")[0] == "pandas" and hasattr(frame, "columns"):
+            return pa.Table.from_pandas(frame, preserve_index=False)
+        if isinstance(frame, pa.Table) or hasattr(frame, "__arrow_c_stream__"):
+            return pa.table(frame)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, ValueError, TypeError) as error:
+        raise DataError(f"frame: expected columns of numbers, and queries of numbers or text ({error})") from error
+    raise ArgumentError(f"frame: expected a data frame of pandas or polars, found {checks.shown(frame)}")
+
+
+def runs(values: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Where the runs of equal values begin and end."""
+    if len(values):
+        ends = np.flatnonzero(np.r_[values[1:] != values[:-1], True]) + 1
+        yield from zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)

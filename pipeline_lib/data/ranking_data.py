@@ -1,0 +1,476 @@
+"""What is a learning-to-rank data set in memory?
+
+One type, :class:`RankingData`, is used by every part of the project: all documents below each other, the documents of
+a query contiguous, and the offsets where each query begins. :mod:`pipeline_lib.data.stored_data` stores it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib.core import checks, seeds
+from pipeline_lib.core.checks import Count, checked
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.seeds import Role
+from pipeline_lib.data import field_checks, query_blocks, stored_data
+
+# So many documents are standardised at a time.
+ROWS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class RankingData:
+    """Queries, their documents' features and labels; immutable.
+
+    Attributes
+    ----------
+    X : float32 array, shape (N, d), read-only
+        Features, a row a document; the documents of a query are contiguous.
+    y : int32 array, shape (N,), read-only
+        Graded labels in 0..255; larger is more relevant.
+    offsets : int64 array, shape (Q + 1,), read-only
+        Query q owns the rows ``offsets[q]:offsets[q + 1]``; every query has at least one document.
+    qids : int64 array, shape (Q,), read-only
+        The queries' names as the source gives them; where these are text, numbers in their stead.
+    feature_names : tuple of d str, optional
+        The features' names, if they have any.
+    query_names : tuple of Q str, optional
+        The queries' names where these are text.
+    role : str, optional
+        What the queries were drawn for, where that was said (:data:`pipeline_lib.core.seeds.Role`).
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0], [0.5]], [0, 2, 1], [7, 7, 8])
+    >>> data
+    RankingData(2 queries, 3 documents, 1 features, labels 0..2)
+    """
+
+    X: NDArray[np.float32]
+    y: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    qids: NDArray[np.int64]
+    feature_names: tuple[str, ...] | None = None
+    query_names: tuple[str, ...] | None = None
+    role: Role | None = None
+
+    def __post_init__(self) -> None:
+        field_checks.fields(self.X, self.y, self.offsets, self.qids)
+        for name in ("X", "y", "offsets", "qids"):
+            # Without gaps, or numba would compile every kernel once more. Features may lie column by column: products
+            # with them then add up in another order, and what is measured so stays the same to the last bit.
+            array = getattr(self, name)
+            if not array.flags.forc:
+                array = np.ascontiguousarray(array)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        for name, count in (("feature_names", self.n_features), ("query_names", self.n_queries)):
+            object.__setattr__(self, name, field_checks.names(name, getattr(self, name), count))
+
+    def __repr__(self) -> str:
+        labels = f"labels {self.y.min()}..{self.y.max()}" if self.n_documents else "no labels"
+        return (
+            f"RankingData({self.n_queries} queries, {self.n_documents} documents, {self.n_features} features, {labels})"
+        )
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries, Q."""
+        return len(self.qids)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents of all queries together, N."""
+        return len(self.y)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a document, d."""
+        return self.X.shape[1]
+
+    @cached_property
+    def documents_per_query(self) -> NDArray[np.int64]:
+        """Number of documents of every query, shape (Q,), read-only."""
+        sizes = np.diff(self.offsets)
+        sizes.flags.writeable = False
+        return sizes
+
+    @cached_property
+    def X64(self) -> NDArray[np.float64]:
+        """The features in double precision, in which all optimisation runs; made once, on first use."""
+        wide = self.X.astype(np.float64)
+        wide.flags.writeable = False
+        return wide
+
+    def blocks(self) -> Iterator[tuple[query_blocks.Block, NDArray[np.float64]]]:
+        """The queries in blocks, each with its features in double precision: one block, X64, where they are not large.
+
+        Example
+        -------
+        >>> data = RankingData.from_arrays([[0.0], [1.0], [2.0]], [0, 1, 0], [1, 1, 2])
+        >>> [(block.rows, X.shape) for block, X in data.blocks()]
+        [(slice(0, 3, None), (3, 1))]
+        """
+        if not query_blocks.is_large(self.n_documents, self.n_features):
+            yield query_blocks.whole(self.offsets), self.X64
+            return
+        for block in query_blocks.of(self.offsets, self.n_features):
+            yield block, self.X[block.rows].astype(np.float64)
+
+    @classmethod
+    def from_arrays(
+        cls, X: ArrayLike, y: ArrayLike, qid: ArrayLike, *, feature_names: Sequence[str] | None = None
+    ) -> RankingData:
+        """Build a data set from a feature matrix, labels and one query name per document.
+
+        Parameters
+        ----------
+        X : array-like, shape (N, d)
+            Finite features; stored as float32.
+        y : array-like, shape (N,)
+            Whole numbers in 0..255.
+        qid : array-like, shape (N,)
+            Whole numbers; equal ones must stand together.
+        feature_names : sequence of d str, optional
+
+        Raises
+        ------
+        DataError
+            When shapes differ, a value is not finite, a label is negative or not whole, or the documents of a query
+            are not contiguous. The message names the first offending row.
+
+        Example
+        -------
+        >>> RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 0], [1, 2, 1])
+        Traceback (most recent call last):
+        ...
+        pipeline_lib.core.errors.DataError: qid: row 2: query 1 appears again after other queries; sort the \
+rows by query
+        """
+        features, labels, names = field_checks.float32(X), checks.labels("y", y), checks.whole_numbers("qid", qid)
+        if not len(features) == len(labels) == len(names):
+            raise DataError(
+                f"X, y and qid: expected one row per document in each, found {len(features)}, "
+                f"{len(labels)} and {len(names)}"
+            )
+        starts = np.flatnonzero(np.r_[True, names[1:] != names[:-1]]) if len(names) else np.zeros(0, np.int64)
+        field_checks.contiguous(names, starts)
+        offsets = np.r_[starts, len(names)].astype(np.int64)
+        return cls(
+            features, np.array(labels), offsets, names[starts], field_checks.names("feature_names", feature_names)
+        )
+
+    @classmethod
+    def from_groups(
+        cls, X: ArrayLike, y: ArrayLike, groups: ArrayLike, *, feature_names: Sequence[str] | None = None
+    ) -> RankingData:
+        """Build a data set from a feature matrix, labels and the number of documents of every query.
+
+        LightGBM and XGBoost describe queries so. The queries are numbered from 0.
+
+        Parameters
+        ----------
+        X, y, feature_names
+            As in :meth:`from_arrays`.
+        groups : array-like, shape (Q,)
+            Whole numbers of at least 1, which add up to N.
+
+        Raises
+        ------
+        DataError
+            What :meth:`from_arrays` raises, and when the groups do not add up to the documents.
+
+        Example
+        -------
+        >>> RankingData.from_groups([[0.], [1.], [2.]], [0, 1, 0], [1, 2]).offsets
+        array([0, 1, 3])
+        """
+        sizes = checks.whole_numbers("groups", groups, 1)
+        features = checks.array("X", X, ndim=2)
+        if sizes.sum() != len(features):
+            raise DataError(
+                f"groups: expected sizes that add up to the {len(features):,} rows of X, found a sum of {sizes.sum():,}"
+            )
+        return cls.from_arrays(features, y, np.repeat(np.arange(len(sizes)), sizes), feature_names=feature_names)
+
+    @classmethod
+    @checked
+    def from_frame(
+        cls, frame: Any, *, label: str | None = None, query: str | None = None, ignore: Sequence[str] = ()
+    ) -> RankingData:
+        """Build a data set from a data frame of pandas or polars, or from a table of Arrow.
+
+        Parameters
+        ----------
+        frame : data frame
+            A row a document; the documents of a query stand together.
+        label : str, optional
+            The column of labels, whole numbers in 0..255; by default the one named label, relevance, rel, grade or y.
+        query : str, optional
+            The column of queries, whole numbers or text; by default the one named qid, query_id, query or topic.
+        ignore : sequence of str
+            Columns that are no features. All others are, and keep their names.
+
+        Raises
+        ------
+        DataError
+            When a column is missing, a value is not a finite number, a label is not whole or out of range, or the
+            documents of a query do not stand together. The message names the row, counted from 0, and the column.
+
+        Example
+        -------
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"query": ["a", "a", "b"], "label": [0, 2, 1], "bm25": [0.5, 1.5, 1.0]})
+        >>> data = RankingData.from_frame(frame)
+        >>> data.feature_names, data.query_names, data.y.tolist()
+        (('bm25',), ('a', 'b'), [0, 2, 1])
+        """
+        return cls(*_by_name("data.columns").fields(frame, label, query, ignore))
+
+    @classmethod
+    @checked
+    def from_letor(cls, path: str | os.PathLike[str], *, labels: Literal["whole", "rounded"] = "whole") -> RankingData:
+        """Read a file of LETOR (SVMlight) text: ``label qid:Q id:value id:value ... # comment``.
+
+        Beside what :func:`pipeline_lib.sources.letor.read` takes, queries may be named by text, labels may be written
+        ``1.0``, features may count from 0, the text may be compressed (gzip, bzip2, Zstandard), and the queries may
+        stand in a file of group sizes next to it, ``NAME.query`` or ``NAME.group``, as LightGBM and XGBoost have them.
+        ``labels="rounded"`` takes real labels, too, and rounds halves up.
+
+        Raises
+        ------
+        DataError
+            ``file:line: expected ..., found ...`` when the text breaks the format.
+
+        Example
+        -------
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "some.txt"
+        >>> _ = path.write_text("2.0 qid:cats 1:0.5\\n0.0 qid:dogs 2:1\\n")
+        >>> data = RankingData.from_letor(path); data.y.tolist(), data.query_names
+        ([2, 0], ('cats', 'dogs'))
+        """
+        data: RankingData = _by_name("sources.readers").read(path, labels)
+        return data
+
+    @checked
+    def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """Make a data frame with the columns ``qid`` and ``label`` and one for each feature, by name.
+
+        Features without names are called ``f1``, ``f2``, ...; queries are given by their names.
+
+        Example
+        -------
+        >>> data = RankingData.from_arrays([[0.5], [1.0]], [0, 2], [7, 7], feature_names=["bm25"])
+        >>> data.to_frame("polars").rows()
+        [(7, 0, 0.5), (7, 2, 1.0)]
+        >>> RankingData.from_frame(data.to_frame()).feature_names
+        ('bm25',)
+        """
+        names = self.feature_names or tuple(f"f{j}" for j in range(1, self.n_features + 1))
+        queries = self.qids if self.query_names is None else np.array(self.query_names, dtype=object)
+        table = _by_name("data.columns").table(np.repeat(queries, self.documents_per_query), self.y, self.X, names)
+        if library == "pandas":
+            return table.to_pandas()
+        import polars as pl
+
+        return pl.from_arrow(table)
+
+    def take(self, indices: ArrayLike) -> RankingData:
+        """Take queries by index, in the order given (an index may occur more than once).
+
+        Raises
+        ------
+        DataError
+            When an index is outside 0..Q-1.
+
+        Example
+        -------
+        >>> data = RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 2], [5, 6, 6])
+        >>> data.take([1]).y
+        array([1, 2], dtype=int32)
+        """
+        chosen = checks.query_indices("indices", np.atleast_1d(checks.array("indices", indices)), self.n_queries)
+        sizes = self.documents_per_query[chosen]
+        offsets = np.r_[0, np.cumsum(sizes)].astype(np.int64)
+        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
+        names = None if self.query_names is None else tuple(self.query_names[q] for q in chosen)
+        return RankingData(self.X[rows], self.y[rows], offsets, self.qids[chosen], self.feature_names, names, self.role)
+
+    def in_role(self, *roles: Role) -> RankingData:
+        """The data themselves, where they were drawn for one of the roles.
+
+        Raises
+        ------
+        DataError
+            When they were drawn for something else, or nobody said what for.
+
+        Example
+        -------
+        >>> data = RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 2], [5, 6, 6])
+        >>> data.divided(train=[0], test=[1])["train"].in_role("test")
+        Traceback (most recent call last):
+        ...
+        pipeline_lib.core.errors.DataError: queries: expected to be drawn for test, found train
+        """
+        seeds.required("queries", self.role, *roles)
+        return self
+
+    def divided(self, **queries: ArrayLike) -> dict[str, RankingData]:
+        """Parts of the queries, by the role that each is for.
+
+        Raises
+        ------
+        DataError
+            When a query is in two parts, or an index is outside 0..Q-1.
+
+        Example
+        -------
+        >>> data = RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 2], [5, 6, 6])
+        >>> [(role, part.qids.tolist()) for role, part in data.divided(train=[1], test=[0]).items()]
+        [('train', [6]), ('test', [5])]
+        """
+        used = np.concatenate([np.unique(np.asarray(part)) for part in queries.values()])
+        if len(np.unique(used)) < len(used):
+            raise DataError(f"{', '.join(queries)}: expected parts that share no query, found some that do")
+        return {role: replace(self.take(part), role=role) for role, part in queries.items()}  # type: ignore[arg-type]
+
+    def with_binary_labels(self) -> RankingData:
+        """The same documents, labelled 1 where they are relevant in any degree and 0 elsewhere.
+
+        Example
+        -------
+        >>> RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 2], [5, 6, 6]).with_binary_labels().y
+        array([0, 1, 1], dtype=int32)
+        """
+        return replace(self, y=np.minimum(self.y, 1))
+
+    @checked
+    def subsample_documents(self, m: Count, rng: np.random.Generator) -> RankingData:
+        """Keep at most ``m`` documents of every query, drawn without replacement, in their old order.
+
+        Raises
+        ------
+        DataError
+            When ``m`` is less than 1.
+
+        Example
+        -------
+        >>> data = RankingData.from_arrays(np.zeros((5, 1)), [0, 1, 0, 1, 2], [1, 1, 1, 1, 2])
+        >>> data.subsample_documents(2, np.random.default_rng(0)).documents_per_query
+        array([2, 1])
+        """
+        query = np.repeat(np.arange(self.n_queries), self.documents_per_query)
+        # The m smallest of i.i.d. uniform keys within a query are a uniform draw without replacement.
+        order = np.lexsort((rng.random(self.n_documents), query))
+        rank = np.arange(self.n_documents) - np.repeat(self.offsets[:-1], self.documents_per_query)
+        rows = np.sort(order[rank < m])
+        offsets = np.r_[0, np.cumsum(np.minimum(self.documents_per_query, m))].astype(np.int64)
+        return replace(self, X=self.X[rows], y=self.y[rows], offsets=offsets)
+
+    @checked
+    def write_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the data set as Parquet: ``qid`` int64, ``label`` uint8, ``features`` FixedSizeList<float32>[d].
+
+        Names of features stand in the footer, those of queries in a column ``query``. The file appears under its name
+        only when complete; it carries checksums (:mod:`pipeline_lib.core.storage`).
+        """
+        parts = [{"name": "all", "rows": self.n_documents, "queries": self.n_queries}]
+        named = self.query_names is not None
+        schema = stored_data.parquet_schema(self.n_features, named_queries=named)
+        query = np.repeat(np.arange(self.n_queries), self.documents_per_query)
+        with stored_data.parquet_writer(path, schema) as writer:
+            writer.add_key_value_metadata(stored_data.parquet_metadata(parts, {}, self.feature_names))
+            step = stored_data.rows_per_group(self.n_features)
+            for start in range(0, self.n_documents, step):
+                rows = slice(start, start + step)
+                names = [self.query_names[q] for q in query[rows]] if self.query_names is not None else None
+                block = (self.qids[query[rows]], self.y[rows], self.X[rows])
+                writer.write_table(stored_data.parquet_table(*block, schema, names))
+
+    @classmethod
+    @checked
+    def read_parquet(
+        cls, path: str | os.PathLike[str], queries: ArrayLike | None = None, *, stored: bool = False
+    ) -> RankingData:
+        """Read a data set from Parquet, whole or only some queries (by index, in the order given).
+
+        Only the row groups that hold the wanted queries are read. What the file says of its own checksum is checked;
+        files of other programs, which say nothing, are taken as they are unless ``stored`` asks for a file of ours.
+
+        Raises
+        ------
+        DataError
+            When the file is not such a Parquet file, or an index is outside it.
+        DamagedFileError
+            When its bytes are not those that its checksums state, or it is ``stored`` and states none.
+        """
+        found, order = stored_data.read(path, queries, stored=stored)
+        try:
+            data = cls(*found)
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from error
+        return data if order is None else data.take(order)
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Standardisation:
+    """The affine map of features x -> (x - mean) / scale, learned on one data set and applied to others.
+
+    ``mean`` and ``scale`` are float64 arrays of shape (d,); a feature that is constant in training gets scale 1, so
+    that it becomes 0 there and nothing is divided by zero.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0., 5.], [2., 5.]], [0, 1], [1, 1])
+    >>> Standardisation.of(data).apply(data).X.tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+
+    mean: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, data: RankingData) -> Standardisation:
+        """Learn mean and standard deviation (divisor N) of every feature over all documents of ``data``."""
+        if not data.n_documents:
+            raise DataError("data: expected at least one document, found none")
+        mean = data.X.mean(axis=0, dtype=np.float64)
+        if query_blocks.is_large(data.n_documents, data.n_features):
+            squares = query_blocks.total(((X - mean) ** 2).sum(axis=0) for _, X in data.blocks())
+            scale = np.sqrt(squares / data.n_documents)
+        else:
+            scale = data.X.std(axis=0, dtype=np.float64)
+        # Rounding leaves a tiny deviation in constant columns: anything below float32's resolution is constant.
+        constant = scale <= np.finfo(np.float32).eps * np.maximum(data.X.max(axis=0), -data.X.min(axis=0))
+        return cls(mean, np.where(constant, 1.0, scale))
+
+    def apply(self, data: RankingData) -> RankingData:
+        """Map the features of ``data``; labels and queries stay.
+
+        Raises
+        ------
+        DataError
+            When ``data`` has another number of features.
+        """
+        if data.n_features != len(self.mean):
+            raise DataError(f"data: expected {len(self.mean)} features, found {data.n_features}")
+        X = np.empty_like(data.X)
+        for start in range(0, len(X), ROWS_AT_ONCE):  # all at once, twice as many numbers would be in memory
+            rows = slice(start, start + ROWS_AT_ONCE)
+            X[rows] = (data.X[rows] - self.mean) / self.scale
+        return replace(data, X=X)
+
+
+def _by_name(module: str) -> Any:
+    """A module that no job on stored data uses: such jobs do not depend on how text and tables are read."""
+    return importlib.import_module(f"pipeline_lib.{module}")

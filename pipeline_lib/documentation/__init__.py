@@ -1,1 +1,0 @@
-"""How do the pages of ``docs/`` and what the code says of itself become one site that opens from disk?"""

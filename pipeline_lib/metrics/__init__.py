@@ -1,0 +1,469 @@
+"""How good is a ranking?
+
+Every function takes ``(scores, y, offsets)``: the scores and labels of all documents, where query q owns the entries
+``offsets[q]:offsets[q + 1]``. It ranks the documents of each query by decreasing score, breaks ties by the order of the
+documents (a stable sort on the negated scores), and returns one number per query, shape (Q,).
+
+Conventions, with m the number of documents of a query:
+
+- gain G(r) = 2^r - 1, discount D(i) = 1/log2(i + 1), rank i = 1 is the top;
+- a document is relevant when its label is at least 1; AP and precision depend on nothing else;
+- a query without a relevant document has no NDCG and no AP: it gets ``no_relevant``, 0 by default (the LETOR
+  convention; bounds on a loss require 1), or NaN with ``no_relevant="skip"``, to be averaged with ``numpy.nanmean``;
+- the LETOR 4.0 evaluation differs in its discount and its cutoffs: see :func:`letor4_per_query`.
+
+Each query is ranked once for all measures; the loops are in :mod:`pipeline_lib.metrics.kernels`.
+
+``NAMES`` lists the measures that have a name, of all modules of this package, which are imported when a name is first
+looked up; K stands for a rank.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib import ranking
+from pipeline_lib.core import checks, submodules
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError
+from pipeline_lib.metrics import kernels
+from pipeline_lib.metrics.measure import EVERY_RANK, Measure
+
+NAMES: tuple[str, ...]
+"""The names of measures, sorted."""
+
+NoRelevant = float | Literal["skip"]
+
+LETOR4_CUTOFFS = tuple(range(1, 11))
+
+_EARLIER_NAMES = {"map": "ap"}
+
+_RANK = re.compile("[1-9][0-9]{0,8}")
+
+
+def ndcg(
+    scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int | None = None, *, no_relevant: NoRelevant = 0.0
+) -> Floats:
+    """Normalised discounted cumulative gain, whole or cut off at rank k.
+
+    ::
+
+        NDCG@k(s, y) = (1/Z_k) sum_{i <= min(k, m)} G(label at rank i) D(i),    Z_k its maximum over rankings
+
+    Parameters
+    ----------
+    scores : array-like, shape (N,)
+        Finite; larger is ranked higher.
+    y : array-like, shape (N,)
+        Whole labels in 0..255.
+    offsets : array-like, shape (Q + 1,)
+        Increases strictly from 0 to N.
+    k : int, optional
+        Cutoff rank, at least 1; without it every rank counts.
+    no_relevant : number in [0, 1] or "skip"
+        Value of a query whose labels are all 0; "skip" gives NaN.
+
+    Returns
+    -------
+    float64 array, shape (Q,), in [0, 1]; exactly 1 for an ideal ranking.
+
+    Raises
+    ------
+    DataError
+        When scores are not finite, labels are not whole numbers in 0..255, shapes differ, offsets do not rise, or
+        k or no_relevant is out of range.
+
+    References
+    ----------
+    Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20 (2002), with the
+    exponential gain of Burges et al., "Learning to rank using gradient descent", ICML 2005.
+
+    Example
+    -------
+    Two documents, the worse one first: (1 + 0) D(2) / D(1).
+
+    >>> ndcg([1.0, 0.0], [0, 1], [0, 2]).round(6)
+    array([0.63093])
+    """
+    ranking = _Ranking.of(scores, y, offsets)
+    return ranking.or_else(ranking.ndcg([_cutoff(k)])[0], no_relevant)
+
+
+def average_precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *, no_relevant: NoRelevant = 0.0) -> Floats:
+    """Average precision; its mean over queries is MAP.
+
+    ::
+
+        AP(s, y) = (1/r) sum over the r relevant documents of (relevant documents down to its rank) / (its rank)
+
+    Arguments, result and errors as in :func:`ndcg`; a document is relevant when its label is at least 1.
+
+    Example
+    -------
+    Relevant documents at ranks 1 and 3: (1/1 + 2/3) / 2.
+
+    >>> average_precision([3.0, 2.0, 1.0], [1, 0, 2], [0, 3]).round(6)
+    array([0.833333])
+    """
+    ranking = _Ranking.of(scores, y, offsets)
+    return ranking.or_else(ranking.average_precision(), no_relevant)
+
+
+def precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int) -> Floats:
+    """Share of relevant documents among the first k; the divisor is k even if a query has fewer documents.
+
+    ::
+
+        P@k(s, y) = (1/k) |{i <= min(k, m) : label at rank i >= 1}|
+
+    Arguments, result and errors as in :func:`ndcg`; a query without a relevant document has precision 0.
+
+    Example
+    -------
+    >>> precision([3.0, 2.0, 1.0], [1, 0, 2], [0, 3], k=2)
+    array([0.5])
+    """
+    return _Ranking.of(scores, y, offsets).precision([checks.whole("k", k, checks.Range(1))])[0]
+
+
+def expected_reciprocal_rank(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, y_max: int) -> Floats:
+    """Expected reciprocal rank: of the rank at which a reader who stops at a document with probability R stops.
+
+    ::
+
+        ERR(s, y) = sum_{i <= m} (1/i) R_i prod_{l < i} (1 - R_l),    R_i = (2^{label at rank i} - 1) / 2^{y_max}
+
+    ``y_max`` is the largest label of the scale, not of the sample; a label above it is an error. Other arguments,
+    result and errors as in :func:`ndcg`; a query without a relevant document has ERR 0.
+
+    References
+    ----------
+    Chapelle, Metzler, Zhang and Grinspan, "Expected reciprocal rank for graded relevance", CIKM 2009.
+
+    Example
+    -------
+    R = 1/2 at rank 1 and 0 at rank 2:
+
+    >>> expected_reciprocal_rank([2.0, 1.0], [1, 0], [0, 2], y_max=1)
+    array([0.5])
+    """
+    return _Ranking.of(scores, y, offsets).expected_reciprocal_rank(y_max)
+
+
+def letor4_per_query(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> dict[str, Floats]:
+    """The evaluation by which the published LETOR 4.0 results (MQ2007, MQ2008) were computed, query by query.
+
+    It differs from :func:`ndcg` and :func:`average_precision`:
+
+    - the discount is 1 at ranks 1 and 2 and 1/log2(i) from rank 3 on;
+    - NDCG@k of a query with fewer than k documents is 0;
+    - ``mean_ndcg`` is the mean of NDCG@1, ..., NDCG@m;
+    - every measure of a query without a relevant document is 0;
+    - P@k divides by k even if a query has fewer documents.
+
+    Arguments and errors as in :func:`ndcg`.
+
+    Returns
+    -------
+    dict with the keys ``ndcg@1`` .. ``ndcg@10``, ``mean_ndcg``, ``p@1`` .. ``p@10``, ``map``; float64 arrays, shape
+    (Q,). ``map`` holds every query's AP, whose mean is MAP.
+
+    References
+    ----------
+    Qin and Liu, "Introducing LETOR 4.0 datasets", arXiv:1306.2597 (2013), and its evaluation script.
+
+    Example
+    -------
+    >>> table = letor4_per_query([2.0, 1.0], [0, 1], [0, 2])
+    >>> table["ndcg@1"], table["ndcg@2"], table["ndcg@3"], table["mean_ndcg"]
+    (array([0.]), array([1.]), array([0.]), array([0.5]))
+    """
+    names = {f"ndcg@{k}": f"letor4_ndcg@{k}" for k in LETOR4_CUTOFFS} | {"mean_ndcg": "letor4_mean_ndcg"}
+    names |= {f"p@{k}": f"p@{k}" for k in LETOR4_CUTOFFS} | {"map": "map"}
+    values = per_query(list(names.values()), scores, y, offsets)
+    return {published: values[name] for published, name in names.items()}
+
+
+def letor4(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> dict[str, float]:
+    """The means over queries of :func:`letor4_per_query`: the numbers in published LETOR 4.0 tables.
+
+    Raises
+    ------
+    DataError
+        As :func:`ndcg`, and when there is no query to average over.
+
+    Example
+    -------
+    >>> letor4([2.0, 1.0, 0.0], [0, 1, 1], [0, 2, 3])["map"]
+    0.75
+    """
+    table = letor4_per_query(scores, y, offsets)
+    if not len(table["map"]):
+        raise DataError("letor4: expected at least one query to average over, found none")
+    return {name: float(values.mean()) for name, values in table.items()}
+
+
+def per_query(
+    names: Sequence[str],
+    scores: ArrayLike,
+    y: ArrayLike,
+    offsets: ArrayLike,
+    y_max: int | None = None,
+    *,
+    no_relevant: NoRelevant = 0.0,
+) -> dict[str, Floats]:
+    """Several measures of one ranking by name, each query ranked once for all of them.
+
+    The names are those of ``NAMES``, with K a rank. ``y_max`` is needed by ``err``;
+    ``no_relevant`` applies to measures that are undefined without a relevant document, such as ``ndcg`` and ``map``.
+    Other arguments and errors as in :func:`ndcg`.
+
+    Returns
+    -------
+    dict from the names, in the order given, to float64 arrays of shape (Q,).
+
+    Raises
+    ------
+    ConfigurationError
+        When a name is unknown; the message names the nearest known measure.
+
+    Example
+    -------
+    >>> per_query(["map", "p@1"], [2.0, 1.0], [0, 1], [0, 2])
+    {'map': array([0.5]), 'p@1': array([0.])}
+    >>> per_query(["ndgc@10"], [2.0, 1.0], [0, 1], [0, 2])
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.ConfigurationError: unknown measure 'ndgc@10'; did you mean 'ndcg@10'?
+    """
+    if isinstance(names, str):
+        raise ConfigurationError(f"names: expected a list of measures, found the single name {names!r}")
+    ranked = {name: parse(name) for name in checks.texts("names", names)}
+    ranking = _Ranking.of(scores, y, offsets)
+    results: dict[str, Floats] = {}
+    for measure in dict.fromkeys(map(get, ranked)):
+        cut = {name: rank for name, (_, rank) in ranked.items() if get(name) is measure}
+        cutoffs = sorted(set(cut.values()))
+        values = measure.of(ranking.labels, ranking.offsets, cutoffs, y_max)
+        for name, rank in cut.items():
+            own = values[cutoffs.index(rank)]
+            results[name] = ranking.or_else(own.copy(), no_relevant) if measure.needs_relevant else own
+    return {name: results[name] for name in ranked}
+
+
+@checks.checked
+def get(name: str) -> Measure:
+    """The measure ``name``; a rank after "@" makes no difference.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is no such measure.
+
+    Example
+    -------
+    >>> get("ndcg@10").needs_relevant, get("p@10").needs_relevant
+    (True, False)
+    """
+    return _found(name)[1]
+
+
+def target_of(name: str) -> str:
+    """The module of the measure ``name``: the code that computing it runs.
+
+    Example
+    -------
+    >>> target_of("ndcg@10")
+    'pipeline_lib.metrics'
+    """
+    return _found(name)[0]
+
+
+@checks.checked
+def seed_axis(name: str) -> str:
+    """What stands for the measure ``name`` among the axes of a seed.
+
+    Intervals and tests draw their random numbers by it. Where a measure was once called otherwise this is the earlier
+    name, so that a better name changes no number of a study.
+
+    Example
+    -------
+    >>> seed_axis("map"), seed_axis("ndcg@10")
+    ('ap', 'ndcg@10')
+    """
+    return _EARLIER_NAMES.get(name, name)
+
+
+@checks.checked
+def parse(name: str) -> tuple[str, int]:
+    """The family of a measure and the rank at which it is cut off.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is no such measure; the message gives the nearest one.
+
+    Example
+    -------
+    >>> parse("ndcg@10"), parse("map") == ("map", EVERY_RANK)
+    (('ndcg', 10), True)
+    >>> parse("ndcg@03")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.ConfigurationError: unknown measure 'ndcg@03'; did you mean 'ndcg@3'?
+    """
+    family, at, rank = name.partition("@")
+    if at and _RANK.fullmatch(rank) and f"{family}@K" in _measures():
+        return family, int(rank)
+    if not at and name in _measures():
+        return family, EVERY_RANK
+    rank = rank.strip().lstrip("0")
+    known = [measure.replace("K", rank if _RANK.fullmatch(rank) else "10") for measure in _measures()]
+    without_rank = [measure for measure in known if measure.startswith(f"{name.lower()}@")]
+    nearest = (without_rank or difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.0))[0]
+    raise ConfigurationError(f"unknown measure {name!r}; did you mean {nearest!r}?")
+
+
+def _found(name: str) -> tuple[str, Measure]:
+    family, rank = parse(name)
+    return _measures()[family if rank == EVERY_RANK else f"{family}@K"]
+
+
+@cache
+def _measures() -> dict[str, tuple[str, Measure]]:
+    # The module and the object of every name
+    found: dict[str, tuple[str, Measure]] = {}
+    for module in (sys.modules[__name__], *submodules.every(__name__, __path__)):
+        for measure in vars(module).values():
+            if isinstance(measure, Measure):
+                found |= dict.fromkeys(measure.names, (module.__name__, measure))
+    return dict(sorted(found.items()))
+
+
+def __getattr__(name: str) -> Any:
+    return tuple(_measures()) if name == "NAMES" else submodules.load(__name__, name)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranking:
+    """All queries ranked once, from which every measure is computed.
+
+    ``labels[offsets[q] + i]`` is the label at rank i + 1 of query q, 0 where the document there is not relevant.
+    """
+
+    labels: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> _Ranking:
+        s, labels, bounds = checks.ranking(scores, y, offsets)
+        # Writable copies where needed: numba would compile every kernel a second time for read-only arrays.
+        s, bounds = np.require(s, requirements=["C", "W"]), np.require(bounds, requirements=["C", "W"])
+        return cls(kernels.labels_by_rank(s, labels.astype(np.uint8), bounds), bounds)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+    def ndcg(self, cutoffs: Sequence[int]) -> Floats:
+        D = ranking.discounts(int(self.sizes.max(initial=1)))
+        return kernels.ndcg(self.labels, self.offsets, self._gains(), D, np.array(cutoffs, np.int64))
+
+    def letor4_ndcg(self, cutoffs: Sequence[int]) -> Floats:
+        ks = np.array(cutoffs, np.int64)
+        values: Floats = kernels.ndcg(self.labels, self.offsets, self._gains(), self._letor4_discounts(), ks)
+        return np.where(self.sizes >= ks[:, None], values, 0.0)
+
+    def letor4_mean_ndcg(self) -> Floats:
+        return kernels.mean_ndcg(self.labels, self.offsets, self._gains(), self._letor4_discounts())
+
+    def average_precision(self) -> Floats:
+        return kernels.average_precision(self.labels, self.offsets)
+
+    def precision(self, cutoffs: Sequence[int]) -> Floats:
+        return kernels.precision(self.labels, self.offsets, np.array(cutoffs, np.int64))
+
+    def expected_reciprocal_rank(self, y_max: int) -> Floats:
+        checks.whole("y_max", y_max, checks.Range(0, checks.MAX_LABEL))
+        if self._top_label() > y_max:
+            raise DataError(f"y: expected labels of at most y_max = {y_max}, found {self._top_label()}")
+        return kernels.expected_reciprocal_rank(self.labels, self.offsets, self._gains() / 2.0**y_max)
+
+    def or_else(self, values: Floats, no_relevant: NoRelevant) -> Floats:
+        """Use ``no_relevant`` as the value of queries without a relevant document."""
+        instead = _no_relevant_value(no_relevant)
+        if instead != 0.0 and len(values):
+            values[np.maximum.reduceat(self.labels, self.offsets[:-1]) == 0] = instead
+        return values
+
+    def _top_label(self) -> int:
+        return int(self.labels.max(initial=0))
+
+    def _gains(self) -> Floats:
+        return ranking.GAINS[: self._top_label() + 1]
+
+    def _letor4_discounts(self) -> Floats:
+        return ranking.letor4_discounts(int(self.sizes.max(initial=1)))
+
+
+def _expected_reciprocal_rank_of(labels: Any, offsets: Any, cutoffs: Sequence[int], y_max: int | None) -> Floats:
+    if y_max is None:
+        raise DataError("err: expected y_max, the largest label of the scale, found None")
+    return _Ranking(labels, offsets).expected_reciprocal_rank(y_max)[None]
+
+
+NDCG = Measure(
+    ("ndcg", "ndcg@K"),
+    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).ndcg(cutoffs),
+    r"\mathrm{NDCG}@k = \frac{1}{Z_k(y)} \sum_{i \le \min(k, m)} G(y_{(i)}) D(i)",
+    needs_relevant=True,
+)
+MAP = Measure(
+    ("map",),
+    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).average_precision()[None],
+    r"\mathrm{AP} = \frac{1}{r} \sum_{i:\, y_{(i)} \ge 1} \frac{1}{i} \lvert \{ l \le i : y_{(l)} \ge 1 \} \rvert",
+    needs_relevant=True,
+)
+ERR = Measure(
+    ("err",),
+    _expected_reciprocal_rank_of,
+    r"\mathrm{ERR} = \sum_{i \le m} \frac{R_i}{i} \prod_{l < i} (1 - R_l), \quad R_i = \frac{G(y_{(i)})}{2^{y_{\max}}}",
+)
+PRECISION = Measure(
+    ("p@K",),
+    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).precision(cutoffs),
+    r"\text{P}@k = \frac{1}{k} \lvert \{ i \le \min(k, m) : y_{(i)} \ge 1 \} \rvert",
+)
+LETOR4_NDCG = Measure(
+    ("letor4_ndcg@K",),
+    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).letor4_ndcg(cutoffs),
+    r"\mathrm{NDCG}@k \text{ with } D(i) = \frac{1}{\log_2(\max(i, 2))}, \text{ but } 0 \text{ for } k > m",
+)
+LETOR4_MEAN_NDCG = Measure(
+    ("letor4_mean_ndcg",),
+    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).letor4_mean_ndcg()[None],
+    r"\frac{1}{m} \sum_{k \le m} \mathrm{NDCG}@k \text{ with } D(i) = \frac{1}{\log_2(\max(i, 2))}",
+)
+
+
+def _cutoff(k: int | None) -> int:
+    return EVERY_RANK if k is None else int(checks.whole("k", k, checks.Range(1)))
+
+
+def _no_relevant_value(no_relevant: NoRelevant) -> float:
+    if isinstance(no_relevant, str) and no_relevant == "skip":
+        return math.nan
+    if isinstance(no_relevant, float | int) and not isinstance(no_relevant, bool) and 0.0 <= no_relevant <= 1.0:
+        return float(no_relevant)
+    kind = DataError if isinstance(no_relevant, float | int | str) else ArgumentError
+    raise kind(f'no_relevant: expected a number in [0, 1] or "skip", found {checks.shown(no_relevant)}')

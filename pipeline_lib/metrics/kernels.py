@@ -1,0 +1,136 @@
+"""Which loops compute the measures of all queries at once?
+
+No measure depends on the ranks of documents with label 0. :func:`labels_by_rank` therefore puts the labels of the
+relevant documents at their ranks, once for all measures, and each measure reads these labels from the top. Query q owns
+the entries ``offsets[q]:offsets[q + 1]`` throughout.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib import ranking
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.compiled import njit
+
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
+
+# A relevant document's rank can be counted in one pass over its query, with several scores per instruction, or taken
+# from a sort. With r relevant documents, counting costs r m such steps, sorting about this number times m log2(m)
+# (measured).
+COUNTING_STEPS_PER_SORTING_STEP = 40.0
+
+
+@njit
+def labels_by_rank(scores: Floats, y: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.uint8]:
+    # the label at every rank, 0 for irrelevant documents
+    labels = np.zeros(len(y), np.uint8)
+    for q in range(len(offsets) - 1):
+        lo, m = offsets[q], offsets[q + 1] - offsets[q]
+        query = scores[lo : lo + m]
+        relevant = 0
+        for i in range(m):
+            relevant += y[lo + i] > 0
+        if relevant <= COUNTING_STEPS_PER_SORTING_STEP * np.log2(m + 1.0):
+            for i in range(m):
+                if y[lo + i] > 0:
+                    labels[lo + ranking.rank_by_score(query, i)] = y[lo + i]
+        else:
+            order = np.empty(m, np.int64)
+            ranking.order_by_score(query, order)
+            for rank in range(m):
+                labels[lo + rank] = y[lo + order[rank]]
+    return labels
+
+
+@njit
+def ndcg(
+    labels: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    gains: Floats,
+    discounts: Floats,
+    cutoffs: NDArray[np.int64],
+) -> Floats:
+    # NDCG@k = sum_{i <= min(k, m)} G(label at i) D(i) / the same sum for labels in falling order, for rising cutoffs k
+    values = np.zeros((len(cutoffs), len(offsets) - 1))
+    count, best = np.zeros(len(gains), np.int64), np.empty(len(discounts), np.int64)
+    for q in range(len(offsets) - 1):
+        lo, m = offsets[q], offsets[q + 1] - offsets[q]
+        ranking.largest_labels(labels[lo : lo + m], min(m, cutoffs[-1]), count, best)
+        dcg, ideal, c = 0.0, 0.0, 0
+        for i in range(min(m, cutoffs[-1])):
+            dcg += gains[labels[lo + i]] * discounts[i]
+            ideal += gains[best[i]] * discounts[i]
+            if ideal == 0.0:
+                break
+            while cutoffs[c] == i + 1 and c < len(cutoffs) - 1:
+                values[c, q] = dcg / ideal
+                c += 1
+        if ideal > 0.0:
+            values[c:, q] = dcg / ideal
+    return values
+
+
+@njit
+def mean_ndcg(labels: NDArray[np.uint8], offsets: NDArray[np.int64], gains: Floats, discounts: Floats) -> Floats:
+    # (1/m) sum_{k <= m} NDCG@k
+    values = np.zeros(len(offsets) - 1)
+    count, best = np.zeros(len(gains), np.int64), np.empty(len(discounts), np.int64)
+    for q in range(len(offsets) - 1):
+        lo, m = offsets[q], offsets[q + 1] - offsets[q]
+        ranking.largest_labels(labels[lo : lo + m], m, count, best)
+        dcg, ideal, total = 0.0, 0.0, 0.0
+        for i in range(m):
+            dcg += gains[labels[lo + i]] * discounts[i]
+            ideal += gains[best[i]] * discounts[i]
+            if ideal == 0.0:
+                break
+            total += dcg / ideal
+        values[q] = total / m
+    return values
+
+
+@njit
+def average_precision(labels: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Floats:
+    # AP = (1/r) sum_{i : label at i >= 1} |{l <= i : label at l >= 1}| / i
+    values = np.zeros(len(offsets) - 1)
+    for q in range(len(offsets) - 1):
+        lo, hi = offsets[q], offsets[q + 1]
+        relevant, total = 0, 0.0
+        for i in range(lo, hi):
+            if labels[i] > 0:
+                relevant += 1
+                total += relevant / (i - lo + 1)
+        if relevant > 0:
+            values[q] = total / relevant
+    return values
+
+
+@njit
+def precision(labels: NDArray[np.uint8], offsets: NDArray[np.int64], cutoffs: NDArray[np.int64]) -> Floats:
+    # P@k = |{i <= min(k, m) : label at i >= 1}| / k
+    values = np.zeros((len(cutoffs), len(offsets) - 1))
+    for q in range(len(offsets) - 1):
+        lo, hi = offsets[q], offsets[q + 1]
+        for c in range(len(cutoffs)):
+            k = cutoffs[c]
+            relevant = 0
+            for i in range(lo, lo + min(hi - lo, k)):
+                relevant += labels[i] > 0
+            values[c, q] = relevant / k
+    return values
+
+
+@njit
+def expected_reciprocal_rank(labels: NDArray[np.uint8], offsets: NDArray[np.int64], stops: Floats) -> Floats:
+    # ERR = sum_i (1/i) R_i prod_{l < i} (1 - R_l), R_i = stops[label at i]
+    values = np.zeros(len(offsets) - 1)
+    for q in range(len(offsets) - 1):
+        lo, hi = offsets[q], offsets[q + 1]
+        reading, total = 1.0, 0.0
+        for i in range(lo, hi):
+            total += reading * stops[labels[i]] / (i - lo + 1)
+            reading *= 1.0 - stops[labels[i]]
+        values[q] = total
+    return values

@@ -1,0 +1,433 @@
+"""Do the projection, the normalisation and the alternating steps behave as stated, and how are differences spread?
+
+The claims are those of `cone` on (1), (5) and (6), the spectrum of the pair differences in Figure 4, and the descent of
+the objective (18) in section 4. Data sets are traced over their first passes. A small synthetic sample is traced over
+many more, with folding-in that converges and folding-in that is cut short: near a stationary point a pass gains so
+little that the error which random starts of the coefficients leave can exceed the gain.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from annotated_types import Ge
+from scipy.optimize import nnls
+
+from pipeline_lib.core import progress
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Positive, Rising, Settings, Whole
+from pipeline_lib.data.ranking_data import RankingData, Standardisation
+from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.experiment import EVERY, Cell, Experiment, Job, Step
+from pipeline_lib.learners import cone
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.sources.population_settings import Overrides
+from pipeline_lib.theory import cones
+
+_LOG = logging.getLogger(__name__)
+
+INSIDE = 1e-9
+"""Points whose relative distance from the cone is at most this are in it."""
+SCALES = (1.0, 1000.0)
+"""Factors of the features: with the second, almost all norms are close to rho."""
+ALPHAS = (1.0, 0.1)
+"""The published alpha, and a smaller one."""
+
+SMALL = "small sample"
+FOLD_STEPS_OF_STUDIES = 10
+FOLD_TOL = 1e-10
+"""Folding-in that may take all its steps ends at a step that moves the coefficients by no more than this."""
+RISE = 1e-9
+"""Relative increases up to this count as rounding, as in the claim's rule."""
+
+
+class SmallSettings(Settings):
+    """A small sample of a population, whose objective is followed until it converges."""
+
+    queries: Whole = Field(8, description="number of queries in the sample")
+    population: Overrides = Field(
+        {"features": 5, "documents": 3, "label_shares": [0.2, 0.2, 0.2, 0.2, 0.2]},
+        description="overrides of the population's defaults (docs/population.md)",
+    )
+    basis: Whole = Field(2, description="K, at most the number of features")
+    step: Positive | None = Field(
+        0.02, description="mu of every method; null means the published values, with more passes"
+    )
+    passes: Annotated[Whole, Ge(2)] = Field(2500, description="number of passes in each trace")
+    fold_steps: Rising = Field(
+        (10, 20000),
+        description="largest numbers of steps of each folding-in, one cut short and one converged; each has a trace",
+    )
+
+
+class ConesSettings(Settings):
+    """Projections onto cones, norms and spectrum of pair differences, and the descent of the objective."""
+
+    cones: Whole = Field(20, description="number of random cones of every shape")
+    features: Rising = Field((3, 10, 46), description="values of d for the cones")
+    bases: Rising = Field(
+        (1, 2, 5, 10), description="values of K for the cones, next to the smallest d; those above d are left out"
+    )
+    pairs: Whole = Field(
+        2000, description="approximate number of pairs from every data set for the traces of the objective"
+    )
+    basis: Whole = Field(10, description="K in the traces")
+    # The objective of a trace with one pass could not rise.
+    passes: Annotated[Whole, Ge(2)] = Field(10, description="number of passes in each trace")
+    fold_steps: Whole = Field(
+        200, description="largest number of steps of each folding-in, when the basis is updated once per pass"
+    )
+    small: SmallSettings = Field(
+        SmallSettings.parse({}), description="a small sample, whose objective is followed until it converges"
+    )
+
+
+class Identity(Row, table="tables/cone-identities"):
+    """One property of projections onto random cones, in the worst of them."""
+
+    claim: str = Field(description="claim that reads it")
+    case: str = Field(description="kind of cones, acute or any, and what is measured, relative to the projected point")
+    d: int = Field(description="dimensions")
+    K: int = Field(description="basis vectors")
+    value: float = Field(description="largest value over the cones; 0 or 1 for outside_off_the_facets")
+
+
+class Norm(Row, table="tables/cone-norms"):
+    """The largest norm of a difference (5) over all pairs of a data set, and that of misprints of (5)."""
+
+    dataset: str = Field(description="data set, standardised")
+    scale: float = Field(description="factor by which the features are multiplied")
+    alpha: float = Field(description="alpha of (5)")
+    d: int = Field(description="features; rho is their root")
+    pairs: int = Field(description="pairs of documents with different labels")
+    largest_norm: float = Field(description="largest ||z||; with a basis vector 0, the loss of a pair is its square")
+    largest_with_maximum_norm: float = Field(description="with the maximum norm in the denominator")
+    largest_with_difference: float = Field(description="with | ||x|| - alpha | as the denominator")
+    largest_with_root: float = Field(description="with the root of the norm in the denominator")
+
+
+class Eigenvalue(Row, table="tables/cone-spectrum"):
+    """An eigenvalue of the second moment, about 0, of the differences of pairs of a standardised data set."""
+
+    dataset: str = Field(description="data set")
+    index: int = Field(description="its place, from 1 for the largest")
+    eigenvalue: float = Field(description="the eigenvalue, at least 0")
+    cumulative: float = Field(description="share of all eigenvalues up to this one, in [0, 1]")
+
+
+class Trace(Row, table="tables/cone-descent"):
+    """The objective (18) after one pass of one training."""
+
+    dataset: str = Field(description="data set of which some queries are trained on, or the small sample")
+    method: str = Field(description="method of training")
+    updates: str = Field(description="basis steps: query, one for each query; whole, one per pass; long, too long ones")
+    fold_steps: int | None = Field(description="largest number of steps of a folding-in; missing for exact blocks")
+    step: float | None = Field(description="mu; missing for exact blocks")
+    pass_: int = Field(description="passes, 0 before the first")
+    objective: float = Field(description="objective at the best coefficients")
+    met: float | None = Field(description="objective at the algorithm's own coefficients in the pass; missing for 0")
+    gap: float | None = Field(
+        description="bound on what the last basis could gain, see basis_gap; missing before the last pass"
+    )
+
+
+class Descent(Row, table="tables/cone-descent-summary"):
+    """How one training descends: increases from pass to pass, and the error of folding-in."""
+
+    dataset: str = Field(description="data set of which some queries are trained on, or the small sample")
+    method: str = Field(description="method of training")
+    updates: str = Field(description="basis steps: query, one for each query; whole, one per pass; long, too long ones")
+    fold_steps: int | None = Field(description="largest number of steps of a folding-in; missing for exact blocks")
+    step: float | None = Field(description="mu; missing for exact blocks")
+    first: float = Field(description="objective before the first pass")
+    last: float = Field(description="objective after the last pass")
+    gap: float = Field(description="bound on what the last basis could gain at its best coefficients, see basis_gap")
+    largest_relative_increase: float = Field(
+        description="largest change from pass to pass over the value before: of the objective at the algorithm's own "
+        "coefficients, but with one step per query of that at the best ones"
+    )
+    increases: float = Field(description="number of these above 1e-9")
+    steps: float = Field(description="number of changes")
+    largest_fold_excess: float | None = Field(
+        description="largest relative excess of the objective at the algorithm's coefficients over that at the best "
+        "ones; missing with one step per query"
+    )
+    relative_gap: float = Field(description="gap / last")
+
+
+def measure(job: Job) -> Iterator[Row]:
+    """The rows of all five tables; the features of every data set are standardised over all of its documents."""
+    settings, datasets = job.settings, job.datasets()
+    standardised = {name: Standardisation.of(data).apply(data) for name, data in datasets.items()}
+    yield from projections(settings, job.seed)
+    for name, data in standardised.items():
+        yield from (norms_of(name, data, scale, alpha) for scale in SCALES for alpha in ALPHAS)
+        yield from eigenvalues(name, data)
+    for name, data, K, run, passes in progress.counted(_planned(settings, standardised, job.seed), _LOG, "traces"):
+        rows = trace(name, data, K, run, passes, job.seed)
+        yield from rows
+        yield summary(rows)
+
+
+def projections(settings: ConesSettings, seed: int) -> Iterator[Identity]:
+    """The worst violation of every property of projections, for random cones of every shape."""
+    # One shape at least has as many basis vectors as dimensions, so that its cones are solid.
+    least = min(settings.features)
+    for d in settings.features:
+        for K in sorted({k for k in settings.bases if k <= d} | ({d} if d == least else set())):
+            for kind in ("acute", "any"):
+                rng = generator(seed, "cone-project", d, K, kind)
+                worst: dict[str, float] = {}
+                for _ in range(settings.cones):
+                    for name, value in _projected(random_cone(d, K, kind, rng), rng).items():
+                        worst[name] = max(worst.get(name, 0.0), value)
+                for name, value in worst.items():
+                    yield Identity(claim="cone-project", case=f"{kind}: {name}", d=d, K=K, value=value)
+
+
+def random_cone(d: int, K: int, kind: str, rng: np.random.Generator) -> Floats:
+    """K random unit vectors in d dimensions; the kind "acute" has no negative entries and hence no obtuse angles."""
+    U = rng.standard_normal((d, K))
+    if kind == "acute":
+        U = np.abs(U)
+    basis: Floats = U / np.linalg.norm(U, axis=0)
+    return basis
+
+
+def _projected(U: Floats, rng: np.random.Generator) -> dict[str, float]:
+    inside = U @ rng.exponential(size=U.shape[1])
+    size = float(np.linalg.norm(inside))
+    anywhere = rng.standard_normal(len(U))
+    w = cones.project(U, anywhere)
+    projection, reference = U @ w, U @ nnls(U, anywhere)[0]
+    free = np.linalg.lstsq(U, anywhere, rcond=None)[0]
+    rest = anywhere - projection
+
+    def relative(difference: Floats) -> float:
+        return float(np.linalg.norm(difference) / np.linalg.norm(anywhere))
+
+    return {
+        "largest_difference_inside": float(np.linalg.norm(U @ cones.project(U, inside) - inside)) / size,
+        "largest_norm_on_the_negative": float(np.linalg.norm(U @ cones.project(U, -inside))) / size,
+        "largest_difference_to_nnls": relative(projection - reference),
+        # What is left of a point is in the polar cone {z: U'z <= 0}; points of the cone leave nothing.
+        "largest_norm_on_the_polar": relative(U @ cones.project(U, rest)),
+        # Points outside whose nearest point is on no facet: all coefficients are positive.
+        "outside_off_the_facets": float(relative(rest) > INSIDE and bool((w > 0.0).all())),
+        # What other operations give in place of the projection: least squares, and its coefficients cut at 0.
+        "largest_difference_of_the_span": relative(U @ free - reference),
+        "largest_difference_of_the_cut": relative(U @ np.maximum(free, 0.0) - reference),
+        "largest_norm_of_the_cut_on_the_negative": _cut_norm(U, -inside) / size,
+    }
+
+
+def _cut_norm(U: Floats, z: Floats) -> float:
+    return float(np.linalg.norm(U @ np.maximum(np.linalg.lstsq(U, z, rcond=None)[0], 0.0)))
+
+
+def norms_of(name: str, data: RankingData, scale: float, alpha: float) -> Norm:
+    """The largest ||z|| of (5) over all pairs of a data set whose features are multiplied by ``scale``.
+
+    The norm is that of the learner's own z: with a basis vector 0, the loss of a pair is ||z||^2. The other columns are
+    those of misprints of (5), from the differences themselves.
+    """
+    rho = math.sqrt(data.n_features)
+    scaled = Standardisation(np.zeros(data.n_features), np.full(data.n_features, 1.0 / scale)).apply(data)
+    problem = cone.Problem(alpha=alpha, weighted=False)
+    nothing = np.zeros((data.n_features, 1))
+    squared = cone.pair_losses(scaled, nothing, problem)
+    misprinted = dict.fromkeys(("largest_with_maximum_norm", "largest_with_difference", "largest_with_root"), 0.0)
+    for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
+        X, y = scaled.X64[begin:end], data.y[begin:end]
+        higher, lower = np.nonzero(y[:, None] > y)
+        if not len(higher):
+            continue
+        differences = X[higher] - X[lower]
+        norms = np.linalg.norm(differences, axis=1)
+        misprints = {
+            "largest_with_maximum_norm": rho * norms / (alpha + np.abs(differences).max(axis=1)),
+            "largest_with_difference": rho * norms / np.maximum(np.abs(norms - alpha), np.finfo(np.float64).tiny),
+            "largest_with_root": rho * norms / (alpha + np.sqrt(norms)),
+        }
+        for misprint, values in misprints.items():
+            misprinted[misprint] = max(misprinted[misprint], float(values.max()))
+    return Norm(
+        dataset=name,
+        scale=scale,
+        alpha=alpha,
+        d=data.n_features,
+        pairs=len(squared),
+        largest_norm=np.sqrt(squared.max(initial=0.0)),
+        **misprinted,
+    )
+
+
+def eigenvalues(name: str, data: RankingData) -> Iterator[Eigenvalue]:
+    """The eigenvalues of the second moment of pair differences, largest first, with their cumulative share."""
+    values = np.maximum(np.linalg.eigvalsh(cones.second_moment(data))[::-1], 0.0)
+    shares = np.minimum(np.cumsum(values) / values.sum(), 1.0)
+    for i, (value, share) in enumerate(zip(values, shares, strict=True), 1):
+        yield Eigenvalue(dataset=name, index=i, eigenvalue=value, cumulative=share)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training to trace: the method, how often the basis moves, the largest number of fold steps, and mu."""
+
+    method: cone.Method
+    updates: Literal["query", "whole", "long"]
+    fold_steps: int | None
+    step: float | None
+
+
+TOO_LONG = Run("sg", "long", 200, 0.2)
+"""One basis step per pass, with steps too long for the coefficients: a player that does not descend."""
+LONG_PASSES = 50
+
+
+def runs(fold_steps: Sequence[int], step: float | None = None) -> Iterator[Run]:
+    """Every method with one basis step per query, as in the studies, and one per pass for each number of fold steps."""
+    for method in cone.METHODS:
+        if method == "exact":
+            yield Run(method, "whole", None, None)
+            continue
+        mu = cone.PUBLISHED_STEPS[method] if step is None else step
+        yield Run(method, "query", FOLD_STEPS_OF_STUDIES, mu)
+        for largest in fold_steps:
+            yield Run(method, "whole", largest, mu)
+
+
+Planned = tuple[str, RankingData, int, Run, int]
+"""Name of a sample, the sample, K, what is trained, and the number of passes."""
+
+
+def _planned(settings: ConesSettings, standardised: Mapping[str, RankingData], seed: int) -> list[Planned]:
+    # The first passes on every data set that has pairs, and all passes on the small sample.
+    planned: list[Planned] = [
+        (name, sample, settings.basis, run, settings.passes)
+        for name, data in standardised.items()
+        if cone.has_pairs(sample := some_queries(data, settings.pairs, generator(seed, "cone-descent", name)))
+        for run in runs((settings.fold_steps,))
+    ]
+    small = settings.small
+    sample = drawn(small, seed)
+    planned += [(SMALL, sample, small.basis, run, small.passes) for run in runs(small.fold_steps, small.step)]
+    return [*planned, (SMALL, sample, small.basis, TOO_LONG, LONG_PASSES)]
+
+
+def drawn(small: SmallSettings, seed: int) -> RankingData:
+    """Draw the small sample and standardise its features."""
+    population = Population(PopulationSettings.from_mapping(small.population))
+    data = population.draw(small.queries, generator(seed, "cone-descent", SMALL, "sample"))
+    return Standardisation.of(data).apply(data)
+
+
+def some_queries(data: RankingData, pairs: int, rng: np.random.Generator) -> RankingData:
+    """Random queries of ``data``, in their order: as many as have ``pairs`` pairs together, or all."""
+    order = rng.permutation(data.n_queries)
+    counted = np.cumsum(cones.pairs_of(data)[order])
+    enough = int(np.searchsorted(counted, pairs)) + 1
+    return data.take(np.sort(order[:enough]))
+
+
+def trace(name: str, data: RankingData, K: int, run: Run, passes: int, seed: int) -> list[Trace]:
+    """Train and follow the objective: one row before the first pass and one after every pass."""
+    at_once = run.updates != "query"
+    fit = cone.fit(
+        data,
+        min(K, data.n_features),
+        method=run.method,
+        step=run.step,
+        passes=passes,
+        fold_steps=run.fold_steps or 1,
+        fold_tol=FOLD_TOL if at_once else 1e-3,
+        tol=0.0,
+        at_once=at_once,
+        seed=(seed, "cone-descent", name),
+    )
+    gap = cone.basis_gap(data, fit.U)
+    return [
+        Trace(
+            dataset=name,
+            method=run.method,
+            updates=run.updates,
+            fold_steps=run.fold_steps,
+            step=run.step,
+            pass_=t,
+            objective=fit.objective[t],
+            met=None if t == 0 else fit.met[t - 1],
+            gap=gap if t == fit.passes else None,
+        )
+        for t in range(fit.passes + 1)
+    ]
+
+
+def summary(rows: Sequence[Trace]) -> Descent:
+    """Summarise one trace: first and last objective, last gap, increases, error of folding-in.
+
+    Increases with one basis step per pass are those of the objective at the algorithm's own coefficients. With one step
+    per query they are those at the best coefficients, because the basis moves within the pass.
+    """
+    one, gap = rows[0], rows[-1].gap
+    assert gap is not None
+    objective = np.array([row.objective for row in rows])
+    met = np.array([row.met for row in rows[1:]])
+    at_once = one.updates != "query"
+    return Descent(
+        dataset=one.dataset,
+        method=one.method,
+        updates=one.updates,
+        fold_steps=one.fold_steps,
+        step=one.step,
+        first=objective[0],
+        last=objective[-1],
+        gap=gap,
+        **increases(met if at_once else objective),
+        largest_fold_excess=_relative(met - objective[:-1], objective).max() if at_once else None,
+        relative_gap=gap / max(float(objective[-1]), np.finfo(np.float64).tiny),
+    )
+
+
+def increases(values: Floats) -> dict[str, float]:
+    """The largest relative increase, the number of increases, and that of all changes."""
+    change = _relative(np.diff(values), values)
+    return {
+        "largest_relative_increase": float(change.max(initial=-1.0)),
+        "increases": float((change > RISE).sum()),
+        "steps": float(len(change)),
+    }
+
+
+def _relative(differences: Floats, values: Floats) -> Floats:
+    # Relative to the previous value; a value near 0 is replaced by the rounding error of the first one.
+    scale = np.maximum(values[:-1], max(1e-12 * float(values[0]), np.finfo(np.float64).tiny))
+    shares: Floats = differences / scale
+    return shares
+
+
+def _seconds(settings: ConesSettings, cell: Cell) -> float:
+    # The first passes over a data set, and the fold steps of the small sample.
+    fold_steps = settings.small.queries * settings.small.passes * sum(settings.small.fold_steps)
+    return 1e-4 * settings.pairs * settings.passes + 1e-8 * fold_steps
+
+
+EXPERIMENT = Experiment(
+    ConesSettings,
+    (
+        Step(
+            "cones",
+            measure,
+            documents=EVERY,
+            rows=(Identity, Norm, Eigenvalue, Trace, Descent),
+            cost=Cost(2.0, start_mb=800.0),
+            seconds=_seconds,
+        ),
+    ),
+)

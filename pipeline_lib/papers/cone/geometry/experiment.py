@@ -1,0 +1,586 @@
+"""Which cones are proper, what limits their size, and do the smaller statements of `cone` hold? They need no data.
+
+- Section 3.2: a cone of order K, none of whose basis vectors is a conic combination of the others, is proper;
+  representations by coefficients, and the properties of inequalities.
+- Figures 1 and 2, and what moving basis vectors outwards does to the loss.
+- Section 3.4: the bound (16) on the stability can be made small by lowering lambda_u.
+- Section 4: convex blocks, the check for properness, and the linear step of EG.
+- Section 5: RankSVM's solution is the special case in which the cone approaches a halfspace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge
+
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Rising, Settings, Whole, at_least
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.experiment import Experiment, Job, Step
+from pipeline_lib.learners import cone
+from pipeline_lib.papers.cone.geometry import plane
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.statistics import fit_exponent
+from pipeline_lib.theory import cones, stability
+
+NEAR = 1e-9
+"""Distances of unit vectors up to this are rounding."""
+DIRECTIONS = 720
+"""Directions of the plane among which the best is sought, half a degree apart."""
+LENGTHS = np.geomspace(1e-3, 1e3, 301)
+"""Lengths of u that RankSVM may choose."""
+PENALTIES = np.geomspace(1e-6, 1e4, 41)
+"""Values of RankSVM's C."""
+SUMS = np.geomspace(1e-3, 1e3, 61)
+"""Values of lambda_u."""
+
+WIDTH, NOISE = 25.0, (50.0, 80.0)
+"""Differences lie within this angle of the first axis, but for one, which lies between the other two angles."""
+LEARNED_PASSES = 10
+ON_THE_SURFACE, NOISY, LONG, STARTS = 100, 3, 100.0, 5
+"""Differences in a plane, differences anywhere, their length, so that alpha hardly shortens them, and starts."""
+SLIGHTLY = 1.02
+"""A lambda_u slightly above 1."""
+
+RATES = (0.0005, 0.001, 0.002, 0.004)
+"""Values of mu for the exponent, in units in which slopes are about 1."""
+LONG_RATE = 0.5
+"""A value of mu for which coefficients may become negative, while their sum stays what it is."""
+CHECKED_PASSES = 5
+FEW = 10
+"""Inequalities are tried in at most so many dimensions: projections onto cones of many vectors take long."""
+
+
+class GeometrySettings(Settings):
+    """Proper cones, halfspaces, and the bound of Theorem 2 as a function of lambda_u."""
+
+    features: Annotated[Rising, at_least(2)] = Field((2, 3, 10, 46), description="values of d")
+    bases: Rising = Field((2, 3, 10), description="values of K; those above d are left out")
+    points: Whole = Field(
+        200, description="number of random points whose distance to a halfspace is measured, for every d"
+    )
+    samples: Whole = Field(10, description="number of samples of differences on which RankSVM is compared")
+    differences: Annotated[Whole, Ge(3)] = Field(8, description="number of differences in each sample")
+    draws: Annotated[Whole, Ge(2)] = Field(
+        10, description="number of random draws for the statements of sections 3 and 4"
+    )
+    plane_samples: Whole = Field(3, description="number of samples of differences for Figures 1 and 2, each")
+    learned_queries: Annotated[Whole, Ge(2)] = Field(10, description="number of queries from which cones are learned")
+
+
+class Proper(Row, table="tables/cone-proper"):
+    """A cone, and which properties it has."""
+
+    case: str = Field(description="how its basis was made")
+    d: int = Field(description="dimensions")
+    K: int = Field(description="basis vectors")
+    of_order: bool = Field(description="whether no basis vector is a conic combination of the others")
+    independent: bool = Field(description="whether the basis vectors are linearly independent")
+    solid: bool = Field(description="whether it has interior points")
+    pointed: bool = Field(description="whether it contains no line")
+    proper: bool = Field(description="whether it is solid and pointed")
+
+
+class Halfspace(Row, table="tables/cone-halfspace"):
+    """The largest difference between the squared distance to a halfspace and a function of u'z, over random points."""
+
+    d: int = Field(description="dimensions")
+    points: int = Field(description="points of norm 1")
+    to_hinge: float = Field(description="function: RankSVM's hinge max(0, 1 - u'z)")
+    to_best_hinge: float = Field(description="any multiple and margin of the hinge, least over a grid of both")
+    to_squared: float = Field(description="min(0, u'z)^2")
+    to_unsquared: float = Field(description="max(0, -u'z)")
+    to_two_sided: float = Field(description="(u'z)^2")
+
+
+class Solution(Row, table="tables/cone-halfspace-solutions"):
+    """How far the halfspace of least mean squared distance to a sample in the plane is from other directions."""
+
+    sample: int = Field(description="number of the sample, which no halfspace contains")
+    differences: int = Field(description="differences in it")
+    to_ranksvm: float = Field(description="least angle to RankSVM's u over all values of C, in degrees")
+    to_squared: float = Field(description="angle to the direction of least mean min(0, u'z)^2, in degrees")
+
+
+class Lowered(Row, table="tables/cone-lowered"):
+    """The least value of the bound (16) over lambda_u, with s_max = rho/10 and c = 2 rho."""
+
+    d: int = Field(description="features")
+    K: int = Field(description="basis vectors")
+    share: float = Field(description="least value for lambda_u >= lambda_l = 1 over that for lambda_u = 1")
+    share_below: float = Field(description="least value if lambda_l = lambda_u falls as well, over the same")
+
+
+class Size(Row, table="tables/cone-plane"):
+    """The best cones of the plane for one sample of differences of norm 1 (Figure 2)."""
+
+    sample: int = Field(description="number of the sample")
+    case: str = Field(description="largest sum: one, slightly more, enough to reach all; published: c = 2 and one")
+    c: float = Field(description="norm of the basis vectors; if it is 2, the largest norm")
+    largest_sum: float = Field(description="lambda_u")
+    risk: float = Field(description="least mean squared distance")
+    largest_loss: float = Field(description="largest squared distance to the narrowest best cone")
+    narrowest: float = Field(description="least opening of a best cone, in degrees")
+    widest: float = Field(description="largest opening of a best cone, in degrees")
+    spread: float = Field(description="angle between the outermost differences, in degrees")
+
+
+class Nested(Row, table="tables/cone-nested"):
+    """The largest rise of a pair's loss, in units of rho^2, when the basis of a learned cone is changed."""
+
+    d: int = Field(description="features")
+    K: int = Field(description="basis vectors")
+    largest_sum: float = Field(description="lambda_u")
+    longest: float = Field(description="largest norm of a basis vector before, in units of c")
+    outwards: float = Field(description="change: vectors are moved outwards to norm c; one vector is scaled")
+    added: float = Field(description="a vector is added")
+    scaled: float = Field(description="every vector is multiplied so that its norm is c")
+    replaced: float = Field(description="another vector takes the place of the first")
+    norm_error: float = Field(description="largest error of the norms of the moved vectors, in units of c")
+
+
+class Surface(Row, table="tables/cone-surface"):
+    """Mean squared distances, in units of rho^2, of differences to a cone that is learned from them (Figure 1)."""
+
+    sample: int = Field(description="number of the sample")
+    noisy: float = Field(description="of differences in any direction, to the cone of two vectors")
+    to_the_cone: float = Field(description="of differences in a plane, to the same cone")
+    to_the_ray: float = Field(description="of differences in a plane, to a single ray that is learned")
+    to_the_start: float = Field(description="of differences in a plane, to the cone with which training starts")
+
+
+class Statement(Row, table="tables/cone-steps"):
+    """A number that decides a smaller statement."""
+
+    claim: str = Field(description="claim that reads it")
+    case: str = Field(description="what is tried")
+    d: int = Field(description="dimensions")
+    K: int = Field(description="basis vectors")
+    name: str = Field(description="name of the number, as the claim uses it")
+    value: Annotated[Interval, LOW_HIGH] = Field(
+        description="the number; a fitted exponent with its 95 % interval over draws, all else without width"
+    )
+
+
+def measure(job: Job) -> Iterator[Row]:
+    """The rows of all eight tables."""
+    settings, seed = job.settings, job.seed
+    yield from proper(settings, seed)
+    yield from distances(settings, seed)
+    yield from solutions(settings, seed)
+    yield from lowered(settings)
+    yield from sizes(settings, seed)
+    yield from nested(settings, seed)
+    yield from surfaces(settings, seed)
+    for statements in (representations, inequalities, blocks, linear_steps, checks):
+        yield from statements(settings, seed)
+
+
+def proper(settings: GeometrySettings, seed: int) -> Iterator[Proper]:
+    """For every cone: whether its basis is of order K, and whether the cone is solid, pointed, and proper."""
+    for case, U in _bases(settings, seed):
+        solid, pointed = is_solid(U), is_pointed(U)
+        d, K = U.shape
+        yield Proper(
+            case=case,
+            d=d,
+            K=K,
+            of_order=of_order(U),
+            independent=bool(np.linalg.matrix_rank(U) == K),
+            solid=solid,
+            pointed=pointed,
+            proper=solid and pointed,
+        )
+
+
+def _bases(settings: GeometrySettings, seed: int) -> Iterator[tuple[str, Floats]]:
+    angles = 2.0 * np.pi * np.arange(3) / 3.0
+    yield "three vectors of a plane at 120 degrees", np.vstack([np.cos(angles), np.sin(angles)])
+    angles = 2.0 * np.pi * np.arange(5) / 5.0
+    yield "five edges of a pyramid", np.vstack([np.cos(angles), np.sin(angles), np.ones(5)])
+    for d in settings.features:
+        for K in (*(k for k in settings.bases if k < d), d):
+            yield "random", generator(seed, "cone-proper", d, K).standard_normal((d, K))
+    # A cone that is learned has as many basis vectors as are asked for, fewer than features.
+    population = Population(PopulationSettings(features=5, documents=4))
+    sample = population.draw(20, generator(seed, "cone-proper", "sample"))
+    yield "learned", cone.fit(sample, 2, method="exact", passes=50, seed=(seed, "cone-proper")).U
+
+
+def sample_with_pairs(d: int, queries: int, rng: np.random.Generator) -> RankingData:
+    """Queries of four documents with d features from a population, drawn anew until some query has a pair."""
+    population = Population(PopulationSettings(features=d, documents=4, label_shares=(0.4, 0.3, 0.3)))
+    while True:
+        data = population.draw(queries, rng)
+        if cone.has_pairs(data):
+            return data
+
+
+def of_order(U: Floats) -> bool:
+    """Whether no basis vector is a conic combination of the others.
+
+    Example
+    -------
+    >>> of_order(np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])), of_order(np.eye(2))
+    (False, True)
+    """
+    units = U / np.linalg.norm(U, axis=0)
+    for k in range(U.shape[1]):
+        others = np.delete(units, k, axis=1)
+        rest = units[:, k] - others @ cones.project(others, units[:, k]) if others.size else units[:, k]
+        if np.linalg.norm(rest) <= NEAR:
+            return False
+    return True
+
+
+def is_solid(U: Floats) -> bool:
+    """Whether the cone has interior points: its basis spans the space."""
+    return bool(np.linalg.matrix_rank(U) == len(U))
+
+
+def is_pointed(U: Floats) -> bool:
+    """Whether the cone has no line: no w >= 0 with sum 1 has U w = 0.
+
+    Example
+    -------
+    >>> is_pointed(np.array([[1.0, -1.0]])), is_pointed(np.array([[1.0, 2.0]]))
+    (False, True)
+    """
+    units = U / np.linalg.norm(U, axis=0)
+    extended = np.vstack([units, np.ones(U.shape[1])])
+    goal = np.append(np.zeros(len(U)), 1.0)
+    return bool(np.linalg.norm(goal - extended @ cones.project(extended, goal)) > NEAR)
+
+
+def distances(settings: GeometrySettings, seed: int) -> Iterator[Halfspace]:
+    """For every d: how far the squared distance to a halfspace is from RankSVM's loss, and from min(0, u'z)^2.
+
+    The halfspace {z: u'z >= 0} is the cone of u and of plus and minus a basis of the plane orthogonal to u; the
+    distance is that to its nearest point (1). Points and u have norm 1, and u'z is uniform. ``to_best_hinge`` allows a
+    multiple of the hinge and any margin.
+    """
+    for d in settings.features:
+        rng = generator(seed, "cone-halfspace", d)
+        along, squared = [], []
+        for _ in range(settings.points):
+            frame = np.linalg.qr(rng.standard_normal((d, d)))[0]
+            u, plane = frame[:, 0], frame[:, 1:]
+            height, sideways = rng.uniform(-1.0, 1.0), rng.standard_normal(d - 1)
+            z = height * u + np.sqrt(1.0 - height**2) * plane @ (sideways / np.linalg.norm(sideways))
+            U = np.column_stack([u, plane, -plane])
+            along.append(float(u @ z))
+            squared.append(float(np.linalg.norm(z - U @ cones.project(U, z)) ** 2))
+        t, found = np.array(along), np.array(squared)
+        yield Halfspace(
+            d=d,
+            points=settings.points,
+            to_hinge=np.abs(found - np.maximum(0.0, 1.0 - t)).max(),
+            to_best_hinge=_to_best_hinge(t, found),
+            to_squared=np.abs(found - np.minimum(0.0, t) ** 2).max(),
+            to_unsquared=np.abs(found - np.maximum(0.0, -t)).max(),
+            to_two_sided=np.abs(found - t**2).max(),
+        )
+
+
+def _to_best_hinge(t: Floats, values: Floats) -> float:
+    multiples, margins = np.linspace(0.0, 2.0, 101), np.linspace(-1.0, 1.0, 101)
+    hinges = np.maximum(0.0, margins[:, None] - t)
+    return min(float(np.abs(a * hinges - values).max(axis=1).min()) for a in multiples)
+
+
+def solutions(settings: GeometrySettings, seed: int) -> Iterator[Solution]:
+    """For samples of differences in the plane that no halfspace contains: the angles between best directions."""
+    angles = 2.0 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS
+    directions = np.vstack([np.cos(angles), np.sin(angles)])
+    rng = generator(seed, "cone-halfspace", "solutions")
+    sample = 0
+    while sample < settings.samples:
+        Z = rng.standard_normal((settings.differences, 2)) + np.array([0.7, 0.0])
+        T = Z @ directions
+        squared = (np.minimum(T, 0.0) ** 2).mean(axis=0)
+        if squared.min() == 0.0:
+            continue
+        best = angles[np.argmin([_mean_distance(directions[:, i], Z) for i in range(DIRECTIONS)])]
+        hinges = np.stack([np.maximum(0.0, 1.0 - r * T).mean(axis=0) for r in LENGTHS])
+        trained = [angles[np.argmin((hinges + 0.5 * C * LENGTHS[:, None] ** 2).min(axis=0))] for C in PENALTIES]
+        yield Solution(
+            sample=sample,
+            differences=settings.differences,
+            to_ranksvm=min(_between(best, angle) for angle in trained),
+            to_squared=_between(best, float(angles[np.argmin(squared)])),
+        )
+        sample += 1
+
+
+def _mean_distance(u: Floats, Z: Floats) -> float:
+    # The mean squared distance to the halfspace, by projection onto its cone.
+    U = np.column_stack([u, [-u[1], u[0]], [u[1], -u[0]]])
+    return float(np.mean([np.sum((z - U @ cones.project(U, z)) ** 2) for z in Z]))
+
+
+def _between(a: float, b: float) -> float:
+    return float(np.degrees(abs((a - b + np.pi) % (2.0 * np.pi) - np.pi)))
+
+
+def lowered(settings: GeometrySettings) -> Iterator[Lowered]:
+    """For every d and K: the least value of (16) over lambda_u, as a share of its value at lambda_u = 1."""
+    for d in settings.features:
+        for K in (k for k in settings.bases if k <= d):
+            rho = float(np.sqrt(d))
+            values = np.array(
+                [stability.bound_on_beta(0.1 * rho, K=K, rho=rho, c=2.0 * rho, largest_sum=float(s)) for s in SUMS]
+            )
+            one = stability.bound_on_beta(0.1 * rho, K=K, rho=rho, c=2.0 * rho, largest_sum=1.0)
+            allowed = values[SUMS >= 1.0 - NEAR]
+            yield Lowered(d=d, K=K, share=allowed.min() / one, share_below=values.min() / one)
+
+
+def sizes(settings: GeometrySettings, seed: int) -> Iterator[Size]:
+    """For every sample, c and lambda_u: the least risk, and the openings of the cones that attain it.
+
+    c = 1 and equal norms are those of Figure 2, c = 2 and (18) those of section 6. ``enough`` is lambda_u = 1 / cos(h)
+    where 2 h is the angle between the outermost differences.
+    """
+    for sample in range(settings.plane_samples):
+        rng = generator(seed, "cone-plane", sample)
+        angles = np.radians(np.append(rng.uniform(-WIDTH, WIDTH, settings.differences - 1), rng.uniform(*NOISE)))
+        spread = float(np.ptp(angles))
+        enough = 1.0 / float(np.cos(0.5 * spread))
+        for case, c, high in (
+            ("one", 1.0, 1.0),
+            ("slightly", 1.0, SLIGHTLY),
+            ("enough", 1.0, enough),
+            ("published", 2.0, 1.0),
+        ):
+            best = plane.best(angles, c, high)._asdict()
+            yield Size(sample=sample, case=case, c=c, largest_sum=high, **best, spread=np.degrees(spread))
+
+
+def nested(settings: GeometrySettings, seed: int) -> Iterator[Nested]:
+    """For every d, K and band of a learned cone: the largest rise of a pair's loss when its basis is changed.
+
+    Vectors are moved outwards by :func:`pipeline_lib.theory.cones.moved_outwards`; a single one can only be scaled.
+    """
+    for d, K, high, data in _learned(settings, seed):
+        problem = cone.Problem(weighted=False, band=(1.0, high))
+        axes = (seed, "cone-nested", d, K, high)
+        c, rho = problem.c_of(d), problem.rho_of(d)
+        U = cone.fit(data, K, method="exact", problem=problem, passes=LEARNED_PASSES, traced=False, seed=axes).U
+        other = cone.started(d, 1, problem, (*axes, "other"))
+        scaled = c * U / np.linalg.norm(U, axis=0)
+        moved = cones.moved_outwards(U, c) if K > 1 else scaled
+        changed = {
+            "outwards": moved,
+            "added": np.ascontiguousarray(np.hstack([U, other])),
+            "scaled": scaled,
+            "replaced": np.ascontiguousarray(np.hstack([other, U[:, 1:]])),
+        }
+        before = cone.pair_losses(data, U, problem)
+        rises = {name: cone.pair_losses(data, V, problem) - before for name, V in changed.items()}
+        yield Nested(
+            d=d,
+            K=K,
+            largest_sum=high,
+            longest=np.linalg.norm(U, axis=0).max() / c,
+            **{name: rise.max() / rho**2 for name, rise in rises.items()},
+            norm_error=np.abs(np.linalg.norm(moved, axis=0) / c - 1.0).max(),
+        )
+
+
+def _learned(settings: GeometrySettings, seed: int) -> Iterator[tuple[int, int, float, RankingData]]:
+    for d in settings.features:
+        rng = generator(seed, "cone-nested", d, "queries")
+        data = sample_with_pairs(d, settings.learned_queries, rng)
+        for K in sorted({1, *(K for K in settings.bases if d >= K)}):
+            for high in (1.0, 2.0):
+                yield d, K, high, data
+
+
+def surfaces(settings: GeometrySettings, seed: int) -> Iterator[Surface]:
+    """For every sample of Figure 1: how far differences are from a cone that is learned from them.
+
+    In three dimensions, most differences lie in a plane, between two directions; a few point anywhere. Measured are
+    mean squared distances of both to the cone of two vectors with the least risk (18) of several starts, in units of
+    rho^2, and those of the former to a single ray and to the cone of a start.
+    """
+    for sample in range(settings.plane_samples):
+        axes = (seed, "cone-surface", sample)
+        rng = generator(*axes)
+        edges = np.linalg.qr(rng.standard_normal((3, 2)))[0]
+        angles = np.radians(rng.uniform(-WIDTH, WIDTH, ON_THE_SURFACE))
+        clean = edges @ np.stack([np.cos(angles), np.sin(angles)])
+        noise = rng.standard_normal((3, NOISY))
+        Z = LONG * np.hstack([clean, noise / np.linalg.norm(noise, axis=0)])
+        # A query is a pair of documents, 0 and z.
+        X = np.zeros((2 * Z.shape[1], 3))
+        X[1::2] = Z.T
+        data = RankingData.from_arrays(X, np.tile([0, 1], Z.shape[1]), np.repeat(np.arange(Z.shape[1]), 2))
+        fits = {K: _least_risk(data, K, axes) for K in (1, 2)}
+        start = cone.started(3, 2, cone.Problem(), axes)
+        found = {name: _distances(U, Z) for name, U in (("cone", fits[2]), ("ray", fits[1]), ("start", start))}
+        on_it = {f"to_the_{name}": values[:ON_THE_SURFACE].mean() for name, values in found.items()}
+        yield Surface(sample=sample, noisy=found["cone"][ON_THE_SURFACE:].mean(), **on_it)
+
+
+def _least_risk(data: RankingData, K: int, axes: tuple[Any, ...]) -> Floats:
+    fits = [
+        cone.fit(data, K, method="exact", problem=cone.Problem(weighted=False), passes=200, seed=(*axes, start))
+        for start in range(STARTS)
+    ]
+    return min(fits, key=lambda fit: float(fit.objective[-1])).U
+
+
+def _distances(U: Floats, Z: Floats) -> Floats:
+    units = Z / np.linalg.norm(Z, axis=0)
+    return np.array([float(np.sum((z - U @ cones.project(U, z)) ** 2)) for z in units.T])
+
+
+def _statements(claim: str, case: str, d: int, K: int, values: Mapping[str, float | Interval]) -> Iterator[Statement]:
+    for name, value in values.items():
+        interval = value if isinstance(value, Interval) else Interval(float(value), float(value), float(value))
+        yield Statement(claim=claim, case=case, d=d, K=K, name=name, value=interval)
+
+
+def representations(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
+    """Section 3.2: the largest difference between coefficients w >= 0 and those found again from U w alone."""
+    for d in settings.features:
+        for K in sorted({*(k for k in settings.bases if k <= d), d, d + 2}):
+            rng = generator(seed, "cone-unique", d, K)
+            worst = 0.0
+            for _ in range(settings.draws):
+                U, w = rng.standard_normal((d, K)), rng.exponential(size=K)
+                worst = max(worst, float(np.abs(cones.project(U, U @ w) - w).max()))
+            yield from _statements("cone-unique", "K <= N" if d >= K else "K > N", d, K, {"difference": worst})
+
+
+def inequalities(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
+    """Section 3.2: how often random vectors violate a property of the inequality x >= y, that is, x - y in the cone.
+
+    Proper cones are those of N independent vectors. In a cone that is not pointed, here one that is generated by N + 1
+    vectors with the sum 0, every vector lies together with its negative.
+    """
+    for d in (d for d in settings.features if d <= FEW):
+        rng = generator(seed, "cone-inequality", d)
+        for case in ("proper", "not pointed"):
+            U = rng.standard_normal((d, d))
+            U = U if case == "proper" else np.column_stack([U, -U.sum(axis=1)])
+            counts = dict.fromkeys(("reflexive", "transitive", "additive", "scaled", "limits", "antisymmetric"), 0)
+            for _ in range(settings.draws):
+                a, b = U @ rng.exponential(size=U.shape[1]), U @ rng.exponential(size=U.shape[1])
+                y, factor = rng.standard_normal(d), float(rng.exponential())
+                counts["reflexive"] += not inside(U, y - y)
+                # x - y = a and y - z = b, or x - y = a and u - v = b: the sum of the two is a + b.
+                counts["transitive"] += not inside(U, a + b)
+                counts["additive"] += not inside(U, (a + y + b) - y)
+                counts["scaled"] += not inside(U, factor * a)
+                # The points b + a/n of the cone converge to b on a facet of it.
+                edge = U[:, 1:] @ rng.exponential(size=U.shape[1] - 1)
+                counts["limits"] += not all(inside(U, edge + a / n) for n in (1.0, 1e3, 1e6)) or not inside(U, edge)
+                counts["antisymmetric"] += inside(U, a) and inside(U, -a)
+            yield from _statements("cone-inequality", case, d, U.shape[1], counts)
+
+
+def inside(U: Floats, x: Floats) -> bool:
+    """Whether x is in the cone, up to rounding."""
+    rest = x - U @ cones.project(U, x)
+    return float(np.linalg.norm(rest)) <= NEAR * max(1.0, float(np.linalg.norm(x)))
+
+
+def blocks(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
+    """Section 4: by how much ||z - U w||^2 exceeds, in the middle of two points, the mean of its values there.
+
+    The points differ in one basis vector, in the coefficients of one pair, or in both.
+    """
+    for d in settings.features:
+        for K in (k for k in settings.bases if k <= d):
+            rng = generator(seed, "cone-blocks", d, K)
+            most = dict.fromkeys(("basis_vector", "coefficients", "both"), -np.inf)
+            for _ in range(settings.draws):
+                z, U, V = rng.standard_normal(d), rng.standard_normal((d, K)), rng.standard_normal((d, K))
+                w, v = rng.dirichlet(np.ones(K)), rng.dirichlet(np.ones(K))
+                one = U.copy()
+                one[:, 0] = V[:, 0]
+                ends = {"basis_vector": (one, w), "coefficients": (U, v), "both": (V, v)}
+                for name, (U2, w2) in ends.items():
+                    middle = _loss(z, 0.5 * (U + U2), 0.5 * (w + w2))
+                    most[name] = max(most[name], middle - 0.5 * (_loss(z, U, w) + _loss(z, U2, w2)))
+            # Random points of both blocks need not show it; these do: U = w' = e_1 and U = w' = e_2, z = e_1.
+            E = np.zeros((2, d, K))
+            E[0, 0, 0] = E[1, 0, 1] = 1.0
+            z, ends_w = np.eye(d)[0], np.eye(K)[:2]
+            most["both"] = max(most["both"], _loss(z, E.mean(axis=0), ends_w.mean(axis=0)))
+            yield from _statements("cone-blocks", "midpoints", d, K, most)
+
+
+def _loss(z: Floats, U: Floats, w: Floats) -> float:
+    rest = z - U @ w
+    return float(rest @ rest)
+
+
+def linear_steps(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
+    """Section 4.2: the sum of coefficients after EG's linear step, and its distance from the step with exponentials.
+
+    ``without_mean`` subtracts nothing from the slope, as if z^ were left out of u_k - z^; ``half_rate`` takes half of
+    mu.
+    """
+    for d in settings.features:
+        for K in (k for k in settings.bases if k <= d):
+            rng = generator(seed, "cone-eg", d, K)
+            off = dict.fromkeys(("sum_error", "sum_error_without_mean", "sum_error_of_long_steps"), 0.0)
+            far, half = np.zeros((2, settings.draws, len(RATES)))
+            for sample in range(settings.draws):
+                U = rng.standard_normal((d, K)) / np.sqrt(d)
+                z, w = rng.standard_normal(d) / np.sqrt(d), rng.dirichlet(np.ones(K))
+                slope = -2.0 * (z - U @ w)
+                g, centred = slope @ U, slope @ (U - (U @ w)[:, None])
+                for i, mu in enumerate(RATES):
+                    step, exponential = w * (1.0 - mu * centred), w * np.exp(-mu * g)
+                    exponential /= exponential.sum()
+                    far[sample, i] = float(np.abs(step - exponential).sum())
+                    half[sample, i] = float(np.abs(w * (1.0 - 0.5 * mu * centred) - exponential).sum())
+                    off["sum_error"] = max(off["sum_error"], abs(float(step.sum()) - 1.0))
+                    plain = float((w * (1.0 - mu * g)).sum())
+                    off["sum_error_without_mean"] = max(off["sum_error_without_mean"], abs(plain - 1.0))
+                long = float((w * (1.0 - LONG_RATE * centred)).sum())
+                off["sum_error_of_long_steps"] = max(off["sum_error_of_long_steps"], abs(long - 1.0))
+            yield from _statements("cone-eg-sum", "random", d, K, off)
+            slopes = {}
+            for name, values in (("exponent", far), ("exponent_of_half_rate", half)):
+                fit = fit_exponent(RATES, values)
+                slopes[name] = Interval(fit.slope, fit.low, fit.high)
+            yield from _statements("cone-eg-rate", "random", d, K, slopes)
+
+
+def checks(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
+    """Section 4.1: the shares of learned cones, after every pass, that pass each part of a check for properness."""
+    for d, K in ((d, K) for d in settings.features for K in settings.bases if d >= K):
+        data = sample_with_pairs(d, settings.learned_queries, generator(seed, "cone-check", d))
+        for method in cone.METHODS:
+            fit = cone.fit(data, K, method=method, passes=CHECKED_PASSES, traced=False, seed=(seed, "cone-check", d, K))
+            parts = {
+                "of_order": [of_order(U) for U in fit.path],
+                "pointed": [is_pointed(U) for U in fit.path],
+                "solid": [is_solid(U) for U in fit.path],
+            }
+            every = [all(passed) for passed in zip(*parts.values(), strict=True)]
+            shares = {name: float(np.mean(passed)) for name, passed in parts.items()}
+            yield from _statements("cone-check", method, d, K, {**shares, "proper": float(np.mean(every))})
+
+
+EXPERIMENT = Experiment(
+    GeometrySettings,
+    (
+        Step(
+            "geometry",
+            measure,
+            rows=(Proper, Halfspace, Solution, Lowered, Size, Nested, Surface, Statement),
+            cost=Cost(4.0),
+        ),
+    ),
+)

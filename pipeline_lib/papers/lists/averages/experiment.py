@@ -1,0 +1,224 @@
+"""How far above the truth are the covering numbers, the entropy integrals and their closed forms?
+
+`lists`, Propositions 7 and 10, compared with packings obtained by search, and Corollaries 8, 11 and 16: the closed
+forms are compared with the integral, minimised numerically, and both with Monte Carlo estimates of the Rademacher
+averages that they bound.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from pipeline_lib import surrogates
+from pipeline_lib.core import progress
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Positive, Positives, Settings, Sizes, Whole
+from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.experiment import Experiment, Job, Step
+from pipeline_lib.learners.balls import Ball
+from pipeline_lib.papers.lists import held_out
+from pipeline_lib.papers.lists.losses import LOSS
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.theory import entropy, rademacher
+from pipeline_lib.theory.constants import constants
+
+_LOG = logging.getLogger(__name__)
+
+# ListNet above the entropy of its labels reaches B = y_max + 2 W2 R_X.
+Y_MAX = 2
+LIPSCHITZ = SMOOTHNESS = 2.0
+"""G and H of ListNet, as Proposition 1 states them."""
+
+
+class AveragesSettings(Settings):
+    """Covering numbers, entropy integrals and Rademacher averages (Propositions 7, 10; Corollaries 8, 11, 16)."""
+
+    queries: Sizes = Field((30, 120), description="values of n, the number of queries in a sample")
+    documents: Sizes = Field((5, 50), description="values of m, the number of documents per query")
+    features: Whole = Field(10, ge=2, description="d, the number of features")
+    radius: Positive = Field(2.5, description="W2 and W1, the radii of the classes")
+    draws: Whole = Field(50, ge=2, description="number of draws of random signs")
+    scales: Positives = Field((0.05, 0.1, 0.2, 0.5), description="values of eps for the packings")
+    candidates: Whole = Field(2000, description="number of rankers among which packings are sought")
+    integral_queries: Sizes = Field((100, 10**4, 10**6, 10**9, 10**12), description="values of n for closed forms")
+    integral_documents: Sizes = Field((5, 50, 1000), description="values of m for closed forms")
+    radii: Positives = Field((0.1, 1.0, 2.5, 10.0), description="values of W2 for that comparison")
+
+
+class Average(Row, table="tables/lists-rademacher"):
+    """The Rademacher average of the losses of one class on one sample, estimated and bounded."""
+
+    class_: str = Field(description="l2 or l1: rankers in that ball; local: those of risk at most that of w = 0 in l2")
+    n: int = Field(description="queries of the sample")
+    m: int = Field(description="documents of each query")
+    linear: float = Field(description="average of the linear class with a sign for each document, over n")
+    linear_error: float = Field(description="its standard error over draws of signs")
+    found: float = Field(description="average of the losses, a lower estimate by ascent")
+    found_error: float = Field(description="its standard error over draws of signs")
+    integral: float = Field(description="entropy integral up to the largest loss, or for local to its root times r^1/2")
+    cut_integral: float = Field(description="entropy integral up to the scale from which one ranker covers the class")
+    closed_form: float = Field(description="Corollary 8 for l2, 11 for l1 and 16 for local")
+    loss_bound: float = Field(description="B, the largest loss")
+
+
+class Packing(Row, table="tables/lists-coverings"):
+    """A packing that a search found, beside the bound on the covering number at half its distance."""
+
+    class_: str = Field(description="ball of the rankers: l2 or l1")
+    n: int = Field(description="queries of the sample")
+    m: int = Field(description="documents of each query")
+    eps: float = Field(description="scale of the covering; points of the packing are more than twice as far apart")
+    log2_packing_found: float = Field(description="binary logarithm of the number of points of the packing")
+    log2_covering_bound: float = Field(description="Proposition 7 for l2 and 10 for l1, at this scale")
+    log2_candidates: float = Field(description="binary logarithm of the number of rankers that were tried")
+
+
+class ClosedForm(Row, table="tables/lists-closed-forms"):
+    """The closed form of one corollary beside the entropy integral, minimised numerically; ||x|| <= 1."""
+
+    corollary: int = Field(description="number of the corollary: 8, 11 or 16")
+    radius: float = Field(description="radius of the ball, W2 or for Corollary 11 W1")
+    n: int = Field(description="queries of a sample")
+    m: int = Field(description="documents of each query")
+    loss_bound: float = Field(description="B, the largest loss")
+    closed_form: float = Field(description="what the corollary states")
+    integral: float = Field(description="entropy integral up to the largest loss, for Corollary 16 up to its root")
+    cut_integral: float = Field(description="entropy integral up to the scale from which one ranker covers the class")
+    alpha: float = Field(description="lower limit at which the integral up to the largest loss is smallest")
+
+
+def measure(job: Job) -> Iterator[Row]:
+    """The rows of all three tables."""
+    yield from averages(job.settings, job.seed)
+    yield from packings(job.settings, job.seed)
+    yield from closed_forms(job.settings)
+
+
+def bounds(corollary: int, d: int, risk: float = 1.0, **size: Any) -> dict[str, Any]:
+    """The bounds of Corollary 8, 11 or 16 with ListNet's constants, for n, m, radius and feature_norm.
+
+    The cut integral ends at the scale from which one ranker covers the class. For Corollaries 8 and 11 that is G W R,
+    the largest distance of a loss from that of w = 0. In the class of Corollary 16, whose rankers have a risk of at
+    most r, two losses differ by at most sqrt(12 H r) 2 W2 R_X (Lemma 14), from which any of them covers it.
+    """
+    B: Any = constants(LOSS, 2, Y_MAX, score_bound=size["radius"]).excess_bound
+    reach = B
+    if corollary == 16:
+        closed = entropy.corollary_16(smoothness=SMOOTHNESS, loss_bound=B, risk=risk, **size)
+        covering = entropy.proposition_15(smoothness=SMOOTHNESS, risk=risk, **size)
+        reach, from_one_centre = math.sqrt(B * risk), 2.0 * covering.scale
+    elif corollary == 11:
+        closed = entropy.corollary_11(lipschitz=LIPSCHITZ, d=d, loss_bound=B, **size)
+        covering = entropy.proposition_10(lipschitz=LIPSCHITZ, d=d, **size)
+        from_one_centre = covering.reach / 8.0
+    else:
+        closed = entropy.corollary_8(lipschitz=LIPSCHITZ, loss_bound=B, **size)
+        covering = entropy.proposition_7(lipschitz=LIPSCHITZ, **size)
+        from_one_centre = covering.scale
+    whole = entropy.integral(covering, size["n"], reach)
+    cut = entropy.integral(covering, size["n"], min(reach, from_one_centre)).value
+    return {"loss_bound": B, "closed_form": closed, "integral": whole.value, "cut_integral": cut, "alpha": whole.alpha}
+
+
+def averages(settings: AveragesSettings, seed: int) -> Iterator[Average]:
+    """Estimates of the averages of the three classes on samples of the population, and their bounds."""
+    loss, population = surrogates.create(LOSS), Population(PopulationSettings(features=settings.features))
+    for n in progress.counted(settings.queries, _LOG, "numbers of queries"):
+        for m in settings.documents:
+            data = population.draw(n, generator(seed, "lists-averages", n, m), m)
+            at_zero = np.zeros(data.n_documents)
+            risk = float(held_out.losses(loss, data, np.zeros(settings.features)).mean())
+            # phi holds the entropy of the labels here: fixed numbers, whose average under random signs is 0.
+            largest_risk = float(loss.unchecked(at_zero, data.y, data.offsets)[0].mean())
+            classes: tuple[tuple[str, Ball, int, float, float | None], ...] = (
+                ("l2", "l2", 8, population.feature_norm, None),
+                ("l1", "l1", 11, population.feature_norm_inf, None),
+                ("local", "l2", 16, population.feature_norm, largest_risk),
+            )
+            for kind, ball, corollary, norm, most in classes:
+                axes = (seed, "lists-averages", n, m, kind)
+                found = rademacher.composite(
+                    data, loss, settings.radius, settings.draws, axes, ball=ball, largest_risk=most
+                )
+                linear = rademacher.linear(data, settings.radius, settings.draws, axes, ball)
+                size = {"n": n, "m": m}
+                given = bounds(corollary, settings.features, risk, **size, radius=settings.radius, feature_norm=norm)
+                del given["alpha"]
+                yield Average(
+                    class_=kind,
+                    **size,
+                    linear=linear.estimate,
+                    linear_error=linear.standard_error,
+                    found=found.estimate,
+                    found_error=found.standard_error,
+                    **given,
+                )
+
+
+def packings(settings: AveragesSettings, seed: int) -> Iterator[Packing]:
+    """Packings among random rankers of both balls, and the covering numbers that Propositions 7 and 10 state."""
+    loss, population = surrogates.create(LOSS), Population(PopulationSettings(features=settings.features))
+    for n, m in product(settings.queries, settings.documents):
+        data = population.draw(n, generator(seed, "lists-coverings", n, m), m)
+        rng = generator(seed, "lists-coverings", "candidates", n, m)
+        given: dict[str, Any] = {"n": n, "m": m, "lipschitz": LIPSCHITZ, "radius": settings.radius}
+        coverings = {
+            "l2": entropy.proposition_7(feature_norm=population.feature_norm, **given),
+            "l1": entropy.proposition_10(feature_norm=population.feature_norm_inf, d=settings.features, **given),
+        }
+        for ball, covering in coverings.items():
+            losses = np.array([held_out.losses(loss, data, w) for w in _candidates(settings, ball, rng)])
+            for eps in settings.scales:
+                yield Packing(
+                    class_=ball,
+                    n=n,
+                    m=m,
+                    eps=eps,
+                    log2_packing_found=math.log2(entropy.packing(losses, eps)),
+                    log2_covering_bound=float(covering.log2(eps)),
+                    log2_candidates=math.log2(settings.candidates),
+                )
+
+
+def _candidates(settings: AveragesSettings, ball: str, rng: np.random.Generator) -> Floats:
+    # Points on the surface come first, since they are furthest apart; the second half lies inside.
+    w = rng.normal(size=(settings.candidates, settings.features))
+    if ball == "l1":
+        w *= rng.random(w.shape) < 0.3
+        w[np.arange(len(w)), rng.integers(settings.features, size=len(w))] += rng.choice([-1.0, 1.0], len(w))
+    size = np.linalg.norm(w, 2 if ball == "l2" else 1, axis=1, keepdims=True)
+    depth = np.ones((len(w), 1))
+    depth[len(w) // 2 :] = rng.random((len(w) - len(w) // 2, 1))
+    return np.asarray(settings.radius * depth * w / size)
+
+
+def closed_forms(settings: AveragesSettings) -> Iterator[ClosedForm]:
+    """Corollaries 8, 11 and 16 beside their integrals, for documents in the unit ball."""
+    for radius, n, m in product(settings.radii, settings.integral_queries, settings.integral_documents):
+        size: dict[str, Any] = {"radius": radius, "n": n, "m": m}
+        for corollary in (8, 11, 16):
+            found = bounds(corollary, settings.features, **size, feature_norm=1.0)
+            yield ClosedForm(corollary=corollary, **size, **found)
+
+
+EXPERIMENT = Experiment(
+    AveragesSettings,
+    (
+        Step(
+            "averages",
+            measure,
+            rows=(Average, Packing, ClosedForm),
+            surrogates=(LOSS,),
+            cost=Cost(1.0),
+            seconds=lambda settings, cell: 1e-5 * settings.draws * sum(settings.queries) * sum(settings.documents),
+        ),
+    ),
+)

@@ -1,0 +1,192 @@
+"""Are some short statements of `lists` true as they are printed, and what is true in their place?
+
+- Corollary 8 for very few queries, where its logarithm is negative.
+- Appendix C: RankSVM's gradient, with max(0, 1[y_i > y_j] (1 + s_j - s_i)) where an indicator belongs.
+- Section 3.2: SmoothDCG as a loss to be minimised.
+- Footnote 3: B <= G (2 W2 R_X), because every label vector has scores with loss 0; ListNet has none.
+- Section 9: guarantees "much tighter" than Chapelle and Wu's, for ListNet and SmoothDCG.
+- Section 8.3: ||grad f||_2 <= sqrt(4 H f) for smooth f that are not negative.
+- Appendix I: ||X' A X||_(2 to 2) <= R_X^2 ||A||_(inf to 1) for second derivatives A.
+
+And, ours: do 95 % intervals contain the true number in 95 % of all samples?
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib import surrogates
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.papers.lists.exact.coverage import coverage
+from pipeline_lib.papers.lists.exact.opposites import Opposites
+from pipeline_lib.papers.lists.exact.settings import ExactSettings, Sentence
+from pipeline_lib.papers.lists.lengths.experiment import LOSSES, PRINTED, Class
+from pipeline_lib.theory import list_bounds
+
+DIFFERENCE = 1e-6
+LONGEST = 10**8
+"""A length of list at which Theorem 9 is the smaller bound."""
+SECOND_DERIVATIVES = 200
+Y_MAX = 4
+"""The largest label in the comparison with Chapelle and Wu."""
+RIGHT = 0.9
+"""How often the first half of the documents is the relevant one."""
+
+
+def tried(settings: ExactSettings, seed: int) -> Iterator[Sentence]:
+    """One row for each claim, case and statistic."""
+    yield from _of_one_query()
+    yield from _gradients(seed)
+    yield from _signs()
+    yield from _largest_losses(settings)
+    yield from _compared(settings)
+    yield from _gradients_of_waves(settings.draws, seed)
+    yield from _second_derivatives(seed)
+    for case, shares in coverage(settings.draws, seed):
+        yield from _numbers("lists-intervals", case, shares, n=settings.draws)
+
+
+def _numbers(
+    claim: str, case: str, values: Mapping[str, float], *, m: int | None = None, n: int | None = None
+) -> Iterator[Sentence]:
+    for name, value in values.items():
+        yield Sentence(claim=claim, case=case, m=m, n=n, statistic=name, value=float(value))
+
+
+def _of_one_query() -> Iterator[Sentence]:
+    """RankSVM on one query of two documents x_1 = -x_2: its average, and Corollary 8 as it is printed.
+
+    The loss max(0, 1 - 2 w x_1) ranges over [0, B], B = 1 + 2 r, for |w x_1| <= r = W2 R_X >= 1/2, so that the average
+    of the class over one random sign is B/2. The printed closed form is 10 a log(6 B / (5 a)), a = 2 r sqrt(log2(6)).
+    """
+    for radius in (2.0, 3.0, 5.0, 10.0):
+        largest, a = 1.0 + 2.0 * radius, 2.0 * radius * math.sqrt(math.log2(6.0))
+        values = {"average": largest / 2.0, "closed_form": 10.0 * a * math.log(6.0 * largest / (5.0 * a))}
+        yield from _numbers("lists-cor8", f"W2 R_X = {radius:g}", values, m=2, n=1)
+
+
+def printed_gradient(s: Floats, y: NDArray[np.int32]) -> Floats:
+    """Appendix C: sum_ij max(0, 1[y_i > y_j] (1 + s_j - s_i)) (e_j - e_i).
+
+    Example
+    -------
+    >>> printed_gradient(np.array([0.0, 3.0, 1.0]), np.array([1, 0, 0], np.int32))
+    array([-6.,  4.,  2.])
+    """
+    above = y[:, None] > y[None, :]
+    weight = np.maximum(0.0, np.where(above, 1.0 + s[None, :] - s[:, None], 0.0))
+    return np.asarray(weight.sum(axis=0) - weight.sum(axis=1))
+
+
+def _gradients(seed: int) -> Iterator[Sentence]:
+    loss = surrogates.create("ranksvm")
+    rng = generator(seed, "lists-exact", "appendix-c")
+    lists = {"two documents": ([0.0, 1.0], [1, 0]), "four documents": ([0.0, 3.0, 1.0, -2.0], [1, 0, 0, 0])}
+    for m in (3, 5, 10):
+        lists[f"{m} random documents"] = list(rng.normal(size=m)), list(rng.permutation(np.arange(m) % 3))
+    for case, (scores, labels) in lists.items():
+        s, y, offsets = np.array(scores), np.array(labels, np.int32), np.array([0, len(scores)])
+        numerical = np.array(
+            [
+                loss.value(s + shift, y, offsets)[0] - loss.value(s - shift, y, offsets)[0]
+                for shift in DIFFERENCE * np.eye(len(s))
+            ]
+        ) / (2.0 * DIFFERENCE)
+        printed, with_indicator = printed_gradient(s, y), loss.gradient(s, y, offsets)
+        errors = {
+            "error_as_printed": np.abs(printed - numerical).max(),
+            "error_with_indicator": np.abs(with_indicator - numerical).max(),
+            "error_with_the_other_sign": np.abs(with_indicator + numerical).max(),
+        }
+        yield from _numbers("lists-appendix-c", case, errors, m=len(s))
+
+
+def _signs() -> Iterator[Sentence]:
+    # The expected DCG@1 of two documents, one relevant: the share of queries whose relevant document is on top.
+    for y_max in (1, 4):
+        values = {}
+        for name, sign in (("as_printed", "as-printed"), ("regret", "regret")):
+            population = Opposites("smooth-dcg", 1, 1.0, y_max, options={"sign": sign})
+            t = np.linspace(-1.0, 1.0, 201)
+            risk = RIGHT * population.values(t) + (1.0 - RIGHT) * population.values(-t)
+            best = float(t[int(np.argmin(risk))])
+            values[f"dcg_{name}"] = (2.0**y_max - 1.0) * (RIGHT if best > 0 else 1.0 - RIGHT)
+        values["dcg_random"] = 0.5 * (2.0**y_max - 1.0)
+        yield from _numbers("lists-smoothdcg-sign", f"y_max = {y_max}", values, m=2)
+
+
+def _largest_losses(settings: ExactSettings) -> Iterator[Sentence]:
+    # One document with a label that takes all of the softmax has the lowest score, all others the highest.
+    loss = surrogates.create("listnet")
+    for m, scale in product(settings.lengths, (0.5, 1.0, 2.5)):
+        first = np.arange(m) == 0
+        values = {
+            "largest_loss": float(loss.value(np.where(first, -scale, scale), 30 * first, np.array([0, m]))[0]),
+            "four_w_r": 4.0 * scale,
+            "log_m_and_two_w_r": math.log(m) + 2.0 * scale,
+            "log_m_and_w_r": math.log(m) + scale,
+        }
+        yield from _numbers("lists-footnote3", f"W2 R_X = {scale:g}", values, m=m)
+
+
+def _compared(settings: ExactSettings) -> Iterator[Sentence]:
+    """Theorems 5 and 9 against Chapelle and Wu's bound with the constants that the paper prints, W2 R_X = 1.
+
+    Chapelle and Wu's second term is multiplied by B, as losses up to B need it.
+    """
+    for name, n, m in product(LOSSES, settings.compared_queries, settings.compared_lengths):
+        group, delta = Class(name, 1.0, Y_MAX), 0.05
+        for end, length in (("", m), ("_longest", LONGEST)):
+            values = {f"theorem_9{end}": group.bound("theorem 9", n, length, delta)}
+            values[f"chapelle_wu{end}"] = group.bound(PRINTED, n, length, delta)
+            if group.printed["convex"] and not end:
+                given = {"radius": 1.0, "feature_norm": 1.0, **group.printed}
+                values["theorem_5"] = list_bounds.evaluate("ogd", n=n, m=LONGEST, **given)
+            yield from _numbers("lists-tighter", name, values, m=m, n=n)
+
+
+def _gradients_of_waves(draws: int, seed: int) -> Iterator[Sentence]:
+    """The largest ||grad f||^2 / (4 H f) of f = sum_k a_k (1 - cos(<b_k, w> + c_k)), H = sum_k a_k ||b_k||^2.
+
+    One wave near its zero attains 1/2.
+    """
+    rng = generator(seed, "lists-exact", "gradients")
+    for waves in (1, 2, 5):
+        a = rng.exponential(size=(draws, waves))
+        b = rng.normal(size=(draws, waves, 3))
+        phase = 10.0 ** rng.uniform(-4.0, 0.0, size=(draws, waves))
+        slope = ((a * np.sin(phase))[:, :, None] * b).sum(axis=1)
+        f = (2.0 * a * np.sin(0.5 * phase) ** 2).sum(axis=1)
+        smoothness = (a * (b**2).sum(axis=2)).sum(axis=1)
+        ratio = np.sqrt((slope**2).sum(axis=1) / (4.0 * smoothness * f))
+        case = f"{waves} wave" + "s" * (waves > 1)
+        yield from _numbers("lists-gradient", case, {"largest_ratio": ratio.max()})
+
+
+def _second_derivatives(seed: int) -> Iterator[Sentence]:
+    """Both sides for ListNet's second derivative diag(q) - q q', q a softmax, and features of norms up to R_X.
+
+    ||A||_(inf to 1) is the largest e' A e' over signs. Documents that are all in one direction, with the signs of the
+    largest, attain the bound.
+    """
+    rng = generator(seed, "lists-exact", "appendix-i")
+    for m in (2, 4, 8):
+        signs = np.array(list(product((-1.0, 1.0), repeat=m)))
+        largest = euclidean = 0.0
+        for k in range(SECOND_DERIVATIVES):
+            q = rng.dirichlet(np.full(m, rng.choice([0.2, 1.0, 5.0])))
+            A = np.diag(q) - np.outer(q, q)
+            norms = np.einsum("ki,ij,kj->k", signs, A, signs)
+            X = rng.normal(size=(m, 3)) if k % 2 else np.outer(signs[int(np.argmax(norms))], rng.normal(size=3))
+            R = float(np.linalg.norm(X, axis=1).max())
+            left = float(np.linalg.norm(X.T @ A @ X, 2)) / R**2
+            largest = max(largest, left / float(norms.max()))
+            euclidean = max(euclidean, left / float(np.linalg.norm(A, 2)))
+        values = {"largest_ratio": largest, "with_euclidean": euclidean}
+        yield from _numbers("lists-appendix-i", f"{m} documents", values, m=m)

@@ -1,0 +1,208 @@
+"""How far apart are empirical and true risk over a grid of queries and documents, loss by loss?
+
+`lists`, Theorems 5, 6, 9 and 17 and equation 8. A repetition draws the queries of the largest sample once; smaller
+samples are its first queries, and other lists of the same queries have other documents. From every loss its
+smallest value is subtracted, which is the entropy of the labels for ListNet and 0 for all others.
+
+Risks are measured in two steps. The best ranker is fitted to another sample and measured on a very large one, which is
+cheap, because it is only one ranker. All others are measured on the held-out sample together with the best one, query
+by query; what this sample says of the best ranker is then replaced by what the large one says (``held_out``).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pipeline_lib.core import progress
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import Axis, Role, generator
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.rows import Row
+from pipeline_lib.experiment import Cell, Experiment, Job, Step
+from pipeline_lib.learners import erm, ogd
+from pipeline_lib.papers.lists import held_out, trained
+from pipeline_lib.papers.lists.grid import summary
+from pipeline_lib.papers.lists.grid.settings import Bound, CellSummary, GridSettings, Measured, OnData, PowerLaw
+from pipeline_lib.papers.lists.real.experiment import RealRanker
+from pipeline_lib.papers.lists.trained import Ranker
+from pipeline_lib.sources.population import Population, Queries
+from pipeline_lib.surrogates.base import Surrogate
+
+_LOG = logging.getLogger(__name__)
+
+# The best ranker of the ball is fitted to as many documents as the others are measured on, but to no more than these
+# where the loss is not convex, since that takes several descents.
+DOCUMENTS_FOR_RESTARTS = 100_000
+DOCUMENTS_PER_BLOCK = 50_000
+
+
+def measure(job: Job) -> Iterator[Measured]:
+    """The rankers of one loss: for every population, m, n, repetition and learner."""
+    settings, name = job.settings, job.cell["loss"]
+    for m in progress.counted(settings.lengths, _LOG, "lengths of lists"):
+        yield from measured(Slice(settings, name, "noisy", m, job.seed))
+    if name in settings.realisable_losses:
+        for m in settings.realisable_lengths:
+            yield from measured(Slice(settings, name, "realisable", m, job.seed))
+
+
+def join(job: Job) -> Iterator[Row]:
+    """The tables of all losses: cells, the same on data sets, bounds, and fitted powers."""
+    yield from summary.joined(job.settings, job.rows(Measured))
+    yield from summary.on_data(job.rows(RealRanker))
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What all cells with one loss, population and m have in common."""
+
+    settings: GridSettings
+    name: str
+    kind: str
+    m: int
+    seed: int
+
+    @cached_property
+    def loss(self) -> Surrogate:
+        """The surrogate."""
+        return self.settings.loss(self.name)
+
+    @cached_property
+    def population(self) -> Population:
+        """Where samples come from."""
+        return self.settings.population(self.kind)
+
+    @cached_property
+    def lipschitz(self) -> float:
+        """G for lists of m documents with scores up to W2 R_X."""
+        S = self.settings.radius * self.population.feature_norm
+        return self.loss.lipschitz(self.m, self.population.settings.y_max, score_bound=S)
+
+    def queries(self, role: Role, n: int, *axes: Axis) -> Queries:
+        """n queries, which depend neither on m nor on the loss."""
+        rng = generator(self.seed, "lists-grid", self.kind, "queries", *axes, role=role)
+        return self.population.draw_queries(n, rng)
+
+    def sample(self, role: Role, n: int, *axes: Axis) -> RankingData:
+        """These queries with m documents each, which do not depend on the loss."""
+        documents = generator(self.seed, "lists-grid", self.kind, "documents", self.m, *axes, role=role)
+        return self.population.draw_documents(self.queries(role, n, *axes), self.m, documents)
+
+
+def measured(part: Slice) -> Iterator[Measured]:
+    """Train on every sample of the slice, then measure all rankers on one held-out sample."""
+    settings, sizes = part.settings, part.settings.queries_of(part.m)
+    if not sizes:
+        return
+    reference = part.sample("reference", settings.reference_queries(part.m), "reference")
+    held = part.sample("test", settings.held_out_queries(part.m), "held out").in_role("test")
+    levels = part.queries("test", settings.held_out_queries(part.m), "held out").level
+    best = _best(part)
+    known = held_out.risk_of_one(part.loss, _scored_by(part, best))
+    rankers: list[tuple[int, int, Ranker]] = []
+    repetitions = range(settings.repetitions_of(part.m))
+    for repetition in progress.counted(repetitions, _LOG, f"{part.kind} samples of {part.name}, m = {part.m},"):
+        whole = part.sample("train", sizes[-1], "sample", repetition)
+        for n in sizes:
+            sample, seed = whole.take(np.arange(n)), (part.seed, "lists-grid", part.name, part.m, n, repetition)
+            rankers += [(n, repetition, ranker) for ranker in _rankers(part, sample, reference, known.value, seed)]
+    found = held_out.risks(part.loss, held, np.column_stack([ranker.w for *_, ranker in rankers]), best, levels, known)
+    # A ranker that happens to be better than the one taken for the best replaces it.
+    lowest = min(0.0, float(found.difference.min()))
+    for k, (n, repetition, ranker) in enumerate(rankers):
+        yield Measured(
+            loss=part.name,
+            population=part.kind,
+            m=part.m,
+            n=n,
+            repetition=repetition,
+            learner=ranker.learner,
+            empirical=ranker.empirical,
+            risk=found.value[k],
+            risk_error=found.standard_error[k],
+            excess=found.difference[k] - lowest,
+            excess_error=found.difference_error[k],
+            optimal_risk=known.value + lowest,
+            optimal_risk_error=known.standard_error,
+            certified_gap=ranker.certified_gap,
+        )
+
+
+def _best(part: Slice) -> Floats:
+    # On another sample than those on which it is measured, where it would look better than it is.
+    documents = part.settings.held_out_documents
+    if not part.loss.convex:
+        documents = min(documents, DOCUMENTS_FOR_RESTARTS)
+    sample = part.sample("reference", max(2, documents // part.m), "best")
+    return erm.fit(sample, part.loss, l2=0.0, radius=part.settings.radius, tol=part.settings.tol, seed=part.seed).w
+
+
+def _scored_by(part: Slice, w: Floats) -> Iterator[held_out.Scored]:
+    # Drawn and scored block by block: memory does not grow with the sample.
+    left, block = part.settings.best_ranker_queries(part.m), max(1, DOCUMENTS_PER_BLOCK // part.m)
+    rng = generator(part.seed, "lists-grid", part.kind, "best ranker", part.m, role="truth")
+    while left:
+        queries = part.population.draw_queries(min(block, left), rng)
+        data = part.population.draw_documents(queries, part.m, rng)
+        scores = data.X.astype(np.float64) @ w
+        yield held_out.Scored(scores[None, :], data.y, data.offsets, queries.level)
+        left -= len(queries)
+
+
+def _rankers(
+    part: Slice, sample: RankingData, fresh: RankingData, optimum: float, seed: tuple[Axis, ...]
+) -> Iterator[Ranker]:
+    loss, radius, R = part.loss, part.settings.radius, part.population.feature_norm
+    shape: dict[str, Any] = {"radius": radius, "feature_norm": R, "lipschitz": part.lipschitz}
+    yield from trained.rankers(loss, sample, fresh, part.settings, **shape, seed=seed)
+    if loss.convex and loss.smooth:
+        H = R**2 * loss.smoothness(part.m, part.population.settings.y_max, score_bound=radius * R)
+        step = ogd.smooth_step(sample.n_queries, radius=radius, smoothness=H, optimal_risk=max(optimum, 0.0))
+        yield trained.measured("smooth-ogd", ogd.run(sample, loss, step=step, radius=radius).average, loss, sample)
+
+
+def _measuring_seconds(settings: GridSettings, cell: Cell) -> float:
+    trained_on = sum(settings.repetitions_of(m) * m * sum(settings.queries_of(m)) for m in settings.lengths)
+    # At most: on both populations.
+    best_ranker = settings.best_ranker_documents * (len(settings.lengths) + len(settings.realisable_lengths))
+    return 1e-5 * trained_on + 1.5e-7 * best_ranker
+
+
+def _megabytes(settings: GridSettings) -> float:
+    return 6e-4 * max((n * m for m in settings.lengths for n in settings.queries_of(m)), default=0)
+
+
+def _surrogates(settings: GridSettings) -> list[str]:
+    return [loss.surrogate for loss in settings.losses]
+
+
+EXPERIMENT = Experiment(
+    GridSettings,
+    (
+        Step(
+            "grid",
+            measure,
+            rows=(Measured,),
+            divided={"loss": lambda settings: [loss.name for loss in settings.losses]},
+            surrogates=_surrogates,
+            cost=Cost(2.0, start_mb=900.0),
+            seconds=_measuring_seconds,
+            megabytes=_megabytes,
+        ),
+        Step(
+            "summary",
+            join,
+            reads=(Measured, RealRanker),
+            rows=(CellSummary, OnData, Bound, PowerLaw),
+            surrogates=_surrogates,
+            cost=Cost(1.0),
+        ),
+    ),
+)

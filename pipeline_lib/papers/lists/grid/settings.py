@@ -1,0 +1,215 @@
+"""What is asked of the grid of `lists`, and what are the rows of its tables?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import model_validator
+
+from pipeline_lib import surrogates
+from pipeline_lib.core.errors import ConfigurationError, hint
+from pipeline_lib.core.settings import Positive, Settings, Sizes, Text, Whole
+from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.papers.lists.losses import Losses, LossSettings
+from pipeline_lib.papers.lists.trained import TrainingSettings
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.sources.population_settings import WithoutDocuments
+from pipeline_lib.surrogates.base import Surrogate
+
+
+class PopulationsSettings(Settings):
+    """The two populations, as overrides of the defaults (docs/population.md); lengths are set by the grid."""
+
+    noisy: WithoutDocuments = Field({"features": 10}, description="population on which all losses are measured")
+    realisable: WithoutDocuments = Field(
+        {"features": 10, "noise": 0, "query_noise": 0, "margin": 0.4999},
+        description="population on which ListNet reaches L* = 0",
+    )
+
+
+class GridSettings(TrainingSettings):
+    """Gap and excess risk for every loss over a grid of n and m, on a population of known risks."""
+
+    queries: Sizes = Field((50, 200, 800, 3200), description="values of n, the number of queries")
+    lengths: Sizes = Field((5, 20, 80, 320), description="values of m, the number of documents per query")
+    documents_at_most: Whole = Field(16000, description="cells (n, m) with more documents, n m, are left out")
+    repetitions: Whole = Field(20, ge=2, description="number of samples for every cell (n, m)")
+    rate_repetitions: Whole = Field(40, ge=2, description="so many for the shortest lists, where rates in n are fitted")
+    held_out_documents: Whole = Field(300000, description="documents on which all rankers are measured, for every m")
+    held_out_queries_at_least: Whole = Field(1250, ge=2, description="smallest number of held-out queries, for every m")
+    best_ranker_documents: Whole = Field(3000000, description="documents on which the best ranker alone is measured")
+    radius: Positive = Field(2.5, description="W2 in ||w||_2 <= W2")
+    reference_documents: Whole = Field(
+        100000,
+        description="number of documents that stand for the population in that search; if that is fewer than twice as "
+        "many queries as in the largest sample, so many",
+    )
+    populations: PopulationsSettings = Field(
+        PopulationsSettings(),
+        description="overrides of the population's defaults (docs/population.md); the grid sets the documents",
+    )
+    realisable_lengths: Sizes = Field((5,), description="values of m on the realisable population")
+    realisable_losses: tuple[Text, ...] = Field(("listnet",), description="losses measured on that population")
+    losses: Losses = Field(
+        (
+            LossSettings(name="listnet", surrogate="listnet"),
+            LossSettings(name="smooth-dcg", surrogate="smooth-dcg", options={"sign": "regret"}),
+            LossSettings(name="slam", surrogate="slam-ndcg"),
+            LossSettings(name="ranksvm-sum", surrogate="ranksvm"),
+            LossSettings(name="ranksvm-mean", surrogate="ranksvm", options={"normalisation": "mean"}),
+            LossSettings(name="squared", surrogate="squared"),
+        ),
+        description="the losses, one job for each; `options` are passed to the surrogate",
+    )
+
+    @model_validator(mode="after")
+    def _best_ranker_is_measured_longest(self) -> Self:
+        if self.best_ranker_documents < self.held_out_documents:
+            raise ValueError(
+                f"best_ranker_documents: expected no fewer than the {self.held_out_documents} of held_out_documents, "
+                f"found {self.best_ranker_documents}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _realisable_losses_are_measured(self) -> Self:
+        names = [loss.name for loss in self.losses]
+        for name in self.realisable_losses:
+            if name not in names:
+                raise ValueError(f"realisable_losses: unknown loss {name!r}; {hint(name, names)}")
+        return self
+
+    def queries_of(self, m: int) -> list[int]:
+        """The n of the grid that lists of m documents are measured with."""
+        return [n for n in self.queries if n * m <= self.documents_at_most]
+
+    def repetitions_of(self, m: int) -> int:
+        """Samples of every cell with lists of m documents."""
+        return self.rate_repetitions if m == self.lengths[0] else self.repetitions
+
+    def held_out_queries(self, m: int) -> int:
+        """Queries of the sample on which all rankers are measured."""
+        return max(self.held_out_queries_at_least, self.held_out_documents // m)
+
+    def reference_queries(self, m: int) -> int:
+        """Queries of the sample that stands for the population in the search for the worst gap."""
+        return max(2 * self.queries_of(m)[-1], self.reference_documents // m)
+
+    def best_ranker_queries(self, m: int) -> int:
+        """Queries of the sample on which the best ranker is measured."""
+        return max(self.held_out_queries_at_least, self.best_ranker_documents // m)
+
+    def loss(self, name: str) -> Surrogate:
+        """The surrogate of the loss called ``name``; ConfigurationError where there is none."""
+        for entry in self.losses:
+            if entry.name == name:
+                return surrogates.create(entry.surrogate, **entry.options)
+        raise ConfigurationError(f"unknown loss {name!r}; {hint(name, [entry.name for entry in self.losses])}")
+
+    def population(self, kind: str) -> Population:
+        """The population ``noisy`` or ``realisable``."""
+        return Population(PopulationSettings.from_mapping(getattr(self.populations, kind)))
+
+
+class Cell(Row):
+    """A loss, a population, and a size of samples."""
+
+    loss: str = Field(description="name of the loss in the settings")
+    population: str = Field(description="noisy or realisable")
+    m: int = Field(description="documents of each query")
+    n: int = Field(description="queries of the sample")
+
+
+class Measured(Cell, table="slices/lists-grid/{loss}"):
+    """One ranker of one repetition. From every loss its smallest value is subtracted."""
+
+    repetition: int = Field(description="number of the repetition, from 0")
+    learner: str = Field(description="erm, worst (by search for the largest gap), rerm, ogd or smooth-ogd")
+    empirical: float = Field(description="mean loss on the sample")
+    risk: float = Field(description="risk, on the held-out sample with its controls")
+    risk_error: float = Field(description="standard error of the risk")
+    excess: float = Field(description="risk less that of the best known ranker of the ball, on the same queries")
+    excess_error: float = Field(description="standard error of that difference")
+    optimal_risk: float = Field(description="risk of the best known ranker of the ball")
+    optimal_risk_error: float = Field(description="its standard error")
+    certified_gap: float | None = Field(description="certified relative gap to the minimum, for convex losses")
+
+    @property
+    def gap(self) -> float:
+        """L - Lhat."""
+        return self.risk - self.empirical
+
+
+class CellSummary(Cell, table="tables/lists-cells"):
+    """What one learner does in one cell, over the repetitions, and the bounds there.
+
+    Intervals of means combine Student's over repetitions with the error of the held-out sample; those of a largest
+    number are that of its own standard error.
+    """
+
+    learner: str = Field(description="erm, worst (by search for the largest gap), rerm, ogd or smooth-ogd")
+    repetitions: int = Field(description="samples in the means")
+    gap: Interval = Field(description="mean of L - Lhat with its 95 % interval")
+    gap_size: Interval = Field(description="mean of |L - Lhat| with its 95 % interval")
+    largest_gap: Interval = Field(description="largest L - Lhat of a repetition with its 95 % interval")
+    excess: Interval = Field(description="mean excess risk with its 95 % interval")
+    optimal_risk: float = Field(description="risk of the best known ranker of the ball, at least 0")
+    optimal_risk_error: float = Field(description="its standard error")
+    risk_error: float = Field(description="largest standard error of a risk")
+    relative_risk_error: float | None = Field(description="largest of these over its risk; none if all risks are 0")
+    largest_certified_gap: float | None = Field(description="largest certified relative gap of a minimiser")
+    loss_bound: float = Field(description="B, the largest loss of the class")
+    chapelle_wu: float | None = Field(description="Chapelle and Wu's bound")
+    bound_ogd: float | None = Field(description="Theorem 5, for convex losses")
+    bound_rerm: float | None = Field(description="Theorem 6, for convex losses")
+    bound_erm: float = Field(description="Theorem 9, closed form")
+    bound_erm_integral: float = Field(description="Theorem 9 by the entropy integral")
+    bound_smooth_ogd: float | None = Field(description="equation 8, for smooth convex losses")
+    bound_optimistic: float | None = Field(description="Theorem 17 at the mean empirical risk, for smooth losses")
+    largest_excess: Interval = Field(description="largest excess risk of a repetition with its 95 % interval")
+    excess_bound_erm: float = Field(description="second half of Theorem 9, closed form")
+    excess_bound_erm_integral: float = Field(description="second half of Theorem 9 by the entropy integral")
+    nearest_gap: Interval | None = Field(description="gap nearest to Theorem 17 at its own empirical risk")
+    nearest_optimistic: float | None = Field(description="Theorem 17 there")
+
+
+class OnData(Row, table="tables/lists-on-data"):
+    """What one learner does on a data set with one loss, m and n, over the repetitions."""
+
+    dataset: str = Field(description="name of the data set")
+    loss: str = Field(description="name of the loss in the settings")
+    m: int = Field(description="documents of each query, at most")
+    n: int = Field(description="queries of the sample")
+    learner: str = Field(description="erm, worst (by search for the largest gap), rerm or ogd")
+    repetitions: int = Field(description="samples in the means")
+    excess: Interval = Field(description="mean excess risk with its 95 % interval")
+    largest_excess: Interval = Field(description="largest excess risk of a repetition with its 95 % interval")
+    largest_gap: Interval = Field(description="largest L - Lhat of a repetition with its 95 % interval")
+    excess_bound: float | None = Field(description="the bound on the excess risk of this learner")
+    bound: float = Field(description="Theorem 9")
+    loss_bound: float = Field(description="B, the largest loss of the class")
+
+
+class Bound(Cell, table="tables/lists-bounds"):
+    """A bound at the largest n of the grid, and from which n it says something."""
+
+    bound: str = Field(description="name of the bound in theory.list_bounds")
+    value: float = Field(description="what the bound adds to the empirical or to the optimal risk")
+    loss_bound: float = Field(description="B, the largest loss of the class")
+    vacuous: bool = Field(description="whether the value is at least B")
+    optimal_risk: float = Field(description="risk of the best known ranker, which stands for the risk that it needs")
+    not_vacuous_from: int | None = Field(description="smallest n at which the value is below B; none beyond 10^15")
+    beats_theorem_9_from: int | None = Field(description="smallest n, up to 10^15, with Theorem 17 below 9")
+
+
+class PowerLaw(Row, table="tables/lists-exponents"):
+    """A power of m or n fitted to measured gaps, excess risks, or a term of a bound."""
+
+    axis: str = Field(description="what grows: m or n")
+    loss: str = Field(description="name of the loss in the settings")
+    population: str = Field(description="noisy or realisable")
+    learner: str = Field(description="learner whose rankers are measured; empty for a bound")
+    statistic: str = Field(description="gap (mean |L - Lhat|), excess risk, or Chapelle-Wu term")
+    fixed: int = Field(description="the number that stays: n along m, m along n")
+    points: str = Field(description="values of m or n, with commas between them and between thousands")
+    slope: Annotated[Interval, LOW_HIGH] = Field(description="exponent with its 95 % interval, held-out error included")

@@ -1,0 +1,396 @@
+"""From which length of list on are the bounds in the maximum norm smaller, and must they grow with it at all?
+
+The bounds on the gap L - Lhat of all rankers of a ball, for ListNet and SmoothDCG@1, are compared in two ways: with the
+constants that `lists` and Chapelle and Wu print, and with the best that are known (``theory.list_lengths``, exact
+suprema for the Lipschitz constants, McDiarmid's inequality once). The bounds without m are compared with gaps that are
+known exactly: a query has one relevant document with the feature eps, eps = 1 or -1 with probability 1/2, and m - 1
+others with -eps; the loss is phi(eps w), so that the gap of w is |c| times the odd part of phi, c = mean of eps, and a
+sample is one binomial number. That other losses need the logarithm of m is seen at the highest irrelevant document
+(:mod:`pipeline_lib.papers.lists.known_gaps`), with W2 R_X = 1.
+
+The inequality behind Proposition 15 says how far apart the losses of two rankers of small empirical risk can be. For a
+non-negative loss with the smoothness constant H in the maximum norm, and rankers w, w' with Lhat <= r, appendix K
+derives from Lemma 14
+
+    d_2(w, w')  <=  sqrt(12 H r) max over queries of ||X w - X w'||_inf,
+
+with d_2 the root of the mean squared difference of the losses. For the squared loss of one document, (s - y)^2 with H =
+2, scores near each other on all queries attain a share of sqrt(1/6) of the right side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from typing import Annotated, Any
+
+import numpy as np
+from scipy import stats
+
+from pipeline_lib import surrogates
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Positives, Probability, Rising, Settings, Sizes, Whole, at_least
+from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.experiment import Experiment, Job, Step
+from pipeline_lib.papers.lists.intervals import FITTED, of_power
+from pipeline_lib.papers.lists.known_gaps import gap_at, mean_gap, misled, quantile_of_mean_sign
+from pipeline_lib.papers.lists.lengths import listwise
+from pipeline_lib.surrogates.base import Surrogate
+from pipeline_lib.theory import list_bounds, list_lengths
+from pipeline_lib.theory.constants import supremum
+
+LOSSES: dict[str, dict[str, Any]] = {"listnet": {}, "smooth-dcg": {"sign": "regret"}}
+"""The surrogates whose bounds are compared, with the options that make them losses that are not negative."""
+PRINTED, BEST = "chapelle-wu", "chapelle-wu, best constants"
+IN_THE_MAXIMUM_NORM = ("theorem 9", "theorem 9, shorter chain", "free of m")
+BOUNDS = (PRINTED, BEST, *IN_THE_MAXIMUM_NORM, "worst coordinate", "one score at a time")
+"""``worst coordinate`` is sqrt(m) G times the average of one score: the shape of the contraction of Foster and Rakhlin
+(2019) for any vector-valued functions. With the constant 1 and without its logarithms it is no bound."""
+WEIGHTS = 401
+"""The number of rankers among which the largest gap is taken; both ends of the ball are among them."""
+ONE: dict[str, Any] = {"lipschitz": 1.0, "radius": 1.0, "feature_norm": 1.0}
+"""The constants of the highest irrelevant document."""
+LOCAL: dict[str, dict[str, Any]] = {"squared": {}, **LOSSES}
+LOCAL_QUERIES, LOCAL_LABEL, LOCAL_SCORES = 4, 2, 2.0
+"""Queries, largest label and largest score of the pairs on which the inequality behind Proposition 15 is tried."""
+
+
+class LengthsSettings(Settings):
+    """Bounds against the length of lists: Chapelle and Wu's, those of the paper, and bounds without m."""
+
+    queries: Rising = Field((1000, 10**4, 10**5, 10**6), description="values of n at which bounds are compared")
+    lengths: Rising = Field(
+        (2, 10, 30, 100, 300, 1000, 3000, 10**4, 10**5, 10**6), description="values of m at which bounds are compared"
+    )
+    scores: Positives = Field((0.1, 1.0, 2.0, 5.0), description="largest scores W2 R_X of the classes")
+    y_max: Whole = Field(4, le=30, description="largest label")
+    delta: Probability = Field(0.05, le=0.05, description="bounds hold with probability 1 - delta")
+    rare: Probability = Field(1e-6, le=0.05, description="delta for the bounds without m, whose gaps are exact")
+    exact_queries: Rising = Field((100, 10**4, 10**6), description="values of n for exact gaps")
+    exact_lengths: Sizes = Field((2, 10, 100, 1000), description="values of m for exact gaps")
+    exact_scores: Positives = Field((0.01, 0.1, 0.5, 1.0), description="largest scores for exact gaps")
+    exact_y_max: Whole = Field(20, le=30, description="label of ListNet's relevant document there")
+    largest_losses: Positives = Field((1.0, 10.0, 100.0), description="values of B for a loss that no ranker changes")
+    highest_queries: Whole = Field(1000, ge=100, description="n for the loss of the highest irrelevant document")
+    highest_lengths: Annotated[Sizes, FITTED] = Field(
+        (10**2, 10**4, 10**6, 10**8, 10**10, 10**12, 10**15), description="values of m there"
+    )
+    misled_queries: Rising = Field((8, 12, 16), description="values of n for its minimisers")
+    misled_lengths: Sizes = Field((2, 1000, 20_000, 200_000), description="values of m for them")
+    local_lengths: Rising = Field((1, 2, 10), description="values of m for the inequality behind Proposition 15")
+    local_pairs: Whole = Field(300, description="number of pairs of score vectors for every loss and m there")
+    listwise_lengths: Annotated[Rising, at_least(3), FITTED] = Field(
+        (10, 20, 50, 100, 200), description="values of m for the constants of ListMLE, ListNet and RankCosine"
+    )
+
+
+class LengthBound(Row, table="tables/lists-length-bounds"):
+    """One bound on the gap of all rankers of a ball."""
+
+    loss: str = Field(description="surrogate: listnet or smooth-dcg")
+    scores: float = Field(description="W2 R_X, the largest score of the class")
+    n: int = Field(description="queries of the sample")
+    m: int = Field(description="documents of each query")
+    bound: str = Field(description="which bound; worst coordinate is the shape of a bound, with the constant 1")
+    value: float = Field(description="what it says of L - Lhat, with probability 1 - delta")
+    spread: float = Field(description="largest difference of one ranker's losses on two queries")
+
+
+class Crossing(Row, table="tables/lists-crossings"):
+    """From which length of list on one bound is below another."""
+
+    loss: str = Field(description="surrogate: listnet or smooth-dcg")
+    scores: float = Field(description="W2 R_X, the largest score of the class")
+    n: int = Field(description="queries of the sample")
+    bound: str = Field(description="a bound in the maximum norm, or without m")
+    against: str = Field(description="Chapelle and Wu's bound, as printed or with the best constants")
+    m: int | None = Field(description="the smallest m at which the former is below the latter; none up to 10^15")
+    value: float | None = Field(description="the former there")
+    informative: bool | None = Field(description="whether that is below the largest difference of losses")
+
+
+class FreeOfLength(Row, table="tables/lists-free"):
+    """An exact gap of lists with one relevant document, and the bound without m."""
+
+    loss: str = Field(description="surrogate: listnet or smooth-dcg")
+    scores: float = Field(description="W2 R_X, the largest score of the class")
+    m: int = Field(description="documents of each query")
+    n: int = Field(description="queries of the sample")
+    gap: float = Field(description="the least number that the largest gap exceeds with probability at most `rare`")
+    average: float = Field(description="bound on the Rademacher average, without m")
+    bound: float = Field(description="bound on the gap without m, with probability 1 - `rare`")
+    spread: float = Field(description="largest difference of one ranker's losses on two queries")
+
+
+class HighestGap(Row, table="tables/lists-logarithm"):
+    """Gaps of the highest irrelevant document among m, and bounds on them."""
+
+    n: int = Field(description="queries of the sample")
+    m: int = Field(description="documents of each query")
+    mean_gap: float = Field(description="expectation of a lower bound on the largest gap, attained by rankers W2 e_j")
+    gap: float = Field(description="the least number that this exceeds with probability at most delta")
+    theorem_9: float = Field(description="Theorem 9")
+    shorter_chain: float = Field(description="the bound by a chain of coverings, with its constants")
+    free_of_m: float = Field(description="what the bound would be with a Rademacher average of 1/sqrt(n)")
+
+
+class Misled(Row, table="tables/lists-misled"):
+    """Expected excess risks of two minimisers of the highest irrelevant document, and the bounds for learners."""
+
+    n: int = Field(description="queries of the sample")
+    m: int = Field(description="documents of each query")
+    minimiser: float = Field(description="of the worst minimiser of the empirical risk over the ball, at least")
+    regularised: float = Field(description="of the regularised minimiser, 0")
+    theorem_5: float = Field(description="Theorem 5, for online gradient descent")
+    theorem_6: float = Field(description="Theorem 6, for the regularised minimiser")
+    largest_excess: float = Field(description="largest excess risk of a ranker W2 e_j")
+
+
+class Listwise(Row, table="tables/lists-listwise"):
+    """One constant of one of the losses of Lan et al., as a formula and by search."""
+
+    loss: str = Field(description="listnet, listmle or rankcosine")
+    constant: str = Field(description="lipschitz-linf: largest l1 norm of a gradient; partial: largest entry of one")
+    m: int = Field(description="documents of the list")
+    exact: float | None = Field(description="supremum over all scores and labels, where it is known")
+    searched: float = Field(description="largest value on the lists that were tried")
+
+
+class LengthPower(Row, table="tables/lists-length-powers"):
+    """A power of the length of lists, or of its logarithm, fitted to values at several lengths."""
+
+    axis: str = Field(description="m or ln m")
+    case: str = Field(description="what grows: a loss and its constant, or the gap of the highest irrelevant document")
+    slope: Annotated[Interval, LOW_HIGH] = Field(description="fitted exponent with its 95 % interval of least squares")
+
+
+class Unbounded(Row, table="tables/lists-unbounded"):
+    """How often a loss from 0 to B that no ranker changes exceeds three versions of Chapelle and Wu's bound."""
+
+    largest_loss: float = Field(description="B")
+    n: int = Field(description="queries of the sample")
+    as_printed: float = Field(description="probability that the gap exceeds sqrt(8 log(1/delta)/n)")
+    times_largest: float = Field(description="probability that it exceeds B times that")
+    an_eighth: float = Field(description="probability that it exceeds B/8 times that")
+    delta: float = Field(description="probability with which the bound may fail")
+
+
+class Local(Row, table="tables/lists-local"):
+    """How near random pairs of rankers come to the inequality behind Proposition 15."""
+
+    loss: str = Field(description="surrogate: squared, listnet or smooth-dcg")
+    m: int = Field(description="documents of each query")
+    largest_ratio: float = Field(description="largest ratio of the left side to the right one")
+
+
+def measure(job: Job) -> Iterator[Row]:
+    """The rows of all tables."""
+    settings, seed = job.settings, job.seed
+    yield from bounds(settings)
+    yield from gaps(settings)
+    yield from unbounded(settings)
+    yield from highest_document(settings)
+    yield from listwise_constants(settings, seed)
+    yield from local(settings, seed)
+
+
+class Class:
+    """The losses of ListNet, or of SmoothDCG@1 with sigma = 1, over a ball, with all constants of its bounds.
+
+    ``scores`` is W2 R_X; ``printed`` has the constants that `lists` states, G as G^CW as well (sections 3.1, 3.2);
+    ``linf``, ``l2`` and ``partial`` are the best known constants in the maximum and in the Euclidean norm and of one
+    score; ``spread`` is the largest difference of the losses of one ranker on two queries; ``average`` bounds the
+    Rademacher average for n queries.
+    """
+
+    def __init__(self, name: str, scores: float, y_max: int) -> None:
+        self.scores, loss = scores, surrogates.create(name, **LOSSES[name])
+        self.printed = list_bounds.of_surrogate("erm", loss, m=2, y_max=y_max, radius=scores, feature_norm=1.0)
+        # Suprema over lists of every length: ListNet's approach 2, sqrt(2) and 1 (errata, letters I and J).
+        self.linf, self.l2, self.partial, self.spread = 2.0, math.sqrt(2.0), 1.0, 4.0 * scores
+        self.average: Callable[..., float] = partial(list_lengths.of_listnet, scores=scores)
+        if name == "smooth-dcg":
+            linf, l2 = supremum(loss, 2, y_max, "lipschitz-linf"), supremum(loss, 2, y_max, "lipschitz-l2")
+            known: Any = linf, l2, loss.bound(2, y_max, scores)
+            self.linf, self.l2, self.spread = known
+            # The partial derivative p (1 - p) times the gain is at most a quarter of it: half of G.
+            self.partial = 0.5 * self.linf
+            self.average = partial(list_lengths.of_smooth_dcg, scores=scores, largest_gain=self.spread)
+
+    def bound(self, name: str, n: int, m: int, delta: float) -> float:
+        """The bound ``name`` on the gap of all rankers."""
+        given: dict[str, Any] = {"radius": self.scores, "feature_norm": 1.0}
+        if name == PRINTED:
+            # For losses up to B, the second term is B times that for losses up to 1.
+            term = list_bounds.complexity_of_chapelle_wu(n=n, m=m, lipschitz_l2=self.printed["lipschitz"], **given)
+            return term + float(self.printed["loss_bound"]) * math.sqrt(8.0 * math.log(1.0 / delta) / n)
+        if name == "theorem 9":
+            return list_bounds.evaluate("erm", n=n, m=m, delta=delta, **given, **self.printed)
+        shape: dict[str, Any] = {"n": n, "scores": self.scores}
+        average = {
+            BEST: lambda: list_lengths.by_euclidean_norm(m=m, lipschitz_l2=self.l2, **shape),
+            "theorem 9, shorter chain": lambda: list_lengths.by_chain(m=m, lipschitz=self.linf, **shape),
+            "free of m": lambda: self.average(n=n),
+            "worst coordinate": lambda: list_lengths.by_coordinates(m=math.sqrt(m), partial=self.linf, **shape),
+            "one score at a time": lambda: list_lengths.by_coordinates(m=m, partial=self.partial, **shape),
+        }[name]()
+        return list_lengths.deviation(average, n=n, spread=self.spread, delta=delta)
+
+
+def bounds(settings: LengthsSettings) -> Iterator[LengthBound | Crossing]:
+    """All bounds at every n and m, and the smallest m from which a bound is below each of Chapelle and Wu's.
+
+    Theirs over another one increases with m: sqrt(m) against a logarithm or nothing.
+    """
+    for loss, scores in product(LOSSES, settings.scores):
+        group = Class(loss, scores, settings.y_max)
+        for n in settings.queries:
+            case: dict[str, Any] = {"loss": loss, "scores": scores, "n": n}
+            for m, name in product(settings.lengths, BOUNDS):
+                value = group.bound(name, n, m, settings.delta)
+                yield LengthBound(**case, m=m, bound=name, value=value, spread=group.spread)
+            for name, against in product(IN_THE_MAXIMUM_NORM, (PRINTED, BEST)):
+                sides = (partial(group.bound, one, n, delta=settings.delta) for one in (name, against))
+                first = list_bounds.first_below(*sides)
+                at = None if first is None else group.bound(name, n, first, settings.delta)
+                below = None if at is None else at < group.spread
+                yield Crossing(**case, bound=name, against=against, m=first, value=at, informative=below)
+
+
+def odd_part(loss: Surrogate, m: int, y_max: int, scores: float) -> float:
+    """The largest odd part of the loss of one relevant document with the score t and m - 1 others with -t, |t| <= a.
+
+    Example
+    -------
+    >>> from pipeline_lib import surrogates
+    >>> round(odd_part(surrogates.create("listnet"), 1000, 20, 0.01), 4)
+    0.02
+    """
+    t = np.linspace(-scores, scores, WEIGHTS)
+    signs = np.array([1.0] + [-1.0] * (m - 1))
+    y = np.zeros((WEIGHTS, m), np.int32)
+    y[:, 0] = y_max
+    offsets = np.arange(WEIGHTS + 1, dtype=np.int64) * m
+    values = loss.unchecked((t[:, None] * signs).ravel(), y.ravel(), offsets)[0]
+    return float(np.abs(0.5 * (values - values[::-1])).max())
+
+
+def gaps(settings: LengthsSettings) -> Iterator[FreeOfLength]:
+    """Exact gaps and the bounds without m."""
+    for (name, options), scores in product(LOSSES.items(), settings.exact_scores):
+        # A large label concentrates P(y) of ListNet on the relevant document; SmoothDCG is scaled by its gain.
+        y_max = settings.exact_y_max if name == "listnet" else settings.y_max
+        group = Class(name, scores, y_max)
+        for m in settings.exact_lengths:
+            odd = odd_part(surrogates.create(name, **options), m, y_max, scores)
+            for n in settings.exact_queries:
+                average = group.average(n=n)
+                yield FreeOfLength(
+                    loss=name,
+                    scores=scores,
+                    m=m,
+                    n=n,
+                    gap=odd * quantile_of_mean_sign(n, settings.rare),
+                    average=average,
+                    bound=list_lengths.deviation(average, n=n, spread=group.spread, delta=settings.rare),
+                    spread=group.spread,
+                )
+
+
+def highest_document(settings: LengthsSettings) -> Iterator[HighestGap | LengthPower | Misled]:
+    """The highest irrelevant document: gaps and the power of ln m, and two minimisers beside Theorems 5 and 6."""
+    n, delta, means = settings.highest_queries, settings.delta, []
+    for m in settings.highest_lengths:
+        chain = list_lengths.by_chain(n=n, m=m, lipschitz=1.0, scores=1.0)
+        means.append(mean_gap(n, m))
+        yield HighestGap(
+            n=n,
+            m=m,
+            mean_gap=means[-1],
+            gap=gap_at(n, m, delta),
+            theorem_9=list_bounds.evaluate("erm", n=n, m=m, loss_bound=1.0, delta=delta, **ONE),
+            shorter_chain=list_lengths.deviation(chain, n=n, spread=1.0, delta=delta),
+            free_of_m=list_lengths.deviation(1.0 / math.sqrt(n), n=n, spread=1.0, delta=delta),
+        )
+    slope = of_power([math.log(m) for m in settings.highest_lengths], means)
+    yield LengthPower(axis="ln m", case="highest irrelevant document", slope=slope)
+    for n, m in product(settings.misled_queries, settings.misled_lengths):
+        stated = {f"theorem_{k}": list_bounds.evaluate(name, n=n, m=m, **ONE) for k, name in ((5, "ogd"), (6, "rerm"))}
+        yield Misled(n=n, m=m, minimiser=0.5 * misled(n, m), regularised=0.0, **stated, largest_excess=0.5)
+
+
+def unbounded(settings: LengthsSettings) -> Iterator[Unbounded]:
+    """How often a loss that no ranker changes exceeds Chapelle and Wu's bound.
+
+    The loss is B if the first document is relevant, which it is with probability 1/2, and 0 elsewhere: G = 0, and the
+    gap of every ranker is B (1/2 - K/n) with K ~ Binomial(n, 1/2).
+    """
+    for largest, n in product(settings.largest_losses, settings.exact_queries):
+        case: dict[str, Any] = {"largest_loss": largest, "n": n, "delta": settings.delta}
+        for name, factor in (("as_printed", 1.0), ("times_largest", largest), ("an_eighth", 0.125 * largest)):
+            threshold = factor * math.sqrt(8.0 * math.log(1.0 / settings.delta) / n) / largest
+            case[name] = float(stats.binom.cdf(math.ceil(n * (0.5 - threshold)) - 1, n, 0.5))
+        yield Unbounded(**case)
+
+
+def listwise_constants(settings: LengthsSettings, seed: int) -> Iterator[Listwise | LengthPower]:
+    """The constants of the losses of Lan et al., as formulas and by search, and the powers of m with which they grow.
+
+    Those are the powers of G, and of m times the largest partial derivative.
+    """
+    lengths = settings.listwise_lengths
+    for loss in listwise.LOSSES:
+        rngs = [generator(seed, "lists-lengths", loss, m) for m in lengths]
+        found = [listwise.searched(loss, m, settings.y_max, rng) for m, rng in zip(lengths, rngs, strict=True)]
+        for m, searched in zip(lengths, found, strict=True):
+            for constant, value in searched.items():
+                at = listwise.exact(loss, constant, m, settings.y_max)
+                yield Listwise(loss=loss, constant=constant, m=m, exact=at, searched=value)
+        summed = [m * searched["partial"] for m, searched in zip(lengths, found, strict=True)]
+        for case, values in (("G", [one["lipschitz-linf"] for one in found]), ("sum over scores", summed)):
+            yield LengthPower(axis="m", case=f"{loss}, {case}", slope=of_power(lengths, values))
+
+
+def local(settings: LengthsSettings, seed: int) -> Iterator[Local]:
+    """The largest ratio of the two sides of the inequality behind Proposition 15, over pairs of score vectors."""
+    for (name, options), m in product(LOCAL.items(), settings.local_lengths):
+        loss, rng = surrogates.create(name, **options), generator(seed, "lists-lengths", "local", name, m)
+        yield Local(loss=name, m=m, largest_ratio=_largest_ratio(loss, m, settings.local_pairs, rng))
+
+
+def _largest_ratio(loss: Surrogate, m: int, pairs: int, rng: np.random.Generator) -> float:
+    smoothness = loss.smoothness(m, LOCAL_LABEL, score_bound=LOCAL_SCORES)
+    offsets, largest = np.arange(LOCAL_QUERIES + 1, dtype=np.int64) * m, 0.0
+    for k in range(pairs):
+        y = rng.integers(LOCAL_LABEL + 1, size=LOCAL_QUERIES * m).astype(np.int32)
+        s = rng.uniform(-LOCAL_SCORES, LOCAL_SCORES, size=LOCAL_QUERIES * m)
+        if k % 2:  # the same on all queries and documents, where the inequality of the squared loss is nearest
+            y, s = np.full_like(y, y[0]), np.full_like(s, s[0])
+        # Half of the pairs are near each other.
+        other = s + rng.choice([0.001, 1.0]) * (1.0 if k % 2 else rng.uniform(-1.0, 1.0, size=len(s)))
+        of = [loss.unchecked(scores, y, offsets)[0] - loss.least(y, offsets) for scores in (s, other)]
+        apart = np.sqrt(np.mean((of[0] - of[1]) ** 2))
+        risk = max(float(of[0].mean()), float(of[1].mean()))
+        if risk > 0.0:  # a list of one document has no loss under a softmax
+            largest = max(largest, float(apart / (np.sqrt(12.0 * smoothness * risk) * np.abs(s - other).max())))
+    return largest
+
+
+EXPERIMENT = Experiment(
+    LengthsSettings,
+    (
+        Step(
+            "lengths",
+            measure,
+            rows=(
+                *(LengthBound, Crossing, FreeOfLength, HighestGap, Misled, Listwise, LengthPower),
+                *(Unbounded, Local),
+            ),
+            surrogates=("listnet", "smooth-dcg", "squared"),
+            cost=Cost(4.0, start_mb=600.0),
+        ),
+    ),
+)

@@ -1,1 +1,0 @@
-"""What does the paper on perceptron-like algorithms claim, in numbers? One module an experiment."""

@@ -1,0 +1,132 @@
+"""How do the perceptron's loss and its two bounds grow with the length of the lists?
+
+On separable streams of lists of m documents, with two features or with an axis for every query, Algorithm 1 and the
+perceptron that updates on misordered documents only play with the step of their bounds. The constant C of Theorem 5 and
+Corollary 6 is 4 m R_X^2 v_max for the first and 4 R_X^2 for the second (docs/a-bound-free-of-the-list-length.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Annotated
+
+import numpy as np
+from annotated_types import Ge
+
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Positive, Rising, Settings, Whole, at_least
+from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.experiment import Experiment, Job, Step
+from pipeline_lib.learners import perceptron
+from pipeline_lib.papers.slam import streams
+from pipeline_lib.papers.slam.streams import ACTIVE, Stream
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.theory import perceptron_bounds
+
+MEASURES = ("ndcg", "map")
+SHARES = (0.6, 0.3, 0.1)
+TOL = 1e-6
+
+
+class ListLengthsSettings(Settings):
+    """The perceptron's loss bounds with and without the length of the lists, on short and on long lists."""
+
+    lengths: Annotated[Rising, at_least(2)] = Field(
+        (5, 10, 30, 100, 300, 1000), description="values of m, the documents per query"
+    )
+    rounds: Annotated[Whole, Ge(2)] = Field(1000, description="T, the number of rounds in a stream")
+    queries: Annotated[Whole, Ge(2)] = Field(20, description="number of different queries in a stream")
+    margin: Positive = Field(0.2, description="gap between neighbouring grades of the separable population")
+
+
+class Played(Row, table="tables/slam-lengths"):
+    """The loss of one perceptron over a whole stream of lists of m documents, and its bounds."""
+
+    stream: str = Field(description="separable, of a population with two features, or orthogonal, an axis a query")
+    measure: str = Field(description="measure whose ranking loss counts: ndcg or map")
+    active: str = Field(description="documents that are updated on: margin, as printed, or misordered only")
+    m: int = Field(description="documents of every query")
+    T: int = Field(description="rounds of the stream")
+    cumulative_loss: float = Field(description="sum of the ranking losses of all rounds")
+    bound: float = Field(description="right side of Theorem 5 at the best comparator, with the C of these updates")
+    gap: float = Field(description="how far the bound may lie above the least right side")
+    margin_bound: float = Field(description="C / gamma^2, Corollary 6")
+    largest_loss: float = Field(description="sum of the losses of the reversed orders")
+    reversed_loss: float = Field(description="sum of the losses of a ranker that sorts by minus the last w")
+    never_loss: float = Field(description="sum of the losses of w = 0")
+    share_of_printed: float = Field(description="C over the printed one, 4 m R_X^2 v_max")
+    factor: float = Field(description="C: 4 m R_X^2 v_max with margin, 4 R_X^2 with misordered documents")
+    feature_norm: float = Field(description="R_X, the largest norm of a document")
+    gamma: float = Field(description="largest margin of a unit vector")
+
+
+def measure(job: Job) -> Iterator[Played]:
+    """One row for every stream, length, measure and active set, after all rounds."""
+    for m in job.settings.lengths:
+        for stream, measure in product(streams_of(job.settings, m, job.seed), MEASURES):
+            yield from _played(stream, m, measure)
+
+
+def streams_of(settings: ListLengthsSettings, m: int, seed: int) -> Iterator[Stream]:
+    """The two streams of lists of m documents."""
+    T, queries = settings.rounds, settings.queries
+    rng = generator(seed, "slam-lengths", m)
+    population = Population(
+        PopulationSettings(
+            features=2, documents=m, label_shares=SHARES, noise=0.0, query_noise=0.0, margin=settings.margin
+        )
+    )
+    data = population.draw(queries, rng)
+    yield Stream("separable", 0, data, rng.integers(0, queries, T), True)
+    data = streams.orthogonal(queries, m, 1.0)
+    yield Stream("orthogonal", 0, data, np.arange(T) % queries, True, 2.0 / queries**0.5)
+
+
+def _played(stream: Stream, m: int, measure: str) -> Iterator[Played]:
+    data, order, gamma = stream.data, stream.order, stream.gamma(measure)
+    assert gamma is not None, "the streams are separable"
+    printed = perceptron.norm_factor(data, order, measure)
+
+    def loss(scores: Floats) -> float:
+        return float(streams.losses(scores, data, measure)[order].sum())
+
+    for active in ACTIVE:
+        result = perceptron.run(data, order, measure, "theory", active)
+        factor = perceptron.norm_factor(data, order, measure, active)
+        side = perceptron_bounds.right_side(data, order[result.mistakes], factor, measure, TOL)
+        yield Played(
+            stream=stream.name,
+            measure=measure,
+            active=active,
+            m=m,
+            T=len(order),
+            cumulative_loss=float(result.losses.sum()),
+            bound=side.bound,
+            gap=side.gap,
+            margin_bound=factor / gamma**2,
+            largest_loss=float(streams.largest_losses(data, measure)[order].sum()),
+            reversed_loss=loss(-(data.X64 @ result.w)),
+            never_loss=loss(np.zeros(data.n_documents)),
+            share_of_printed=factor / printed,
+            factor=factor,
+            feature_norm=float(np.sqrt(np.einsum("ij,ij->i", data.X64, data.X64).max())),
+            gamma=gamma,
+        )
+
+
+EXPERIMENT = Experiment(
+    ListLengthsSettings,
+    (
+        Step(
+            "lengths",
+            measure,
+            rows=(Played,),
+            surrogates=("slam-ndcg", "slam-map"),
+            cost=Cost(3.0, start_mb=500.0),
+            seconds=lambda settings, cell: 2e-7 * settings.rounds * sum(settings.lengths),
+        ),
+    ),
+)

@@ -1,0 +1,446 @@
+"""Do SLAM's bounds, its convexity and the bound on its gradient hold on random, adversarial and real lists?
+
+The claims are those of `slam` on the programme (3) and its closed form (5), Lemma 1, Theorems 2 and 3, Corollary 7, the
+sums of weights of section 4, the gradient bound (24), the table of section 6.1, and Theorem 10.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge
+
+from pipeline_lib import ranking, surrogates
+from pipeline_lib.core import progress
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import NotNegative, Rising, Settings, Whole, at_least, no_fewer_than
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.experiment import EVERY, Experiment, Job, Step
+from pipeline_lib.papers import score_lists
+from pipeline_lib.papers.score_lists import Labels
+from pipeline_lib.papers.slam import wrong_weights
+from pipeline_lib.papers.slam.losses import programmes, valid_weights
+from pipeline_lib.papers.slam.ranking_losses import COMPARED, largest_losses, worst_order
+from pipeline_lib.statistics import fit_exponent
+from pipeline_lib.surrogates.base import Surrogate
+from pipeline_lib.surrogates.slam import weights, weights_of_all
+from pipeline_lib.theory import constants, invariance
+
+_LOG = logging.getLogger(__name__)
+
+KINDS = ("ndcg", "map", *(f"ndcg@{k}" for k in range(1, 11)))
+AT_MOST_TWO = "at most 2"
+PUBLISHED = {
+    "ranksvm": "O(m) in section 6.1, at most 2m in the appendix",
+    "structured-ndcg": "O(m²)",
+    "svm-map": "a constant",
+    "listnet": "a constant, 2 in the appendix",
+}
+LABELS_OF_EXAMPLE = (3, 2, 2, 1, 1, 0, 0, 0)
+LONGEST_ENUMERATED = 8
+LONGEST_NORMALISED = 30
+LONGEST_WITH_VALID_WEIGHTS = 7
+STAIRCASE_ERRORS = {
+    "largest_gap_in_the_limit": None,
+    "gap_one_rank_off": "one_rank_off",
+    "gap_of_short_margin": "short_margin",
+}
+KEPT = 32
+EVERY_OF_WRONG = 5
+"""Of every fifth list it is checked whether an error would be noticed."""
+
+Setting = Mapping[str, Any]
+"""Columns of :class:`Check` that say where something was measured."""
+
+
+class LossesSettings(Settings):
+    """Bounds, convexity, gradient and weights of SLAM's losses, and the constants of section 6.1."""
+
+    lists: Annotated[Whole, Ge(2)] = Field(
+        1000, description="number of lists of scores and labels for every m, y_max and kind of weights"
+    )
+    lengths: Annotated[Rising, at_least(2)] = Field(
+        (2, 3, 5, 10, 30, 100, 300), description="values of m for these lists"
+    )
+    largest_labels: Rising = Field(
+        (1, 4), description="values of y_max for these lists; the table of constants uses the last one"
+    )
+    descent_rounds: NotNegative = Field(
+        60, description="rounds of descent on the slack of a bound, started from the lists with the least slack"
+    )
+    programmes: Whole = Field(30, description="number of linear programmes (equation 3) for every kind of weights")
+    directions: Whole = Field(
+        4, description="number of random linear rankers on every data set, for the gradient bound"
+    )
+    table_lengths: Annotated[Rising, at_least(2), no_fewer_than(3, "for an exponent")] = Field(
+        (5, 10, 20, 50, 100, 200, 500), description="values of m in the table of section 6.1"
+    )
+    restarts: Whole = Field(4, description="number of restarts in the search for each supremum of that table")
+
+
+class Check(Row, table="tables/slam-losses"):
+    """One number that bears on a claim, an extreme over many lists; columns that do not apply are missing."""
+
+    claim: str = Field(description="claim it belongs to")
+    kind: str | None = Field(None, description="weights of the loss: ndcg, map, ndcg@k, or random ones")
+    m: int | None = Field(None, description="documents of the lists")
+    y_max: int | None = Field(None, description="largest label")
+    d: int | None = Field(None, description="features, where the linear maps of documents are counted")
+    inputs: str | None = Field(None, description="on which lists: random and adversarial ones, or those of a data set")
+    list: str | None = Field(
+        None, description="of which list: that of the largest norm, or of the least room below the bound"
+    )
+    statistic: str = Field(description="what is measured")
+    value: float = Field(description="the number")
+
+
+class Constant(Row, table="tables/slam-constants"):
+    """An entry of the table of section 6.1: the largest l_1 norm of a surrogate's gradient."""
+
+    surrogate: str = Field(description="name of the surrogate")
+    m: int = Field(description="documents of the lists")
+    y_max: int = Field(description="largest label")
+    exact: float = Field(description="supremum over scores and labels by its formula, or a bound where none is known")
+    searched: float = Field(description="largest norm that a search found, which is at most the supremum")
+    published: str = Field(description="what the paper says, in words")
+
+
+class Growth(Row, table="tables/slam-growth"):
+    """How the largest norm of a surrogate's gradient grows with the length of the lists."""
+
+    surrogate: str = Field(description="name of the surrogate")
+    exponent: float = Field(description="power of m fitted to the exact norms")
+    searched_exponent: float = Field(description="power of m fitted to the norms found by search")
+
+
+class Weight(Row, table="tables/slam-weights"):
+    """The weight of one document of the example list."""
+
+    position: int = Field(description="place of the document by falling label, from 1")
+    label: int = Field(description="its label")
+    kind: str = Field(description="measure of the weights: ndcg, map or ndcg@3")
+    weight: float = Field(description="its weight, (6), (9) or (31)")
+
+
+class ValidWeights(Row, table="tables/slam-valid-weights"):
+    """The paper's weights and all valid ones, with which SLAM bounds the loss, for binary lists of m documents."""
+
+    kind: str = Field(description="measure of the weights: map or ndcg")
+    m: int = Field(description="documents of the list")
+    relevant: int = Field(description="r, the number of relevant documents")
+    printed_sum: float = Field(description="sum of the paper's weights")
+    sum_below: float = Field(description="least sum of valid weights that lie nowhere above the paper's")
+    least_sum: float = Field(description="least sum of valid weights")
+    largest_excess: float = Field(description="most by which a weight of the paper lies above that of valid weights")
+
+
+def measure(job: Job) -> Iterator[Row]:
+    """All five tables; the gradient bound is checked on the lists of the data sets as well."""
+    settings, seed = job.settings, job.seed
+    for y_max in settings.largest_labels:
+        for m in progress.counted(settings.lengths, _LOG, f"lengths of lists with labels up to {y_max}"):
+            for kind in KINDS:
+                rng = generator(seed, "slam-losses", kind, m, y_max)
+                yield from _of_lists(settings, kind, m, y_max, rng)
+    for kind in (*KINDS, programmes.RANDOM):
+        rng = generator(seed, "slam-losses", "programmes", kind)
+        yield from _checks("slam-eq3-eq5", {"kind": kind}, **programmes.differences(kind, settings.programmes, rng))
+    for m in range(2, LONGEST_ENUMERATED + 1):
+        gaps = {name: largest_staircase_gap(m, wrong=wrong) for name, wrong in STAIRCASE_ERRORS.items()}
+        yield from _checks("slam-thm2-tight", {"m": m}, **gaps)
+    for m in settings.lengths:
+        if m <= LONGEST_NORMALISED:
+            rng = generator(seed, "slam-losses", "normalised", m)
+            yield from _checks("slam-normalisation", {"m": m}, **_normalised(settings, m, rng))
+    for name, data in job.datasets().items():
+        yield from _of_data(name, data, settings.directions, generator(seed, "slam-losses", "data", name))
+    for m, d in product((2, 3, 4), (1, 2, 3)):
+        values = {"dimension": invariance.dimension(m, d), "features": d}
+        values["dimension_to_a_number"] = invariance.dimension(m, d, "number")
+        yield from _checks("slam-thm10", {"m": m, "d": d}, **values)
+    yield from table_of_constants(settings, seed)
+    for kind in ("ndcg", "map", "ndcg@3"):
+        found = weights(np.array(LABELS_OF_EXAMPLE, np.int32), kind)
+        for i, (label, weight) in enumerate(zip(LABELS_OF_EXAMPLE, found.tolist(), strict=True), 1):
+            yield Weight(position=i, label=label, kind=kind, weight=weight)
+    yield from with_valid_weights()
+
+
+def _checks(claim: str, setting: Setting, **values: float) -> Iterator[Check]:
+    """Statistics that bear on a claim, a row for each."""
+    for name, value in values.items():
+        yield Check(claim=claim, **setting, statistic=name, value=float(value))
+
+
+def _loss(kind: str) -> Surrogate:
+    return surrogates.create(f"slam-{kind}")
+
+
+def loss_as_printed(kind: str, scores: Floats, y: Labels, numbered: str = "by document") -> Floats:
+    """1 minus (30) as printed: 1 - sum over the documents of positive weight of v_i D(rank of i) / D(i).
+
+    The documents i = 1..k are numbered in the order of the weights (31), v_i = G(y_i) D(i) / Z_k: equal labels in
+    the order of the list, or "by score", which the proof of Corollary 7 assumes.
+    """
+    ranks = np.argsort(worst_order(scores, y), axis=1) + 1.0
+    v = wrong_weights.right(y, kind)
+    gained = v * ranking.inverse_discounts(wrong_weights.numbers(y))
+    if numbered == "by score":
+        # The first k documents are those of every label that have the highest scores.
+        gained = wrong_weights.by_score(gained, scores, y)
+    total = (gained / ranking.inverse_discounts(ranks)).sum(axis=1)
+    return np.where(v.sum(axis=1) > 0.0, 1.0 - total, 0.0)
+
+
+def _evaluated(kind: str, scores: Floats, y: Labels) -> tuple[Floats, Floats]:
+    values, gradient = _loss(kind).value_and_gradient(*score_lists.stacked(scores, y))
+    return values, gradient.reshape(scores.shape)
+
+
+def _of_lists(settings: LossesSettings, kind: str, m: int, y_max: int, rng: np.random.Generator) -> Iterator[Check]:
+    setting = {"kind": kind, "m": m, "y_max": y_max}
+    scores, y = score_lists.mixed_lists(settings.lists, m, y_max, rng)
+    yield from _of_bound(settings.descent_rounds, setting, scores, y, rng)
+    yield from _checks("slam-lemma1", setting, **_convexity(kind, scores, y, rng))
+    sums = wrong_weights.right(y, kind).sum(axis=1)
+    relevant = (y > 0).any(axis=1)
+    values = {"largest_sum": sums.max()}
+    others = {name: v.sum(axis=1) for name, v in wrong_weights.wrong(y, kind).items()}
+    values |= {f"sum_{name}": own.max() for name, own in others.items()}
+    if "@" in kind:
+        values["largest_deviation_from_one_at_k"] = np.abs(sums[relevant] - 1.0).max()
+        values |= {f"deviation_{name}": np.abs(own[relevant] - 1.0).max() for name, own in others.items()}
+    yield from _checks("slam-weight-sums", setting, **values)
+    norms = np.abs(_evaluated(kind, scores, y)[1]).sum(axis=1)
+    yield from _of_norms({**setting, "inputs": "random and adversarial"}, norms, 2.0 * sums)
+
+
+def _of_bound(
+    descent_rounds: int, setting: Setting, scores: Floats, y: Labels, rng: np.random.Generator
+) -> Iterator[Check]:
+    kind = str(setting["kind"])
+    claim = {"map": "slam-thm2", "ndcg": "slam-thm3"}.get(kind, "slam-cor7-weights")
+    values, slopes = _evaluated(kind, scores, y)
+    lost = largest_losses(kind, scores, y)
+    slack = values - lost
+    smallest = float(min(slack.min(), _descended(descent_rounds, kind, scores, y, (slack, lost, slopes), rng)))
+    printed = {}
+    if "@" in kind:
+        as_printed = float((values - loss_as_printed(kind, scores, y)).min())
+        printed["smallest_slack_as_printed"] = as_printed
+        # With equal labels numbered by score, so are their weights, and the loss is the smallest of all numberings.
+        v = wrong_weights.by_score(wrong_weights.right(y, kind), scores, y)
+        phi = (v * wrong_weights.hinges(scores, y)).sum(axis=1)
+        by_score = float((phi - loss_as_printed(kind, scores, y, "by score")).min())
+        yield from _checks("slam-eq30", setting, smallest_slack=by_score, slack_in_document_order=as_printed)
+    with_errors = _slacks_with_errors(kind, scores, y, lost)
+    yield from _checks(claim, setting, smallest_slack=smallest, **printed, **with_errors)
+    misranked = slack[lost > 1e-12]  # both sides can be 0 for the others
+    if len(misranked):
+        quartiles = dict(zip(("lower", "median", "upper"), np.quantile(misranked, (0.25, 0.5, 0.75)), strict=True))
+        yield from _checks(claim, setting, smallest_where_wrong=misranked.min(), **quartiles)
+
+
+def _slacks_with_errors(kind: str, scores: Floats, y: Labels, lost: Floats) -> dict[str, float]:
+    """The smallest slacks of losses with an error, over the lists and one whose last two documents are exchanged.
+
+    That one has the labels y_max, 1, ..., 1, 0.
+    """
+    m = y.shape[1]
+    last, labels = 2.0 + 4.0 * (np.arange(m) == 0)[None], np.ones((1, m), np.int32)
+    last[0, -2:], labels[0, 0], labels[0, -1] = (-score_lists.HAIR, 0.0), max(int(y.max()), 1), 0
+    scores, y = np.concatenate([scores, last]), np.concatenate([y, labels])
+    lost = np.concatenate([lost, largest_losses(kind, last, labels)])
+    hinges = wrong_weights.hinges(scores, wrong_weights.graded(y, kind))
+    errors = {f"slack_{name}": (v * hinges).sum(axis=1) for name, v in wrong_weights.wrong(y, kind).items()}
+    errors["slack_of_short_margin"] = (wrong_weights.right(y, kind) * wrong_weights.of_short_margin(hinges)).sum(axis=1)
+    return {name: float((phi - lost).min()) for name, phi in errors.items()}
+
+
+def _descended(
+    descent_rounds: int,
+    kind: str,
+    scores: Floats,
+    y: Labels,
+    start: tuple[Floats, Floats, Floats],
+    rng: np.random.Generator,
+) -> float:
+    """The smallest slack along descents from those misranked lists whose slack is smallest."""
+    slack, lost, slopes = start
+    misranked = np.flatnonzero(lost > 1e-12)
+    rows = misranked[np.argsort(slack[misranked], kind="stable")[:KEPT]]
+    if not len(rows):
+        return float(slack.min())
+    s, labels, best, steps = scores[rows], y[rows], slack[rows], slopes[rows]
+    for _ in range(descent_rounds):
+        moved = score_lists.moved(s, steps, rng)
+        values, gradient = _evaluated(kind, moved, labels)
+        lost = largest_losses(kind, moved, labels)
+        # A list in the right order has no ranking loss, so that its slack cannot be negative.
+        better = (values - lost < best) & (lost > 1e-12)
+        s = np.where(better[:, None], moved, s)
+        steps = np.where(better[:, None], gradient, steps)
+        best = np.where(better, values - lost, best)
+    return float(best.min())
+
+
+def _convexity(kind: str, scores: Floats, y: Labels, rng: np.random.Generator) -> dict[str, float]:
+    """How far the loss rises above its chords and its gradient falls, and the same of every fifth list with an error.
+
+    The errors are two losses that are not convex, and a gradient that is none.
+    """
+    # Pairs of score vectors for the same labels, close to each other and unrelated in turn.
+    near = scores + rng.choice([1e-6, 1e-2, 1.0], size=(len(scores), 1)) * rng.normal(size=scores.shape)
+    others = np.where((np.arange(len(scores)) % 2 == 0)[:, None], near, scores[rng.permutation(len(scores))])
+    (f, g), (f_other, g_other) = _evaluated(kind, scores, y), _evaluated(kind, others, y)
+    middle = _evaluated(kind, (scores + others) / 2.0, y)[0]
+    values = {
+        "largest_convexity_violation": _above_chord((f, middle, f_other), scores, others),
+        "smallest_gradient_monotonicity": _monotonicity((g, g_other), scores, others),
+    }
+    some = slice(None, None, EVERY_OF_WRONG)
+    scores, others, y = scores[some], others[some], wrong_weights.graded(y, kind)[some]
+    points, v = (scores, (scores + others) / 2.0, others), wrong_weights.right(y, kind)
+    by_score = [(wrong_weights.by_score(v, s, y) * wrong_weights.hinges(s, y)).sum(axis=1) for s in points]
+    cut_off = [(v * wrong_weights.hinges(s, y).clip(max=wrong_weights.CEILING)).sum(axis=1) for s in points]
+    turned = [wrong_weights.towards_the_first(s, y, v) for s in (scores, others)]
+    return {
+        **values,
+        "violation_of_positions_by_score": _above_chord(by_score, scores, others),
+        "violation_of_cut_off_hinges": _above_chord(cut_off, scores, others),
+        "monotonicity_towards_the_first": _monotonicity(turned, scores, others),
+    }
+
+
+def _size(scores: Floats, others: Floats) -> Floats:
+    return np.maximum(1.0, np.maximum(np.abs(scores), np.abs(others)).max(axis=1))
+
+
+def _above_chord(values: Sequence[Floats], scores: Floats, others: Floats) -> float:
+    """The most that a loss, given at one end, middle and other end, lies above its chord, relative to scores."""
+    one, middle, other = values
+    return max(0.0, float(((middle - (one + other) / 2.0) / _size(scores, others)).max()))
+
+
+def _monotonicity(gradients: Sequence[Floats], scores: Floats, others: Floats) -> float:
+    """The least <g(s) - g(s'), s - s'>, relative to scores."""
+    one, other = gradients
+    return float((((one - other) * (scores - others)).sum(axis=1) / _size(scores, others)).min())
+
+
+def _normalised(settings: LossesSettings, m: int, rng: np.random.Generator) -> dict[str, float]:
+    """The slack and the gradient of structured NDCG with A divided by m^2/2, and with the whole loss divided by it.
+
+    phi(s / c) has <s, A> / c in place of <s, A>, and s / c ranks as s does.
+    """
+    scores, y = score_lists.mixed_lists(max(2, settings.lists // 5), m, max(settings.largest_labels), rng)
+    loss, share, lost = surrogates.create("structured-ndcg"), m * m / 2.0, largest_losses("ndcg", scores, y)
+    mapped, slopes = loss.value_and_gradient(*score_lists.stacked(scores / share, y))
+    whole, _ = loss.value_and_gradient(*score_lists.stacked(scores, y))
+    norms = np.abs(slopes.reshape(y.shape) / share).sum(axis=1)
+    return {
+        "smallest_slack": float((mapped - lost).min()),
+        "slack_of_divided_loss": float((whole / share - lost).min()),
+        "largest_norm": float(norms.max()),
+    }
+
+
+def _of_norms(setting: Setting, norms: Floats, limits: Floats) -> Iterator[Check]:
+    for name, row in (("largest norm", norms.argmax()), ("least room", (norms - limits).argmax())):
+        values = {"largest_norm": norms[row], "twice_the_weight_sum": limits[row]}
+        yield from _checks("slam-grad-l1", {**setting, "list": name}, **values)
+
+
+def _of_data(name: str, data: RankingData, directions: int, rng: np.random.Generator) -> Iterator[Check]:
+    y, offsets = data.y.astype(np.int32), data.offsets
+    starts = offsets[:-1]
+    scores = data.X64 @ rng.normal(size=(data.n_features, directions))
+    # The bound is attained by scores that place the first document of the lowest label alone at the top.
+    low = y == np.repeat(np.minimum.reduceat(y, starts), np.diff(offsets))
+    before = np.cumsum(low) - low
+    top = low & (before == np.repeat(before[starts], np.diff(offsets)))
+    scores = np.column_stack([scores, np.where(top, 1.0, 0.0)])
+    for kind in KINDS:
+        limits = 2.0 * np.add.reduceat(weights_of_all(y, offsets, kind), starts)
+        loss = _loss(kind)
+        norms = [np.add.reduceat(np.abs(loss.gradient(column, y, offsets)), starts) for column in scores.T]
+        yield from _of_norms({"kind": kind, "inputs": name}, np.max(norms, axis=0), limits)
+
+
+def largest_staircase_gap(m: int, hair: float = 1e-9, wrong: str | None = None) -> float:
+    """The largest phi - (1 - AP) over all r < m and all staircases t = 1..r in the proof of Theorem 2.
+
+    The relevant documents 1..t-1 score two margins more than the irrelevant ones, which have equal scores, and the
+    relevant documents t..r score ``hair`` less. Then 1 - AP = v_t + ... + v_r, and phi exceeds it by ``hair`` times
+    that sum. With a name of ``wrong``, phi has that error.
+    """
+    scores, labels = [], []
+    for r in range(1, m):
+        for t in range(1, r + 1):
+            scores.append(np.r_[np.full(t - 1, 2.0), np.full(r - t + 1, -hair), np.zeros(m - r)])
+            labels.append(np.r_[np.ones(r, np.int32), np.zeros(m - r, np.int32)])
+    s, y = np.array(scores), np.array(labels)
+    hinges = wrong_weights.hinges(s, y)
+    if wrong is None:
+        phi = _evaluated("map", s, y)[0]
+    elif wrong == "short_margin":
+        phi = (wrong_weights.right(y, "map") * wrong_weights.of_short_margin(hinges)).sum(axis=1)
+    else:
+        phi = (wrong_weights.wrong(y, "map")[wrong] * hinges).sum(axis=1)
+    return float(np.abs(phi - largest_losses("map", s, y)).max())
+
+
+def table_of_constants(settings: LossesSettings, seed: int) -> Iterator[Constant | Growth]:
+    """The table of section 6.1: sup ||grad||_1 against m, exact and searched, and the exponents of its growth."""
+    y_max = max(settings.largest_labels)
+    for name in progress.counted(COMPARED, _LOG, "surrogates of the table"):
+        exact, searched = [], []
+        for m in settings.table_lengths:
+            rng = generator(seed, "slam-losses", "search", name, m)
+            norm = constants.search(name, m, y_max, "lipschitz-linf", rng=rng, restarts=settings.restarts).value
+            known = constants.supremum(name, m, y_max, "lipschitz-linf")
+            exact.append(constants.constants(name, m, y_max).lipschitz if known is None else known)
+            searched.append(norm)
+            yield Constant(
+                surrogate=name,
+                m=m,
+                y_max=y_max,
+                exact=exact[-1],
+                searched=norm,
+                published=PUBLISHED.get(name, AT_MOST_TWO),
+            )
+        yield Growth(
+            surrogate=name,
+            exponent=fit_exponent(settings.table_lengths, exact).slope,
+            searched_exponent=fit_exponent(settings.table_lengths, searched).slope,
+        )
+
+
+def with_valid_weights() -> Iterator[ValidWeights]:
+    """The sums of all valid weights, for all binary lists that are short enough."""
+    for kind, m in product(("map", "ndcg"), range(2, LONGEST_WITH_VALID_WEIGHTS + 1)):
+        for r in range(1, m):
+            yield ValidWeights(kind=kind, m=m, relevant=r, **valid_weights.least_sums(kind, m, r))
+
+
+EXPERIMENT = Experiment(
+    LossesSettings,
+    (
+        Step(
+            "losses",
+            measure,
+            rows=(Check, Constant, Growth, Weight, ValidWeights),
+            documents=EVERY,
+            surrogates=("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@k"),
+            cost=Cost(6.0, start_mb=800.0),
+            seconds=lambda settings, cell: 10e-3 * settings.lists,
+        ),
+    ),
+)

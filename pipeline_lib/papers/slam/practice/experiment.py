@@ -1,0 +1,230 @@
+"""How do SLAM's learners compare with others, and do a kernel or repairs help them? (`slam`, section 7, question 3)
+
+Five paired comparisons are made on every data set of the study, by NDCG@10 on the test queries of all folds: the best
+SLAM learner with every other kind of learner, the best of these with the remaining SLAM learners, the best perceptron
+that has a kernel with those that have none, the best repaired SLAM learner with those as printed, and the best
+perceptron that is the mean of its iterates with those that are the last one. A learner is repaired if it updates on
+misordered documents only, or is trained on short lists; the last comparison leaves repaired learners and kernels out.
+The first two comparisons are one family of tests.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib.core import storage
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Settings
+from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.experiment import ALL_MODELS, Experiment, Job, Step
+from pipeline_lib.papers.slam.differences import difference
+from pipeline_lib.statistics import holm, paired_randomisation_test
+
+MEASURE = "ndcg@10"
+FILE_ORDER = "file-order"
+"""The control that leaves documents in the order of the file."""
+NORMAL = 1.96
+"""Half of a 95 % interval in standard errors, for means over many queries."""
+
+Family = Literal["slam", "baseline", "control"]
+Values = Mapping[str, Floats]
+"""Model -> NDCG@10 of every test query, in the same order for all models."""
+
+
+class PracticeSettings(Settings):
+    """SLAM's learners compared with all others of the study; this experiment has no settings."""
+
+
+class Comparison(Row, table="tables/slam-practice"):
+    """The best learner of one group compared with a learner of another, on the test queries of all folds."""
+
+    dataset: str = Field(description="name of the data set")
+    question: str = Field(description="which groups are compared: practice, family, kernel, repaired or averaged")
+    model: str = Field(description="name of the best learner of the first group")
+    title: str = Field(description="its title")
+    value: float = Field(description="its mean NDCG@10")
+    other: str = Field(description="name of the learner of the other group, the groups' best one in the first row")
+    other_title: str = Field(description="its title")
+    other_value: float = Field(description="its mean NDCG@10")
+    difference: Annotated[Interval, LOW_HIGH] = Field(
+        description="value minus other_value, with a bootstrap interval over queries"
+    )
+    n_queries: int = Field(description="test queries of all folds")
+    p_holm: float = Field(description="p of the paired randomisation test, after Holm's correction in its family")
+    unlearned: str = Field(
+        description="titles of the SLAM learners that rank every query as the file does: they ended at w = 0"
+    )
+    file_order: float | None = Field(
+        description="mean NDCG@10 of the order of the file; missing where it is no model of the study"
+    )
+    worst_fold: Interval = Field(
+        description="how far the best learner's worst fold lies below its mean on all others, as a share of that: at "
+        "most 0, and 0 with one fold; with its 95 % interval"
+    )
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of the study: name, title, family; whether it is a perceptron, has a kernel, is repaired, is a mean."""
+
+    name: str
+    title: str
+    family: Family
+    perceptron: bool
+    kernel: bool
+    repaired: bool = False
+    averaged: bool = False
+
+    @classmethod
+    def from_entry(cls, entry: Mapping[str, Any]) -> Model:
+        """Take an entry of ``models.json``.
+
+        Example
+        -------
+        >>> entry = {"model": "p", "title": "P", "algorithm": "perceptron", "surrogate": None, "control": False}
+        >>> Model.from_entry({**entry, "settings": {"features": "raw"}}).family
+        'slam'
+        """
+        perceptron = entry["algorithm"] == "perceptron"
+        family: Family = "control" if entry["control"] else "baseline"
+        if perceptron or (entry["surrogate"] or "").startswith("slam-"):
+            family = "slam"
+        settings = entry["settings"]
+        kernel = isinstance(settings.get("features"), Mapping)
+        repaired = family == "slam" and bool(settings.get("active") == "misordered" or settings.get("sublists"))
+        averaged = perceptron and bool(settings.get("average"))
+        return cls(entry["model"], entry["title"], family, perceptron, kernel, repaired, averaged)
+
+
+def measure(job: Job) -> Iterator[Comparison]:
+    """Compare the models on every data set; the rows of a comparison begin with the best of the others."""
+    [path] = job.files
+    models = [Model.from_entry(entry) for entry in storage.read_json(path)["models"]]
+    for dataset, (values, folds) in per_query(job.evaluations).items():
+        yield from compared(dataset, models, values, folds, job.facts["statistics"], job.seed)
+
+
+def per_query(evaluations: Iterable[Path]) -> dict[str, tuple[dict[str, Floats], NDArray[np.int64]]]:
+    """For every data set: the values of :data:`MEASURE` by model, in the order of folds and queries, and the folds."""
+    found: dict[str, tuple[dict[str, Floats], NDArray[np.int64]]] = {}
+    for path in evaluations:
+        table = storage.read_table(path).sort("fold", "query")
+        if MEASURE in table.columns:
+            folds = table["fold"].to_numpy().astype(np.int64)
+            values, _ = found.setdefault(table["dataset"][0], ({}, folds))
+            values[table["model"][0]] = table[MEASURE].to_numpy()
+    return found
+
+
+def compared(
+    dataset: str,
+    models: Sequence[Model],
+    values: Values,
+    folds: NDArray[np.int64],
+    statistics: Mapping[str, Any],
+    seed: int,
+) -> Iterator[Comparison]:
+    """All comparisons on one data set, with the p-values corrected in every family of tests."""
+    of_file = values.get(FILE_ORDER)
+    slam = [model for model in models if model.name in values and model.family == "slam"]
+    same = [model.title for model in slam if of_file is not None and np.array_equal(values[model.name], of_file)]
+    for questions in _families(models, values):
+        tests = [
+            (question, best, other)
+            for question, candidates, others in questions
+            for best in [_best(candidates, values)]
+            for other in sorted(others, key=lambda model: (-_mean(values, model), model.name))
+        ]
+        p_values = [
+            paired_randomisation_test(
+                values[best.name],
+                values[other.name],
+                resamples=statistics["resamples"],
+                rng=generator(seed, "slam-practice", dataset, question, best.name, other.name, "randomisation"),
+            )
+            for question, best, other in tests
+        ]
+        for (question, best, other), p in zip(tests, holm(p_values).tolist(), strict=True):
+            axes = (seed, "slam-practice", dataset, question, best.name, other.name, "bootstrap")
+            yield Comparison(
+                dataset=dataset,
+                question=question,
+                model=best.name,
+                title=best.title,
+                value=_mean(values, best),
+                other=other.name,
+                other_title=other.title,
+                other_value=_mean(values, other),
+                difference=difference(values[best.name], values[other.name], statistics, axes),
+                n_queries=len(values[best.name]),
+                p_holm=p,
+                unlearned=", ".join(same),
+                file_order=None if of_file is None else float(of_file.mean()),
+                worst_fold=_worst_fold(values[best.name], folds),
+            )
+
+
+def _families(models: Sequence[Model], values: Values) -> Iterator[list[tuple[str, Sequence[Model], Sequence[Model]]]]:
+    """The questions of every family of tests, with the two groups of models that each compares, none of them empty."""
+    tested = [model for model in models if model.name in values]
+    slam, baselines = ([m for m in tested if m.family == family] for family in ("slam", "baseline"))
+    with_kernel, without = ([m for m in tested if m.perceptron and m.kernel is kernel] for kernel in (True, False))
+    repaired, printed = ([m for m in slam if not m.kernel and m.repaired is repairs] for repairs in (True, False))
+    averaged, last = ([m for m in printed if m.perceptron and m.averaged is mean] for mean in (True, False))
+    if slam and baselines:
+        others = [model for model in slam if model is not _best(slam, values)]
+        yield [("practice", slam, baselines), ("family", baselines, others)]
+    for question, candidates, others in (
+        ("kernel", with_kernel, without),
+        ("repaired", repaired, printed),
+        ("averaged", averaged, last),
+    ):
+        if candidates and others:
+            yield [(question, candidates, others)]
+
+
+def _best(models: Sequence[Model], values: Values) -> Model:
+    return max(models, key=lambda model: (_mean(values, model), model.name))
+
+
+def _mean(values: Values, model: Model) -> float:
+    return float(values[model.name].mean())
+
+
+def _worst_fold(values: Floats, folds: NDArray[np.int64]) -> Interval:
+    """How far the worst fold lies below the mean of all others, as a share of it; 0 with one fold.
+
+    A ranker falls to the level of chance where the labels of a fold are not those of its documents.
+    """
+    lags = [(0.0, 0.0)]
+    for fold in np.unique(folds):
+        inside, outside = values[folds == fold], values[folds != fold]
+        if min(len(inside), len(outside)) > 1 and outside.any():
+            error = math.hypot(*(float(part.std(ddof=1)) / math.sqrt(len(part)) for part in (inside, outside)))
+            lag, half = float(inside.mean() - outside.mean()), NORMAL * error
+            lags.append((lag / float(outside.mean()), half / float(outside.mean())))
+    lag, half = min(lags)
+    return Interval(lag, lag - half, lag + half)
+
+
+EXPERIMENT = Experiment(
+    PracticeSettings,
+    (
+        Step(
+            "practice",
+            measure,
+            rows=(Comparison,),
+            evaluations=ALL_MODELS,
+            files=["results/models.json"],
+            facts=["statistics"],
+        ),
+    ),
+)

@@ -1,0 +1,382 @@
+"""How much worse is regularised risk minimisation than the best ranker in a ball, and how much worse may it be?
+
+`slam`, Theorem 8 (= 11), which is Theorem 6 of `lists` too: with phi convex and L-Lipschitz in w, and
+
+    w_hat = argmin over ||w|| <= B of lambda/2 ||w||^2 + (1/n) sum_i phi(X_i w, y_i),
+    lambda = sqrt( (4 L^2 / n) / (B^2/2 + 4 B^2/n) ),
+
+    E[L(w_hat)] - min over ||w|| <= B of L(w) <= 2 L B (8/n + sqrt(2/n)).
+
+Here L = G R_X with G = sup ||grad_s phi||_1. The risk L(w) is the mean over one large fresh sample, which all rankers
+share. Its minimum over the ball is found by a certified solve on the same sample, which can only make the excess
+larger.
+
+Where the theorem says something are populations of few queries, small balls, and samples as large as one likes. A
+sample of n queries from a finite population is a number of copies of each, so that risks are exact and the cost does
+not grow with n. There are two kinds of populations:
+
+- *two points* (:mod:`pipeline_lib.papers.slam.risk.two_points`). The expectation over samples is exact. The signal s is
+  fixed, or c / sqrt(n), near which a sample decides as badly as possible between -B and B;
+- *simulated*: some queries of the population of :mod:`pipeline_lib.sources.population`, all equally likely. The
+  expectation is a mean over samples with its interval.
+
+Beside the minimiser of the theorem stand rankers that its bound should not allow: w = 0, the minimiser with the
+opposite sign, and one whose lambda does not fall with n.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import product
+from operator import attrgetter
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge
+
+from pipeline_lib import surrogates
+from pipeline_lib.core import progress
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Jobs, Positives, Range, Rising, Settings, Whole, at_least
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.experiment import Cell, Experiment, Job, Step
+from pipeline_lib.learners import erm
+from pipeline_lib.papers.slam.risk import two_points
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.statistics import fit_exponent, mean_interval
+from pipeline_lib.surrogates.base import Surrogate
+from pipeline_lib.theory import list_bounds
+
+_LOG = logging.getLogger(__name__)
+
+SURROGATES = ("slam-ndcg", "slam-map", "listnet")
+REGULARISATIONS = ("theorem", "none")
+"""The lambda of the theorem, and none, which shows the effect of the ball alone."""
+TOLERANCE = 1e-6
+RADIUS = 0.5
+"""B in finite populations."""
+SIGNALS = (0.5,)
+RELATIVE_SIGNALS = (0.5, 1.5, 3.0)
+"""The values of c in the signals c / sqrt(n)."""
+FINITE_TOLERANCE = 1e-7
+FIXED_SHARE = 0.1
+"""lambda of the minimiser whose lambda does not fall, in units of L / B."""
+
+
+class RiskSettings(Settings):
+    """Excess risk of regularised risk minimisation, and Theorem 8."""
+
+    sizes: Annotated[Rising, at_least(2)] = Field(
+        (30, 100, 300, 1000), description="values of n, the number of queries in a training sample"
+    )
+    radii: Positives = Field(
+        (10.0,), description="values of B, the radius of the ball in which the best ranker is sought"
+    )
+    repetitions: Annotated[Whole, Ge(2)] = Field(20, description="number of training samples for every n")
+    parts: Jobs = Field(1, description="number of jobs among which the repetitions for one surrogate are divided")
+    truth: Annotated[Whole, Ge(100)] = Field(
+        5000, description="number of queries in the sample that represents the population"
+    )
+    documents: Range = Field((5, 15), description="smallest and largest number of documents per query")
+    features: Whole = Field(10, description="number of features in the population")
+    finite_sizes: Annotated[Rising, at_least(2)] = Field(
+        (100, 1000, 10_000, 100_000, 1_000_000, 10_000_000),
+        description="values of n for populations of few queries, whose risks are exact",
+    )
+    finite_queries: Annotated[Whole, Ge(2)] = Field(40, description="number of queries in the simulated one of these")
+    finite_documents: Range = Field((2, 4), description="smallest and largest number of documents per query in it")
+    finite_repetitions: Annotated[Whole, Ge(2)] = Field(
+        10, description="number of training samples from it for every n"
+    )
+
+
+class Minimised(Row):
+    """What is minimised: the risk of a surrogate over a ball."""
+
+    surrogate: str = Field(description="loss of training and of the risk")
+    radius: float = Field(description="B, the radius of the ball")
+    regularisation: str = Field(description="lambda: theorem for that of Theorem 8, or none")
+
+
+class Excess(Minimised, table="slices/slam-risk/{surrogate}-{part}"):
+    """The excess risk of one ranker, trained in one repetition on n queries."""
+
+    n: int = Field(description="queries of the training sample")
+    repetition: int = Field(description="number of the repetition, from 0")
+    l2: float = Field(description="lambda")
+    lipschitz: float = Field(description="L, the Lipschitz constant of the loss in w")
+    excess: float = Field(description="risk minus the least that the best ranker's risk can be")
+    truth_error: float = Field(
+        description="standard error of the excess over the queries that stand for the population"
+    )
+    best: float = Field(description="risk of the best ranker of the ball")
+    best_gap: float = Field(description="how far this risk may lie above the minimum")
+    norm: float = Field(description="||w|| of the ranker")
+    relative_gap: float = Field(description="certified relative gap of the training")
+    certified: bool = Field(description="whether this ranker and the best one are minimisers up to the asked gap")
+    bound: float = Field(description="Theorem 8")
+    zero_excess: float = Field(description="excess risk of w = 0")
+    gap: float = Field(
+        description="risk minus training risk, less the same of w = 0, whose expectation is 0: less noise, and on "
+        "average the gap"
+    )
+
+
+class Mean(Minimised, table="tables/slam-risk"):
+    """The excess risk of rankers trained on n queries: means over the repetitions with their intervals."""
+
+    n: int = Field(description="queries of a training sample")
+    excess_risk: Annotated[Interval, LOW_HIGH] = Field(description="risk minus that of the best ranker of the ball")
+    truth_error: float = Field(description="largest standard error of an excess risk over the population's sample")
+    bound: float = Field(description="Theorem 8")
+    l2: float = Field(description="lambda")
+    norm: float = Field(description="mean ||w||")
+    certified: bool = Field(description="whether all rankers are minimisers up to the asked gap")
+    zero_excess: float = Field(description="excess risk of w = 0")
+    gap: Interval = Field(description="risk minus training risk, less the same of w = 0, whose expectation is 0")
+
+
+class Rate(Minimised, table="tables/slam-rates"):
+    """How the excess risk falls with n."""
+
+    exponent: Annotated[Interval, LOW_HIGH] = Field(description="power of n fitted to the mean excess risks")
+
+
+class Finite(Row, table="tables/slam-finite-risk"):
+    """The expected excess risk of rankers trained on n queries of a finite population."""
+
+    population: str = Field(description="two points or simulated")
+    surrogate: str = Field(description="loss of training and of the risk")
+    radius: float = Field(description="B, the radius of the ball")
+    signal: float | None = Field(description="signal s, or c where s is c / sqrt(n); missing for the simulated one")
+    relative: bool = Field(description="whether the signal falls with n")
+    n: int = Field(description="queries of a training sample")
+    excess_risk: Annotated[Interval, LOW_HIGH] = Field(
+        description="expected excess risk with the lambda of Theorem 8: exact for two points, else a mean over samples"
+    )
+    zero_excess: float = Field(description="excess risk of w = 0")
+    reversed_excess: float = Field(description="expected excess risk of the same rankers with the opposite sign")
+    fixed_excess: float = Field(description="expected excess risk with a lambda that does not fall with n")
+    bound: float = Field(description="Theorem 8")
+    lipschitz: float = Field(description="L, the Lipschitz constant of the loss in w")
+
+
+def measure(job: Job) -> Iterator[Excess]:
+    """The excess risks of one surrogate for the repetitions of one part: those congruent to it modulo ``parts``.
+
+    Raises
+    ------
+    DataError
+        If there is no such part.
+    """
+    settings, seed, surrogate, part = job.settings, job.seed, job.cell["surrogate"], int(job.cell["part"])
+    if not 0 <= part < settings.parts:
+        raise DataError(f"part: expected 0 to {settings.parts - 1}, found {part}")
+    population = Population(PopulationSettings(features=settings.features, documents=settings.documents))
+    loss, m, longest = surrogates.create(surrogate), max(settings.documents), population.feature_norm
+    lipschitz = loss.lipschitz(m, population.settings.y_max)
+    # MAP distinguishes relevant and irrelevant documents only.
+    binary = surrogate == "slam-map"
+    truth = population.draw(settings.truth, generator(seed, "slam-risk", "truth", role="truth"))
+    truth = (truth.with_binary_labels() if binary else truth).in_role("truth")
+    best = {B: erm.fit(truth, loss, l2=0.0, radius=B, tol=TOLERANCE) for B in settings.radii}
+    at_zero = float(losses_of(loss, truth, np.zeros(truth.n_features)).mean())
+    least = {B: losses_of(loss, truth, fit.w) for B, fit in best.items()}
+    for repetition in progress.counted(range(part, settings.repetitions, settings.parts), _LOG, "repetitions"):
+        for n in settings.sizes:
+            # Every surrogate and radius has the same samples, so that they can be compared.
+            sample = population.draw(n, generator(seed, "slam-risk", "sample", n, repetition, role="train"))
+            sample = (sample.with_binary_labels() if binary else sample).in_role("train")
+            own_at_zero = losses_of(loss, sample, np.zeros(sample.n_features)).mean()
+            for B, regularisation in product(settings.radii, REGULARISATIONS):
+                given = {"radius": B, "lipschitz": lipschitz, "feature_norm": longest}
+                l2 = list_bounds.rerm_l2(n, **given) if regularisation == "theorem" else 0.0
+                fit = erm.fit(sample, loss, l2=l2, radius=B, tol=TOLERANCE)
+                values, own = (losses_of(loss, data, fit.w) for data in (truth.in_role("truth"), sample))
+                yield Excess(
+                    surrogate=surrogate,
+                    radius=B,
+                    regularisation=regularisation,
+                    n=n,
+                    repetition=repetition,
+                    l2=l2,
+                    lipschitz=lipschitz * longest,
+                    excess=float(values.mean()) - best[B].objective + best[B].gap,
+                    truth_error=float((values - least[B]).std(ddof=1) / math.sqrt(len(values))),
+                    best=best[B].objective,
+                    best_gap=best[B].gap,
+                    norm=float(np.linalg.norm(fit.w)),
+                    relative_gap=fit.relative_gap,
+                    certified=fit.certified and best[B].certified,
+                    bound=list_bounds.evaluate("rerm", n=n, m=m, **given),
+                    zero_excess=at_zero - best[B].objective,
+                    gap=float((values.mean() - at_zero) - (own.mean() - own_at_zero)),
+                )
+
+
+def losses_of(loss: Surrogate, data: RankingData, w: Floats) -> Floats:
+    """The loss of every query."""
+    return loss.value(data.X64 @ w, data.y, data.offsets)
+
+
+def join(job: Job) -> Iterator[Mean | Rate]:
+    """The means over the repetitions of all parts, and exponents in n where there are three sizes or more."""
+    return summarised(job.rows(Excess), job.facts["statistics"]["level"])
+
+
+def summarised(rows: Iterable[Excess], level: float) -> Iterator[Mean | Rate]:
+    """Means with intervals, and exponents, from the rows of all repetitions."""
+    cells: dict[tuple[str, float, str], dict[int, list[Excess]]] = defaultdict(lambda: defaultdict(list))
+    for row in sorted(rows, key=attrgetter("n", "repetition")):
+        cells[row.surrogate, row.radius, row.regularisation][row.n].append(row)
+    for (surrogate, radius, regularisation), by_n in sorted(cells.items()):
+        axes: dict[str, Any] = {"surrogate": surrogate, "radius": radius, "regularisation": regularisation}
+        for n, found in by_n.items():
+            yield Mean(
+                **axes,
+                n=n,
+                excess_risk=mean_interval([row.excess for row in found], level),
+                truth_error=max(row.truth_error for row in found),
+                bound=found[0].bound,
+                l2=found[0].l2,
+                norm=float(np.mean([row.norm for row in found])),
+                certified=all(row.certified for row in found),
+                zero_excess=found[0].zero_excess,
+                gap=mean_interval([row.gap for row in found], level),
+            )
+        if len(by_n) >= 3:
+            excess = np.array([[row.excess for row in found] for found in by_n.values()])
+            fit = fit_exponent(list(by_n), excess.T, level=level)
+            yield Rate(**axes, exponent=Interval(fit.slope, fit.low, fit.high))
+
+
+def finite(job: Job) -> Iterator[Finite]:
+    """The excess risks and bounds in all finite populations."""
+    for name in progress.counted(SURROGATES, _LOG, "surrogates in finite populations"):
+        loss = surrogates.create(name)
+        for n in job.settings.finite_sizes:
+            yield from (of_two_points(loss, n, s, s) for s in SIGNALS)
+            for c in RELATIVE_SIGNALS:
+                if c**2 < n:
+                    yield of_two_points(loss, n, c / math.sqrt(n), c, relative=True)
+        yield from simulated(job.settings, loss, job.facts["statistics"]["level"], job.seed)
+
+
+def of_two_points(loss: Surrogate, n: int, signal: float, shown: float, relative: bool = False) -> Finite:
+    """The exact expectations in a population of two points; ``shown`` is the signal, or its c."""
+    given: dict[str, Any] = {"radius": RADIUS, "lipschitz": loss.lipschitz(2, 1), "feature_norm": two_points.NORM}
+    L = given["lipschitz"] * two_points.NORM
+    p = (1.0 + signal) / 2.0
+    k, mass = two_points.counts(n, p)
+    best = two_points.minimiser(loss, np.array([p]), 0.0, RADIUS)
+    least = two_points.risk(loss, best, p)[0]
+
+    def excess(w: Floats) -> float:
+        return float(mass @ (two_points.risk(loss, w, p) - least))
+
+    w = two_points.minimiser(loss, k / n, list_bounds.rerm_l2(n, **given), RADIUS)
+    expected = excess(w)
+    return Finite(
+        population="two points",
+        surrogate=loss.name,
+        radius=RADIUS,
+        signal=shown,
+        relative=relative,
+        n=n,
+        excess_risk=Interval(expected, expected, expected),
+        zero_excess=float(two_points.risk(loss, np.zeros(1), p)[0] - least),
+        reversed_excess=excess(-w),
+        fixed_excess=excess(two_points.minimiser(loss, k / n, FIXED_SHARE * L / RADIUS, RADIUS)),
+        bound=list_bounds.evaluate("rerm", n=n, m=2, **given),
+        lipschitz=L,
+    )
+
+
+def simulated(settings: RiskSettings, loss: Surrogate, level: float, seed: int) -> Iterator[Finite]:
+    """Means over samples from some queries of the simulated population."""
+    population = Population(
+        PopulationSettings(
+            features=3,
+            label_shares=(0.5, 0.5),
+            noise=0.1,
+            query_noise=0.1,
+            signal=0.9,
+            documents=settings.finite_documents,
+        )
+    )
+    data = population.draw(settings.finite_queries, generator(seed, "slam-risk", "finite", role="truth"))
+    m = int(data.documents_per_query.max())
+    given: dict[str, Any] = {
+        "radius": RADIUS,
+        "lipschitz": loss.lipschitz(m, 1),
+        "feature_norm": population.feature_norm,
+    }
+    L = given["lipschitz"] * population.feature_norm
+    best = erm.fit(data, loss, l2=0.0, radius=RADIUS, tol=FINITE_TOLERANCE)
+
+    def excess(w: Floats) -> float:
+        return float(losses_of(loss, data, w).mean()) - best.objective + best.gap
+
+    for n in settings.finite_sizes:
+        fits = []
+        for repetition in range(settings.finite_repetitions):
+            rng = generator(seed, "slam-risk", "finite", n, repetition, role="train")
+            counts = rng.multinomial(n, np.full(data.n_queries, 1.0 / data.n_queries))
+            w, fixed = (
+                erm.fit(data, loss, l2=l2, radius=RADIUS, tol=FINITE_TOLERANCE, weights=counts).w
+                for l2 in (list_bounds.rerm_l2(n, **given), FIXED_SHARE * L / RADIUS)
+            )
+            fits.append([excess(w), excess(-w), excess(fixed)])
+        excesses, opposite, fixed_excesses = np.array(fits).T
+        yield Finite(
+            population="simulated",
+            surrogate=loss.name,
+            radius=RADIUS,
+            signal=None,
+            relative=False,
+            n=n,
+            excess_risk=mean_interval(excesses, level),
+            zero_excess=excess(np.zeros(data.n_features)),
+            reversed_excess=float(opposite.mean()),
+            fixed_excess=float(fixed_excesses.mean()),
+            bound=list_bounds.evaluate("rerm", n=n, m=m, **given),
+            lipschitz=L,
+        )
+
+
+def _seconds(settings: RiskSettings, cell: Cell) -> float:
+    # A fit takes some time whatever the number of queries.
+    rounds = len(settings.radii) * settings.repetitions / settings.parts
+    return rounds * (0.03 * len(settings.sizes) + 7e-5 * sum(settings.sizes))
+
+
+EXPERIMENT = Experiment(
+    RiskSettings,
+    (
+        Step(
+            "risk",
+            measure,
+            rows=(Excess,),
+            divided={"surrogate": lambda settings: SURROGATES, "part": lambda settings: range(settings.parts)},
+            surrogates=SURROGATES,
+            cost=Cost(3.0, start_mb=800.0),
+            seconds=_seconds,
+        ),
+        Step("rates", join, reads=(Excess,), rows=(Mean, Rate), facts=["statistics"]),
+        Step(
+            "finite",
+            finite,
+            rows=(Finite,),
+            facts=["statistics"],
+            surrogates=SURROGATES,
+            cost=Cost(10.0, start_mb=400.0),
+        ),
+    ),
+)

@@ -1,0 +1,331 @@
+"""With which smallest weights does SLAM bound 1 - NDCG, and for which data is its risk smallest at w = 0?
+
+The tightest weights are compared with all valid ones (:mod:`pipeline_lib.papers.slam.weights.tight_weights`).
+
+The criterion of :mod:`pipeline_lib.theory.zero_minimiser`, that no direction has a lead above its spread, is compared
+with certified minimisers of the risk, for several margins:
+
+- *gaussian*: one feature, which is normal with variance 1 and has the mean ``separation`` for the r relevant documents
+  of m and 0 for the others. The spread per unit of weight is e(m - r), the expected maximum of m - r normal variables,
+  so that w = 0 minimises the population's risk up to the separation e(m - r), whatever the weights are.
+- *population*: lists of the two-layer population without tastes. Its features orthogonal to the utility are
+  symmetric about 0 given the utility and the labels, so that by convexity the population's risk is smallest along the
+  utility: one feature is enough.
+- data sets, standardised, whole and with their lists cut at random into short ones.
+
+On every fold of the data sets, SLAM-NDCG is trained with the printed and with the tight weights, on whole lists and on
+lists that are cut at random into short ones. NDCG@10 on the test queries of all folds is compared query by query.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Le
+
+from pipeline_lib import metrics
+from pipeline_lib.core import progress
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Positive, Positives, Rising, Settings, Whole, at_least
+from pipeline_lib.data.ranking_data import RankingData, Standardisation
+from pipeline_lib.data.rows import Field, Interval, Row
+from pipeline_lib.experiment import EVERY, Experiment, Job, Step
+from pipeline_lib.learners import erm, sublists
+from pipeline_lib.papers.slam.differences import difference
+from pipeline_lib.papers.slam.weights import tight_weights
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.surrogates.slam import SlamMAP, SlamNDCG, Weights, tight_weights_of_all, weights_of_all
+from pipeline_lib.theory import zero_minimiser
+
+_LOG = logging.getLogger(__name__)
+
+GAUSSIAN, POPULATION = "gaussian", "population"
+NDCG, TIGHT, MAP = "ndcg", "ndcg, tight", "map"
+KINDS = (NDCG, TIGHT, MAP)
+FACTORS = (0.9, 1.1)
+"""The separations of the normal documents, in units of e(m - r)."""
+LEAST_QUERIES = 400
+NORMAL_QUERIES = 1000
+"""The least numbers of queries in a sample; means of normal documents have to be accurate to a few per cent."""
+TOL = 1e-4
+"""The relative gap to which risks are minimised, and the absolute one of directions; a tenth of it for one feature."""
+TRAINED: tuple[tuple[Weights, str], ...] = tuple(itertools.product(("printed", "tight"), ("whole", "short")))
+"""Weights and lists with which rankers are trained."""
+TRAINED_TOL = 1e-3
+CUTOFF = 10
+
+
+class WeightsSettings(Settings):
+    """The tightest weights of SLAM, and for which data its risk is smallest at w = 0."""
+
+    enumerated: Annotated[Rising, at_least(2)] = Field(
+        (2, 3, 4), description="values of m for which all label vectors are enumerated"
+    )
+    enumerated_label: Annotated[Whole, Le(4)] = Field(2, description="largest label of these vectors")
+    lengths: Annotated[Rising, at_least(3)] = Field(
+        (5, 10, 20, 50), description="documents per query in the simulated samples"
+    )
+    documents: Whole = Field(10000, description="documents in a simulated sample, over all queries")
+    noises: Positives = Field((0.05, 0.15, 0.5), description="noise of labels in the population, in units of the merit")
+    sublists: Annotated[Rising, at_least(2)] = Field(
+        (5, 10), description="documents per list into which the lists of data sets are cut"
+    )
+    margins: Positives = Field((0.1, 10.0), description="margins of SLAM's hinges with which every risk is minimised")
+    l2: Positive = Field(0.001, description="l2 with which every risk is minimised")
+    trained_sublists: Annotated[Whole, Field(ge=2)] = Field(
+        3, description="documents per list on which rankers are trained that are compared with those of whole lists"
+    )
+    trained_l2: Positive = Field(0.01, description="l2 of these rankers")
+
+
+class TightWeights(Row, table="tables/slam-tight-weights"):
+    """The printed and the tight weights for one label vector, and all weights with which SLAM bounds 1 - NDCG."""
+
+    labels: str = Field(description="labels, which fall to 0")
+    m: int = Field(description="documents of the list")
+    printed_sum: float = Field(description="sum of the printed weights (9)")
+    tight_sum: float = Field(description="sum of the tight weights")
+    least_sum: float = Field(description="least sum of valid weights, by a linear programme")
+    worst_loss: float = Field(description="1 - NDCG of the reversed order")
+    smallest_slack: float = Field(description="least slack of the tight weights over all constraints")
+    largest_excess: float = Field(description="most by which a tight weight lies above the printed one")
+    slack_one_rank_off: float = Field(description="least slack of tight weights with discounts of the next rank")
+    slack_without_thresholds: float = Field(
+        description="least slack of tight weights with the number of all relevant documents for every label"
+    )
+    slack_of_nine_tenths: float = Field(description="least slack of .9 times the tight weights")
+
+
+class Sums(Row, table="tables/slam-tight-sums"):
+    """Means over queries of the sums of weights; the mean sum is SLAM's risk at w = 0."""
+
+    source: str = Field(description="population, or a data set")
+    m: int | None = Field(description="documents of every query; missing for data sets")
+    queries: int = Field(description="queries with labels that differ, over which the means are")
+    printed: float = Field(description="mean sum of the printed weights (9)")
+    tight: float = Field(description="mean sum of the tight weights")
+    largest_ratio: float = Field(description="largest ratio of the tight over the printed sum of a query")
+
+
+class Phase(Row, table="tables/slam-phases"):
+    """The criterion for w = 0 on one sample, and the minimiser of the risk with one margin."""
+
+    source: str = Field(description="gaussian, population, or a data set")
+    kind: str = Field(description="weights: ndcg, ndcg, tight, or map")
+    m: int | None = Field(None, description="documents per list; missing for whole lists of a data set")
+    relevant: int | None = Field(None, description="relevant documents per list, of normal documents")
+    noise: float | None = Field(None, description="noise of labels in the population, in units of the merit")
+    separation: float | None = Field(None, description="mean of relevant normal documents; that of others is 0")
+    threshold: float | None = Field(None, description="e(m - r), the separation up to which w = 0 is the minimiser")
+    lead: float = Field(description="lead at the direction of the largest ratio that was found")
+    spread: float = Field(description="spread there")
+    ratio: float = Field(description="lead over spread there")
+    margin: float = Field(description="margin of the hinges")
+    l2: float = Field(description="l2 with which the risk is minimised")
+    norm: float = Field(description="||w|| of the minimiser")
+    certified: bool = Field(description="whether it is a minimiser up to the asked gap")
+
+
+class ShortLists(Row, table="tables/slam-short-lists"):
+    """Rankers with one kind of weights and lists, trained on every fold of a data set, on all test queries."""
+
+    dataset: str = Field(description="name of the data set")
+    weights: str = Field(description="weights of SLAM-NDCG in training: printed or tight")
+    lists: str = Field(description="lists in training: whole, or short, cut at random")
+    n_queries: int = Field(description="test queries of all folds")
+    ndcg: float = Field(description="mean NDCG@10 on them")
+    largest_norm: float = Field(description="largest ||w|| of a fold")
+    over_printed: Interval = Field(
+        description="ndcg minus that of the printed weights on the same lists, with a bootstrap interval over queries"
+    )
+    over_whole: Interval = Field(
+        description="ndcg minus that of whole lists with the same weights, with a bootstrap interval over queries"
+    )
+    file_order: float = Field(description="mean NDCG@10 of the order of the file")
+
+
+def measure(job: Job) -> Iterator[Row]:
+    """The tight weights of all label vectors, their sums on data, and where the minimiser is 0."""
+    settings, datasets = job.settings, job.datasets()
+    yield from enumerated(settings)
+    yield from sums(settings, datasets, job.seed)
+    yield from phases(settings, datasets, job.seed)
+
+
+def enumerated(settings: WeightsSettings) -> Iterator[TightWeights]:
+    """All label vectors that fall, with a lowest label of 0, of these lengths."""
+    for m in settings.enumerated:
+        for labels in itertools.combinations_with_replacement(range(settings.enumerated_label, -1, -1), m):
+            if labels[0] > labels[-1] == 0:
+                found = tight_weights.compared(np.array(labels, np.int32))
+                yield TightWeights(labels=" ".join(map(str, labels)), m=m, **found)
+
+
+def sums(settings: WeightsSettings, datasets: Mapping[str, RankingData], seed: int) -> Iterator[Sums]:
+    """The sums of weights in samples of the population with the least noise, and in the data sets."""
+    samples: list[tuple[str, int | None, RankingData]] = [
+        (POPULATION, m, data) for m, noise, data in populations(settings, seed) if noise == settings.noises[0]
+    ]
+    for source, m, data in (*samples, *((name, None, data) for name, data in datasets.items())):
+        y, starts = data.y.astype(np.int32), data.offsets[:-1]
+        printed = np.add.reduceat(weights_of_all(y, data.offsets), starts)
+        tight = np.add.reduceat(tight_weights_of_all(y, data.offsets), starts)
+        some = printed > 0.0
+        yield Sums(
+            source=source,
+            m=m,
+            queries=int(some.sum()),
+            printed=float(printed[some].mean()),
+            tight=float(tight[some].mean()),
+            largest_ratio=float((tight[some] / printed[some]).max()),
+        )
+
+
+def phases(settings: WeightsSettings, datasets: Mapping[str, RankingData], seed: int) -> Iterator[Phase]:
+    """One row for every sample, kind of weights and margin."""
+    for setting, kind, data in progress.counted(list(_samples(settings, datasets, seed)), _LOG, "samples"):
+        labelled = data.with_binary_labels() if kind == MAP else data
+        y, offsets = labelled.y.astype(np.int32), labelled.offsets
+        v = tight_weights_of_all(y, offsets) if kind == TIGHT else weights_of_all(y, offsets, kind)
+        tol = TOL if labelled.n_features > 1 else TOL / 10
+        best = zero_minimiser.best_direction(labelled, v, tol)
+        for margin in settings.margins:
+            loss = SlamMAP(margin) if kind == MAP else SlamNDCG(margin, "tight" if kind == TIGHT else "printed")
+            fit = erm.fit(labelled, loss, l2=settings.l2, tol=tol)
+            yield Phase(
+                **setting,
+                kind=kind,
+                lead=best.lead,
+                spread=best.spread,
+                ratio=best.ratio,
+                margin=margin,
+                l2=settings.l2,
+                norm=float(np.linalg.norm(fit.w)),
+                certified=fit.certified,
+            )
+
+
+def _samples(
+    settings: WeightsSettings, datasets: Mapping[str, RankingData], seed: int
+) -> Iterator[tuple[dict[str, Any], str, RankingData]]:
+    for m in settings.lengths:
+        for r in sorted({1, m // 2}):
+            threshold = zero_minimiser.expected_maximum(m - r)
+            for separation in (factor * threshold for factor in FACTORS):
+                rng = generator(seed, "slam-weights", GAUSSIAN, m, r)
+                data = gaussian(max(NORMAL_QUERIES, settings.documents // m), m, r, separation, rng)
+                normal = {"m": m, "relevant": r, "separation": separation, "threshold": threshold}
+                yield {"source": GAUSSIAN, **normal}, NDCG, data
+    for m, noise, data in populations(settings, seed):
+        yield {"source": POPULATION, "m": m, "noise": noise}, NDCG, data
+    for name, raw in datasets.items():
+        whole = Standardisation.of(raw).apply(raw)
+        for m in settings.sublists:
+            yield {"source": name, "m": m}, NDCG, sublists.cut(whole, m, generator(seed, "slam-weights", name, m))
+        for kind in KINDS:
+            yield {"source": name}, kind, whole
+
+
+def gaussian(n: int, m: int, r: int, separation: float, rng: np.random.Generator) -> RankingData:
+    """n queries with r relevant documents of m, and one feature: normal, with mean ``separation`` where relevant.
+
+    Example
+    -------
+    >>> gaussian(2, 3, 1, 1.0, np.random.default_rng(0))
+    RankingData(2 queries, 6 documents, 1 features, labels 0..1)
+    """
+    relevant = np.tile(np.arange(m) < r, n)
+    X = rng.standard_normal(n * m) + separation * relevant
+    return RankingData.from_arrays(X[:, None], relevant.astype(int), np.repeat(np.arange(n), m))
+
+
+def populations(settings: WeightsSettings, seed: int) -> Iterator[tuple[int, float, RankingData]]:
+    """Length, noise and a sample of the population with one feature, for all of the settings."""
+    for noise in settings.noises:
+        population = Population(PopulationSettings(features=1, noise=noise, query_noise=0.0))
+        for m in settings.lengths:
+            rng = generator(seed, "slam-weights", POPULATION, noise, m)
+            n = max(LEAST_QUERIES, settings.documents // m)
+            yield m, noise, population.draw(n, rng, documents=m)
+
+
+def compare(job: Job) -> Iterator[ShortLists]:
+    """On every data set, rankers trained on whole and on short lists, with both kinds of weights."""
+    for path in job.documents:
+        dataset = path.parent.name
+        folds = {fold: job.parts(dataset, fold, ("train", "test")) for fold in job.facts["folds"][dataset]}
+        yield from on_data(job.settings, dataset, folds, job.facts["statistics"], job.seed)
+
+
+def on_data(
+    settings: WeightsSettings,
+    dataset: str,
+    folds: Mapping[int, Sequence[RankingData]],
+    statistics: Mapping[str, Any],
+    seed: int,
+) -> Iterator[ShortLists]:
+    """Train on the first part of every fold, and compare on the second."""
+    values: dict[tuple[str, str], list[Floats]] = {case: [] for case in TRAINED}
+    norms = dict.fromkeys(values, 0.0)
+    unranked = []
+    for fold, (train, test) in folds.items():
+        standard = Standardisation.of(train)
+        inside, outside = standard.apply(train.in_role("train")), standard.apply(test.in_role("test"))
+        rng = generator(seed, "slam-weights", "short-lists", dataset, fold)
+        trained_on = {"whole": inside, "short": sublists.cut(inside, settings.trained_sublists, rng)}
+        unranked.append(_ndcg(np.zeros(test.n_documents), test))
+        for kind, lists in TRAINED:
+            w = erm.fit(trained_on[lists], SlamNDCG(weights=kind), l2=settings.trained_l2, tol=TRAINED_TOL).w
+            norms[kind, lists] = max(norms[kind, lists], float(np.linalg.norm(w)))
+            values[kind, lists].append(_ndcg(outside.X64 @ w, outside))
+    joined = {case: np.concatenate(found) for case, found in values.items()}
+    for (weights, lists), own in joined.items():
+        axes = (seed, dataset, weights, lists, len(own))
+        printed, whole = joined["printed", lists], joined[weights, "whole"]
+        yield ShortLists(
+            dataset=dataset,
+            weights=weights,
+            lists=lists,
+            n_queries=len(own),
+            ndcg=float(own.mean()),
+            largest_norm=norms[weights, lists],
+            over_printed=difference(own, printed, statistics, (*axes, "over_printed", "slam-short-lists")),
+            over_whole=difference(own, whole, statistics, (*axes, "over_whole", "slam-short-lists")),
+            file_order=float(np.concatenate(unranked).mean()),
+        )
+
+
+def _ndcg(scores: Floats, data: RankingData) -> Floats:
+    return metrics.ndcg(scores, data.y, data.offsets, CUTOFF)
+
+
+EXPERIMENT = Experiment(
+    WeightsSettings,
+    (
+        Step(
+            "weights",
+            measure,
+            rows=(TightWeights, Sums, Phase),
+            documents=EVERY,
+            surrogates=("slam-ndcg", "slam-map"),
+            cost=Cost(3.0, start_mb=500.0),
+            seconds=lambda settings, cell: 2e-5 * settings.documents * len(settings.lengths) * len(settings.noises),
+        ),
+        Step(
+            "short_lists",
+            compare,
+            rows=(ShortLists,),
+            documents=EVERY,
+            with_folds=True,
+            facts=["folds", "statistics"],
+            surrogates=("slam-ndcg",),
+            cost=Cost(4.0, start_mb=500.0),
+        ),
+    ),
+)

@@ -1,0 +1,469 @@
+"""Are the estimates from the labels on top unbiased, how large do they get, and do gradients decompose over labels?
+
+`topk`: Lemmas 1 to 5, the estimators of section 4.1 and the probabilities of section 4.2, by enumeration of all that
+may be shown. Every estimator divides by the probability that the k documents A are shown first,
+
+    P(A) = (1 - gamma) 1[A = top k of s] + gamma / C(m, k).
+
+Its mean is computed with this probability and with others in its place, :data:`DIVISORS`, all of which are wrong.
+
+For Lemma 5, E||z||^2 <= C / gamma, second moments are computed exactly along a run of Algorithm 1, on two random
+documents in small balls, and where they are largest: for the squared loss and KL all documents are one unit vector x,
+all labels are R_max and w = -U x; for RankSVM the documents are x and -x in turns, all labels differ, and the two that
+are shown by exploitation are equal. There only constants without slack pass.
+
+Lemmas 2, 3 and 4 and the minimum of the KL surrogate stand next to statements that are nearly the same and wrong.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import combinations, pairwise, permutations, product
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import NDArray
+
+from pipeline_lib import surrogates
+from pipeline_lib.core import progress
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Positive, Probabilities, Rising, Settings, Whole, at_least, at_most
+from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.experiment import Experiment, Job, Step
+from pipeline_lib.learners import top_k_feedback, top_k_moments
+from pipeline_lib.ranking import GAINS
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.surrogates.base import SmoothSurrogate, Surrogate
+from pipeline_lib.theory import decomposability, operator_norms
+
+_LOG = logging.getLogger(__name__)
+
+WIDTH = 0.5  # of SmoothDCG: at 0.01 its softmax is 0 or 1, and nothing is left to be estimated
+
+Documents = tuple[int, ...]
+Lists = list[tuple[Floats, NDArray[np.int64]]]
+
+DIVISORS: Mapping[str, Callable[[int, int, float, bool], float]] = {
+    "as-printed": lambda m, k, gamma, top: 1.0 - gamma + gamma / math.comb(m, k),
+    "literal": lambda m, k, gamma, top: math.factorial(k) * (1.0 - gamma + gamma / math.comb(m, k)),
+    "exchanged": lambda m, k, gamma, top: gamma * top + (1.0 - gamma) / math.comb(m, k),
+    "exploitation-alone": lambda m, k, gamma, top: 1.0 - gamma if top else gamma / math.comb(m, k),
+    "one-document-fewer": lambda m, k, gamma, top: (1.0 - gamma) * top + gamma / max(math.comb(m - 1, k), 1),
+    "one-label-fewer": lambda m, k, gamma, top: (1.0 - gamma) * top + gamma / math.comb(m, k - 1),
+    "one-order": lambda m, k, gamma, top: ((1.0 - gamma) * top + gamma / math.comb(m, k)) / math.factorial(k),
+}
+"""What is put for P(A), by m, k, gamma and whether A is the top k of s.
+
+``as-printed``: section 4.2 for every set. ``literal``: the same for each of the k! orders of A, over which (3) adds.
+``exchanged``: gamma for 1 - gamma. ``exploitation-alone``: the top k are never shown by exploration.
+``one-document-fewer``, ``one-label-fewer``: m - 1 for m, k - 1 for k. ``one-order``: one of the k! orders of A alone.
+With k = 1 the last is right, and ``literal`` is as printed.
+"""
+
+WORST = {"squared": (2, 4, 8), "kl": (2, 4, 8), "ranksvm": (3, 4, 5)}
+"""The surrogates of Lemma 5, and the lengths of lists on which second moments are as large as they get."""
+SMALL_RADII, LARGEST_LABEL = (0.01, 0.25, 1.0), 4
+EXPLORATION = 0.01
+"""gamma in the worst cases: what is shown by exploitation alone counts for little."""
+
+PAIRWISE_CASES = ((3, 1), (4, 1), (4, 2), (5, 2))
+"""m and y_max for Lemma 2."""
+LISTWISE_CASES = (*((m, 1) for m in range(2, 7)), *((m, 2) for m in range(2, 6)), *((m, 4) for m in range(2, 5)))
+"""m and y_max for Lemma 3."""
+DECOMPOSED = {
+    ("ranksvm", "spread"): PAIRWISE_CASES,
+    ("ranksvm", "equal"): PAIRWISE_CASES,
+    ("squared", "spread"): PAIRWISE_CASES,
+    ("kl", "spread"): PAIRWISE_CASES,
+    ("listnet", "spread"): LISTWISE_CASES,
+}
+"""Surrogates with the scores at which their gradients are decomposed.
+
+Spread scores lie so far apart that some hinges are closed: with all of them open, as at equal scores, binary labels
+enter RankSVM's gradient singly.
+"""
+NORMS = (1.0, 1.5, 2.0, 3.0, math.inf)
+KL_STATISTICS: Mapping[str, Callable[[Iterable[float]], float]] = {
+    "value_at_labels": max,
+    "gradient_at_labels": max,
+    "smallest_eigenvalue": min,
+    "smallest_value": min,
+    "value_at_gains": max,
+    "gradient_at_gains": max,
+    "listnet_at_labels": max,
+    "eigenvalue_exchanged": min,
+}
+"""What is measured of the KL surrogate, and which extreme over lists counts.
+
+The last four should fail: gains in place of labels, ListNet in place of KL, and the divergence with its arguments
+exchanged, sum_i e^{s_i} (s_i - y_i) - e^{s_i} + e^{y_i}.
+"""
+
+
+class ExactnessSettings(Settings):
+    """Lemmas 1 to 5 and the estimators, by enumeration of all possible outcomes."""
+
+    lengths: Annotated[Rising, at_least(3), at_most(6)] = Field(
+        (3, 4, 5, 6), description="values of m for the enumerations, at most 6"
+    )
+    shown: Annotated[Rising, at_most(3)] = Field((1, 2, 3), description="values of k for the enumerations")
+    gammas: Probabilities = Field((0.05, 0.4), description="values of gamma, the probability of a random order")
+    repetitions: Whole = Field(
+        2, description="number of score and label vectors for every case; with two or more, the last one has ties"
+    )
+    y_max: Annotated[Whole, Ge(2)] = Field(3, description="largest label of the enumerations")
+    run_rounds: Annotated[Whole, Ge(100)] = Field(
+        10000, description="T of the run along which second moments are computed (Lemma 5)"
+    )
+    run_points: Whole = Field(10, description="number of rounds of that run at which second moments are computed")
+    run_queries: Whole = Field(
+        20, description="number of queries of that run, all of which are evaluated in each of these rounds"
+    )
+    radius: Positive = Field(3.0, description="U, the radius of that run")
+    matrices: Whole = Field(10, description="number of matrices for every p of Lemma 4")
+
+
+class Bias(Row, table="tables/topk-biases"):
+    """The bias of estimates in which one kind of probability is divided by, at one m, k and gamma."""
+
+    claim: str = Field(description="topk-lemma1 for sums of any terms (3), topk-estimators for gradients of surrogates")
+    surrogate: str = Field(description="surrogate whose gradient is estimated, or: any terms")
+    k: int = Field(description="labels that are seen")
+    m: int = Field(description="documents of the list")
+    gamma: float = Field(description="probability of a random order, in (0, 1)")
+    probabilities: str = Field(description="correct, or which wrong probability is divided by")
+    largest_relative_bias: float = Field(
+        description="largest of max |mean - truth| / max(1, max |truth|) over lists of scores and labels"
+    )
+
+
+class Probability(Row, table="tables/topk-probabilities"):
+    """The probability that Algorithm 1 shows one document, or two, first."""
+
+    documents: int = Field(description="documents that are shown first, 1 or 2")
+    in_order: bool = Field(description="whether they are shown in the stated order, and not in any")
+    exploited: bool = Field(description="whether they are those that the scores rank first")
+    m: int = Field(description="documents of the list")
+    shown: str = Field(description="their ranks by the scores, in words")
+    gamma: float = Field(description="probability of a random order, in (0, 1)")
+    probability: float = Field(description="probability by summation over all m! rankings")
+
+
+class Moment(Row, table="tables/topk-moments"):
+    """The second moment of the estimate of a gradient, and the bounds of Lemma 5."""
+
+    surrogate: str = Field(description="surrogate whose gradient is estimated")
+    where: str = Field(description="which weights and documents: along a run, short lists in a small ball, worst case")
+    round: int = Field(description="round of the run before which it is measured, 0 elsewhere")
+    m: int = Field(description="documents of the list, along a run of the longest list")
+    radius: float = Field(description="U, the radius of the ball of weights")
+    y_max: int = Field(description="R_max, the largest label")
+    gamma: float = Field(description="probability of a random order, in (0, 1)")
+    second_moment: float = Field(description="E||z||^2 over everything that may be shown, the largest over lists")
+    printed: float = Field(description="C / gamma with the constant C of the proof")
+    valid: float = Field(description="C / gamma with a constant C that holds for all parameters")
+
+
+class Decomposition(Row, table="tables/topk-decompositions"):
+    """How much of a surrogate's gradient takes a number of labels jointly."""
+
+    surrogate: str = Field(description="surrogate whose gradient is decomposed")
+    scores: str = Field(description="scores of the documents: spread from 0.9 to -0.9, or equal")
+    m: int = Field(description="documents of the list")
+    y_max: int = Field(description="largest label; labels are 0 to y_max")
+    labels: int = Field(description="number of labels, from 1 to m")
+    joint: float = Field(description="largest absolute part of the gradient that takes exactly so many labels jointly")
+    beyond: float = Field(description="largest absolute part of the gradient that takes more labels jointly")
+
+
+class Identity(Row, table="tables/topk-identities"):
+    """One number about the minimum of the KL surrogate, or about the operator norms of Lemma 4."""
+
+    claim: str = Field(description="claim it belongs to: topk-kl-min or topk-lemma4")
+    case: str = Field(description="m of the lists, or p of the norm")
+    statistic: str = Field(description="what is measured")
+    value: float = Field(description="its largest value over lists or matrices, for what has a minimum its smallest")
+
+
+def measure(job: Job) -> Iterator[Row]:
+    """The rows of all five tables."""
+    yield from biases(job.settings, job.seed)
+    yield from probabilities(job.settings, job.seed)
+    for name in WORST:
+        yield from _along_a_run(job.settings, job.seed, name)
+        yield from _in_small_balls(job.seed, name)
+        yield from in_the_worst_case(name)
+    yield from decompositions()
+    yield from kl_minimum(job.settings, job.seed)
+    yield from lemma_4(job.settings, job.seed)
+
+
+def lists(settings: ExactnessSettings, seed: int, *axes: str | int) -> Lists:
+    """Random scores and labels, ``settings.repetitions`` of them; the last of ``axes`` is the length m of the list.
+
+    Labels 0 and y_max always appear, so that no gradient vanishes; the last scores are tied.
+    """
+    rng, m = generator(seed, "topk-exactness", *axes), int(axes[-1])
+    found = []
+    for number in range(settings.repetitions):
+        y = rng.integers(0, settings.y_max + 1, size=m)
+        y[:2] = 0, settings.y_max
+        found.append((np.zeros(m) if number and number == settings.repetitions - 1 else rng.normal(size=m), y))
+    return found
+
+
+def biases(settings: ExactnessSettings, seed: int) -> Iterator[Bias]:
+    """(3) for sums of any terms over ordered k-tuples, then the learner's estimates against the gradients."""
+    for m, k, gamma in product(settings.lengths, settings.shown, settings.gammas):
+        terms = generator(seed, "topk-exactness", "terms", k, m).normal(size=(m,) * k + (2,))
+        means = (_means_of_sums(terms, scores, k, gamma) for scores, _ in lists(settings, seed, "lemma-1", k, m))
+        yield from _largest_biases("topk-lemma1", "any terms", k, m, gamma, means)
+    options = {"smooth-dcg": {"sigma": WIDTH, "sign": "as-printed"}}
+    every = [surrogates.create(name, **options.get(name, {})) for name in top_k_feedback.ORDERS]
+    for loss in progress.counted(every, _LOG, "surrogates"):
+        for k, m, gamma in product(settings.shown, settings.lengths, settings.gammas):
+            if k >= top_k_feedback.ORDERS[loss.name]:
+                drawn = lists(settings, seed, loss.name, k, m)
+                means = (_means_of_estimates(loss, scores, y, k, gamma) for scores, y in drawn)
+                yield from _largest_biases("topk-estimators", loss.name, k, m, gamma, means)
+
+
+def _largest_biases(
+    claim: str, case: str, k: int, m: int, gamma: float, means: Iterable[tuple[Mapping[str, Floats], Floats]]
+) -> Iterator[Bias]:
+    """A row for every probability, from the means with each of them, and from what they should be, on every list."""
+    largest: dict[str, float] = defaultdict(float)
+    for found, truth in means:
+        for kind, mean in found.items():
+            largest[kind] = max(largest[kind], top_k_moments.relative_bias(mean, truth))
+    for kind, bias in largest.items():
+        yield Bias(claim=claim, surrogate=case, k=k, m=m, gamma=gamma, probabilities=kind, largest_relative_bias=bias)
+
+
+def _means_of_sums(terms: Floats, scores: Floats, k: int, gamma: float) -> tuple[dict[str, Floats], Floats]:
+    truth = np.zeros(terms.shape[-1])
+    for index in permutations(range(len(scores)), k):
+        truth += terms[index]
+    correct = top_k_moments.lemma_1_mean(lambda top: terms[top], scores, k, gamma)
+    wrong = _wrong_means(lambda A: np.sum([terms[order] for order in permutations(A)], axis=0), scores, k, gamma)
+    return {"correct": correct, **wrong}, truth
+
+
+def _means_of_estimates(
+    loss: Surrogate, scores: Floats, y: NDArray[np.int64], k: int, gamma: float
+) -> tuple[dict[str, Floats], Floats]:
+    # The estimate is c + H(A) / P(A), where c takes no label: that of the squared loss is 2 s, all others have none.
+    m, best = len(scores), _ranking(scores)
+    constant = 2.0 * scores if loss.name == "squared" else np.zeros(m)
+
+    def numerator(A: Documents) -> Floats:
+        f = top_k_feedback.estimate(loss, scores, A, y[list(A)], best, gamma, k)
+        return (f - constant) * top_k_feedback.show_probability(m, k, gamma, top=set(A) == set(best[:k]))
+
+    means = {"correct": top_k_moments.mean_estimate(loss, scores, y, k, gamma)}
+    means |= {kind: constant + mean for kind, mean in _wrong_means(numerator, scores, k, gamma).items()}
+    means["as-printed"] = top_k_moments.mean_estimate(loss, scores, y, k, gamma, "as-printed")
+    return means, loss.gradient(scores, y, [0, m])
+
+
+def _ranking(scores: Floats) -> list[int]:
+    ranking: list[int] = np.argsort(-scores, kind="stable").tolist()
+    return ranking
+
+
+def _wrong_means(numerator: Callable[[Documents], Floats], scores: Floats, k: int, gamma: float) -> dict[str, Floats]:
+    # The mean of numerator(A) / divisor(A) over the sets A that are shown, for every divisor; 0 where nothing is added
+    m, best = len(scores), set(_ranking(scores)[:k])
+    means: dict[str, Any] = defaultdict(float)
+    for A in combinations(range(m), k):
+        top, term = set(A) == best, numerator(A)
+        probability = top_k_feedback.show_probability(m, k, gamma, top=top)
+        for name, divisor in DIVISORS.items():
+            means[name] = means[name] + probability * term / divisor(m, k, gamma, top)
+    return means
+
+
+def probabilities(settings: ExactnessSettings, seed: int) -> Iterator[Probability]:
+    """The probabilities of section 4.2, summed over all m! rankings: of the first document, and of the first two."""
+    for m in settings.lengths:
+        best = tuple(_ranking(generator(seed, "topk-exactness", "probabilities", m).normal(size=m)))
+        cases: list[tuple[Documents, bool, bool]] = [(best[:1], True, True), (best[-1:], True, False)]
+        cases += [(best[:2], True, True), (best[1::-1], True, False), (best[-2:], True, False)]
+        cases += [(best[:2], False, True), (best[-2:], False, False)]
+        for gamma, (first, in_order, exploited) in product(settings.gammas, cases):
+            # Each ranking that begins so has the probability (1 - gamma) 1[it is the ranking by scores] + gamma / m!.
+            starts = [
+                ranking
+                for ranking in permutations(best)
+                if (ranking[: len(first)] == first if in_order else set(ranking[: len(first)]) == set(first))
+            ]
+            ranks = " and ".join(str(best.index(document) + 1) for document in first)
+            pair = f"ranks {ranks}, {'in this order' if in_order else 'in any order'}"
+            yield Probability(
+                documents=len(first),
+                in_order=in_order,
+                exploited=exploited,
+                m=m,
+                shown=pair if len(first) > 1 else f"rank {ranks}",
+                gamma=gamma,
+                probability=math.fsum(
+                    (1.0 - gamma) * (ranking == best) + gamma / math.factorial(m) for ranking in starts
+                ),
+            )
+
+
+def _along_a_run(settings: ExactnessSettings, seed: int, name: str) -> Iterator[Moment]:
+    population = Population(PopulationSettings(features=5, documents=5))
+    data = population.draw(settings.run_queries, generator(seed, "topk-exactness", "queries"))
+    axes = (seed, "topk-exactness", "run", name)
+    eta, gamma = top_k_feedback.theorem_parameters(settings.run_rounds)
+    k = top_k_feedback.ORDERS[name]
+    played = top_k_feedback.run(
+        *(data, name, k, settings.run_rounds, eta, gamma, settings.radius, (*axes, "exploration")),
+        order=generator(*axes).integers(0, data.n_queries, size=settings.run_rounds),
+        checkpoints=top_k_feedback.log_checkpoints(settings.run_rounds, settings.run_points, first=10),
+        losses=False,
+    )
+    queries = [(data.X64[i:j], data.y[i:j]) for i, j in pairwise(data.offsets)]
+    case = (int(data.documents_per_query.max()), population.settings.feature_norm, settings.radius)
+    for t, w in zip(played.rounds.tolist(), played.path, strict=True):
+        yield _moment(name, "along a run", t, *case, population.settings.y_max, gamma, [(X, w, y) for X, y in queries])
+
+
+def _in_small_balls(seed: int, name: str) -> Iterator[Moment]:
+    # Two unit documents, labels up to 4, w at the edge of a small ball: where a + b <= a b and e^y <= e^{R_D U} fail.
+    rng, m = generator(seed, "topk-exactness", "small balls", name), 2
+    for radius in (0.25, 1.0):
+        lists = []
+        for _ in range(20):
+            X, w = rng.normal(size=(m, 2)), rng.normal(size=2)
+            X /= np.linalg.norm(X, axis=1, keepdims=True)
+            w *= radius / np.linalg.norm(w)
+            lists += [(X, w, [LARGEST_LABEL, last]) for last in (0, LARGEST_LABEL)]
+        yield _moment(name, "short lists, small ball", 0, m, 1.0, radius, LARGEST_LABEL, 0.1, lists)
+
+
+def in_the_worst_case(name: str) -> Iterator[Moment]:
+    """Second moments on the lists that make them largest."""
+    for m in WORST[name]:
+        X, y = np.ones((m, 1)), [LARGEST_LABEL] * m
+        if name == "ranksvm":
+            # Equal scores are ranked in document order: the first two of those at -x are shown by exploitation.
+            X[: (m + 1) // 2] = -1.0
+            y = list(range(m))
+        for radius in SMALL_RADII:
+            worst = [(X, np.array([-radius]), y)]
+            yield _moment(name, "worst case", 0, m, 1.0, radius, LARGEST_LABEL, EXPLORATION, worst)
+
+
+def _moment(
+    name: str,
+    where: str,
+    t: int,
+    m: int,
+    norm: float,
+    radius: float,
+    y_max: int,
+    gamma: float,
+    lists: Iterable[tuple[Floats, Floats, Any]],
+) -> Moment:
+    """The largest second moment over documents, weights and labels, next to both bounds."""
+    loss, k = surrogates.create(name), top_k_feedback.ORDERS[name]
+    return Moment(
+        surrogate=name,
+        where=where,
+        round=t,
+        m=m,
+        radius=radius,
+        y_max=y_max,
+        gamma=gamma,
+        second_moment=max(top_k_moments.second_moment(loss, X, X @ w, y, k, gamma) for X, w, y in lists),
+        printed=top_k_moments.printed_constant(name, m, norm, radius, y_max) / gamma,
+        valid=top_k_moments.valid_constant(name, m, norm, radius, y_max) / gamma,
+    )
+
+
+def decompositions() -> Iterator[Decomposition]:
+    """For every number of labels: the part of a gradient that takes exactly so many jointly, and what takes more."""
+    for (name, where), cases in DECOMPOSED.items():
+        loss = surrogates.create(name)
+        for m, y_max in cases:
+            scores = np.linspace(0.9, -0.9, m) if where == "spread" else np.zeros(m)
+            sizes = decomposability.interactions(
+                lambda y, loss=loss, scores=scores: loss.gradient(scores, y, [0, len(y)]),  # type: ignore[misc]
+                m,
+                y_max,
+            )
+            for labels in range(1, m + 1):
+                yield Decomposition(
+                    surrogate=name,
+                    scores=where,
+                    m=m,
+                    y_max=y_max,
+                    labels=labels,
+                    joint=sizes[labels],
+                    beyond=sizes[labels + 1 :].max(initial=0.0),
+                )
+
+
+def kl_minimum(settings: ExactnessSettings, seed: int) -> Iterator[Identity]:
+    """Value and gradient of the KL surrogate at s = y, and its smallest value and curvature anywhere."""
+    loss, other = surrogates.create("kl"), surrogates.create("listnet")
+    assert isinstance(loss, SmoothSurrogate)
+    for m in settings.lengths:
+        found: dict[str, list[float]] = defaultdict(list)
+        for scores, y in lists(settings, seed, "kl-minimum", m):
+            labels, one = y.astype(np.float64), [0, m]
+            for where, point in (("labels", labels), ("gains", GAINS[y])):
+                value, gradient = loss.value_and_gradient(point, y, one)
+                found[f"value_at_{where}"].append(abs(float(value[0])))
+                found[f"gradient_at_{where}"].append(float(np.abs(gradient).max()))
+            found["listnet_at_labels"].append(float(other.value(labels, y, one)[0]))
+            found["smallest_value"].append(float(loss.value(scores, y, one)[0]))
+            hessian = loss.hessian_product(scores, y.astype(np.int32), np.array(one), np.eye(m))
+            found["smallest_eigenvalue"].append(float(np.linalg.eigvalsh(hessian).min()))
+            found["eigenvalue_exchanged"].append(float((np.exp(scores) * (1.0 + scores - labels)).min()))
+        for statistic, extreme in KL_STATISTICS.items():
+            number = extreme(found[statistic])
+            yield Identity(claim="topk-kl-min", case=f"m = {m}", statistic=statistic, value=number)
+
+
+def lemma_4(settings: ExactnessSettings, seed: int) -> Iterator[Identity]:
+    """Both operator norms by maximisation, and the largest p-norm of a row, of a column, and the largest dual norm."""
+    for p in NORMS:
+        label = "inf" if math.isinf(p) else f"{p:g}"
+        rng = generator(seed, "topk-exactness", "lemma-4", label)
+        found: dict[str, list[float]] = defaultdict(list)
+        for _ in range(settings.matrices):
+            X = rng.normal(size=tuple(rng.integers(1, 13, size=2).tolist()))
+            stretched = operator_norms.stretch(X, p, rng=rng, restarts=100)
+            claimed = {
+                "largest_relative_difference": operator_norms.largest_row(X, p),
+                "difference_from_dual": operator_norms.largest_row(X, operator_norms.dual_exponent(p)),
+                "difference_from_columns": operator_norms.largest_row(X.T, p),
+            }
+            for statistic, right in claimed.items():
+                found[statistic] += [abs(left / right - 1.0) for left in stretched]
+        for statistic, values in found.items():
+            yield Identity(claim="topk-lemma4", case=f"p = {label}", statistic=statistic, value=max(values))
+
+
+EXPERIMENT = Experiment(
+    ExactnessSettings,
+    (
+        Step(
+            "exactness",
+            measure,
+            rows=(Bias, Probability, Moment, Decomposition, Identity),
+            surrogates=("squared", "kl", "smooth-dcg", "ranksvm", "ranknet", "rankboost", "listnet"),
+            cost=Cost(1.0, start_mb=500.0),
+            seconds=lambda settings, cell: 1.0 * settings.repetitions,
+        ),
+    ),
+)

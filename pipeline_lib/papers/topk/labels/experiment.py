@@ -1,0 +1,439 @@
+"""What is lost by a learner that sees the labels of k documents on top, judged by NDCG itself?
+
+Label laws come in pairs that any k labels do not tell apart (:mod:`pipeline_lib.theory.partial_labels`). The regret of
+a learner that shows the order sigma_t in round t is measured under each law P of a pair, without the noise of labels:
+
+    sum_t V(P) - V(P, sigma_t),    V(P, sigma) = sum_r D(r) a_{sigma(r)}(P),    V(P) = max over orders,
+
+and averaged over the two. Learners explore in a round with probability T^(-1/3): they then show the documents in random
+order and use the labels of the first k. Otherwise they show the order that is best by their estimate of a(P).
+
+- ``unbiased``: the mean over the rounds of exploration of an estimate of F_i = (1/m) sum_j F_ij that uses the k labels
+  seen. Its expectation is the part of F_i that is a sum of functions of k labels: all of it where NDCG is learnable.
+- ``independent``: the relevances under independent labels with the laws of single labels seen so far.
+
+Where k = m nothing has to be explored: ``all labels`` shows the best order for the label vectors of all rounds before,
+which it works out anew after 1, 2, 4, ... rounds. Its laws are the same pair, and a pair that differs the less the more
+rounds there are, ``near tie``: the mean of the two laws plus or minus c/sqrt(T) times half their difference. No learner
+has regret below a multiple of T^(1/2) on all of these.
+
+The online learners of this project play on the pair that is hardest to tell apart as well, with X = I, so that they may
+give every document any score within their ball. Regret is without the noise of labels and of exploration,
+
+    sum_t V(P) - (1 - gamma) V(P, order of w_t) - gamma V(P, random order).
+
+They are Algorithm 1 with every surrogate that has an estimator from k labels, and online gradient descent with all
+labels (k = m) on ListNet and on the squared loss against G(y)/Z(y). No learner can do better than linear regret where k
+labels do not determine the best order. Where they do, a surrogate must also be calibrated for NDCG: otherwise its
+minimiser shows another order, however many labels are seen.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Iterator
+from itertools import combinations, product
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from annotated_types import Ge, Le
+from numpy.typing import NDArray
+
+from pipeline_lib import ranking, surrogates
+from pipeline_lib.core import progress
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Positive, Rising, Settings, Whole, at_least, no_fewer_than
+from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.experiment import Cell, Experiment, Job, Step
+from pipeline_lib.learners import top_k_feedback
+from pipeline_lib.papers.topk.games import exponent, on_identity, value
+from pipeline_lib.statistics import mean_interval
+from pipeline_lib.theory import partial_labels
+
+_LOG = logging.getLogger(__name__)
+
+PAIR, PRODUCT, NEAR_TIE = "pair", "independent labels", "near tie"
+UNBIASED, INDEPENDENT, ALL_LABELS = "unbiased", "independent", "all labels"
+NEARNESS = 20.0
+"""c of the law pairs that differ by c/sqrt(T): the noise of T rounds then hides which law it is, or nearly so."""
+WITH_ALL_LABELS = ("listnet", "squared-ndcg")
+"""Surrogates of online gradient descent, whose gradients take all labels."""
+SMOOTHING = 0.1
+"""epsilon of SmoothDCG, which climbs its gain."""
+
+
+class LabelsSettings(Settings):
+    """Section 5, open question: what more than one label on top is worth for NDCG."""
+
+    documents: Annotated[Rising, at_least(2)] = Field(
+        (2, 3, 4, 5, 6, 7), description="lengths of the lists for which label laws are computed"
+    )
+    grades: Annotated[Rising, at_least(2)] = Field(
+        (2, 3, 4, 5), description="numbers of grades for which label laws are computed"
+    )
+    vectors: Annotated[Whole, Ge(4), Le(1000)] = Field(
+        256, description="largest number of label vectors for which laws are computed"
+    )
+    played: Annotated[Rising, at_least(3)] = Field(
+        (3, 4), description="lengths of the lists with which games are played"
+    )
+    played_grades: Annotated[Rising, at_least(2)] = Field(
+        (2, 3), description="numbers of grades with which games are played"
+    )
+    rounds: Annotated[Rising, at_least(100), no_fewer_than(3, "for an exponent")] = Field(
+        (10000, 30000, 100000, 300000, 1000000), description="values of T from which exponents are fitted"
+    )
+    seeds: Annotated[Whole, Ge(2)] = Field(20, description="number of games for every learner, law and T")
+    leader_seeds: Annotated[Whole, Ge(2)] = Field(
+        400, description="number of games of the leader that sees all labels, for every law and T"
+    )
+    learner_rounds: Annotated[Rising, at_least(100), no_fewer_than(3, "for an exponent")] = Field(
+        (1000, 3000, 10000), description="values of T in the games of Algorithm 1 and of descent with all labels"
+    )
+    learner_seeds: Annotated[Whole, Ge(2)] = Field(3, description="number of these games for every learner, law and T")
+    radius: Positive = Field(3.0, description="U, the radius of these learners")
+
+
+class Seen(Row):
+    """Lists whose labels are seen in part."""
+
+    m: int = Field(description="documents of the list")
+    grades: int = Field(description="number of grades, 0, 1, ...")
+    k: int = Field(description="labels that are seen")
+
+
+class Law(Seen, table="tables/topk-label-laws"):
+    """What k labels of m documents determine of the best order by NDCG."""
+
+    learnable: bool = Field(description="whether some learner can have regret o(T) under all laws of labels")
+    largest_gap: float = Field(
+        description="largest lead in expected relevance of document 1 over 2 under one law, and of 2 over 1 under "
+        "another, that k labels do not tell apart; by linear programming, 0 if there are none"
+    )
+    explicit_gap: float = Field(description="the same lead under the laws of an explicit construction")
+    linear_rate: float = Field(description="regret per round under the pair of laws that no learner falls below")
+    unseen: float = Field(description="largest part of F_12 that orders with 1 and 2 at neighbouring ranks do not show")
+    exponent: float = Field(description="power of T of the least regret under all laws, by theory: 1, 2/3 or 1/2")
+
+
+class OfGame(Seen):
+    """What is measured of one learner under one kind of laws."""
+
+    law: str = Field(description="laws of labels: pair, near tie, or independent labels")
+    learner: str = Field(description="who plays: unbiased, independent, or all labels")
+    learnable: bool = Field(description="whether this learner can have regret o(T) under these laws")
+
+
+class Regret(OfGame, table="tables/topk-label-regret"):
+    """The regret in NDCG of one learner after T rounds, averaged over the laws of a pair."""
+
+    T: int = Field(description="rounds of the game")
+    regret: Annotated[Interval, LOW_HIGH] = Field(description="mean regret over games, with its 95 % interval")
+    linear_limit: float = Field(description="regret that no learner falls below which cannot tell the laws apart")
+
+
+class Growth(OfGame, table="tables/topk-label-exponents"):
+    """How the regret in NDCG of one learner grows."""
+
+    slope: Annotated[Interval, LOW_HIGH] = Field(
+        description="power of T with which the regret grows, fitted to all T, with its 95 % interval"
+    )
+
+
+class Online(Seen, table="tables/topk-label-learners"):
+    """The regret in NDCG of one online learner after T rounds, averaged over the hardest pair of laws."""
+
+    learner: str = Field(description="surrogate that is descended on")
+    learnable: bool = Field(description="whether some learner that sees k labels can have regret o(T)")
+    T: int = Field(description="rounds of the game")
+    regret: Annotated[Interval, LOW_HIGH] = Field(description="mean regret over games, with its 95 % interval")
+    linear_limit: float = Field(description="regret that no learner falls below which cannot tell the laws apart")
+    slope: Interval = Field(description="power of T with which the regret grows, fitted to all T, with a 95 % interval")
+
+
+class Game(NamedTuple):
+    """One way to play: lists of m documents with labels of some grades, of which k are seen, and who plays on what."""
+
+    m: int
+    grades: int
+    k: int
+    law: str
+    learner: str
+
+    @property
+    def learnable(self) -> bool:
+        """Whether the learner can have regret o(T) on the laws."""
+        if self.law == PRODUCT:
+            return True
+        return self.learner != INDEPENDENT and partial_labels.learnable(self.m, self.grades, self.k)
+
+
+class Player(NamedTuple):
+    """An online learner, the lists on which it plays, and how many labels it sees."""
+
+    m: int
+    grades: int
+    k: int
+    learner: str
+
+
+def measure(job: Job) -> Iterator[Row]:
+    """The rows of all four tables."""
+    yield from laws(job.settings)
+    yield from games(job.settings, job.seed)
+    yield from online(job.settings, job.seed)
+
+
+def laws(settings: LabelsSettings) -> Iterator[Law]:
+    """For every length, number of grades and k: the gap of the pairs of laws that k labels do not tell apart."""
+    for m, grades in product(settings.documents, settings.grades):
+        if grades**m > settings.vectors:
+            continue
+        for k in range(1, m + 1):
+            pair = partial_labels.hardest_pair(m, grades, k)
+            yield Law(
+                m=m,
+                grades=grades,
+                k=k,
+                learnable=partial_labels.learnable(m, grades, k),
+                largest_gap=pair.gap,
+                explicit_gap=partial_labels.law_pair(m, grades, k).gap,
+                linear_rate=partial_labels.linear_rate(pair.p, pair.q, m, grades),
+                unseen=partial_labels.unseen_by_neighbours(m, grades, k),
+                exponent=partial_labels.regret_exponent(m, grades, k),
+            )
+
+
+def games(settings: LabelsSettings, seed: int) -> Iterator[Regret | Growth]:
+    """Play every game at every T, and fit the exponents of the regret."""
+    for game in progress.counted(list(_played(settings)), _LOG, "games"):
+        regrets, case = [], {**game._asdict(), "learnable": game.learnable}
+        for T in settings.rounds:
+            pair = laws_of(game, T)
+            regrets.append(_regrets(game, pair, T, settings, seed))
+            rate = partial_labels.linear_rate(pair[0], pair[-1], game.m, game.grades)
+            yield Regret(**case, T=T, regret=mean_interval(regrets[-1]), linear_limit=T * rate)
+        yield Growth(**case, slope=exponent(settings.rounds, np.array(regrets).T))
+
+
+def _played(settings: LabelsSettings) -> Iterator[Game]:
+    for m, grades in product(settings.played, settings.played_grades):
+        for k in range(1, m + 1):
+            yield Game(m, grades, k, PAIR, UNBIASED)
+        yield Game(m, grades, 1, PAIR, INDEPENDENT)
+        yield Game(m, grades, 1, PRODUCT, INDEPENDENT)
+        yield Game(m, grades, m, PAIR, ALL_LABELS)
+        yield Game(m, grades, m, NEAR_TIE, ALL_LABELS)
+
+
+def laws_of(game: Game, T: int) -> list[Floats]:
+    """The laws of a game on all label vectors: a pair that differs much or little, or one of independent labels."""
+    if game.law == PRODUCT:
+        # Document i has the grades with odds that favour high grades the more the smaller i is.
+        odds = np.exp(np.linspace(0.6, -0.6, game.m)[:, None] * np.arange(game.grades))
+        marginals = odds / odds.sum(axis=1, keepdims=True)
+        return [np.prod(marginals[np.arange(game.m), partial_labels.label_vectors(game.m, game.grades)], axis=1)]
+    p, q = hardest(game.m, game.grades)
+    if game.law == PAIR:
+        return [p, q]
+    middle, half = (p + q) / 2.0, min(1.0, NEARNESS / T**0.5) * (p - q) / 2.0
+    return [middle + half, middle - half]
+
+
+@functools.cache
+def hardest(m: int, grades: int) -> tuple[Floats, Floats]:
+    """The pair of laws with the largest gap for the largest k at which there is one; m >= 3, or three grades."""
+    most = max(k for k in range(1, m) if not partial_labels.learnable(m, grades, k))
+    pair = partial_labels.hardest_pair(m, grades, most)
+    return pair.p, pair.q
+
+
+def _regrets(game: Game, pair: list[Floats], T: int, settings: LabelsSettings, seed: int) -> Floats:
+    """The regret of every seed, averaged over the laws."""
+    sides = list(enumerate(pair))
+    if game.learner == ALL_LABELS:
+        return np.mean([of_leader(game, law, T, settings.leader_seeds, (seed, side)) for side, law in sides], axis=0)
+    numbers = range(settings.seeds)
+    return np.array([np.mean([regret(game, law, T, (seed, one, side)) for side, law in sides]) for one in numbers])
+
+
+def regret(game: Game, law: Floats, T: int, axes: tuple[int, int, int]) -> float:
+    """The regret of one game of T rounds under one law."""
+    relevance = law @ partial_labels.relevances(game.m, game.grades)
+    best = partial_labels.best_value(relevance)
+    seed, number, side = axes
+    random = generator(seed, "topk-labels", *game, side, number, T)
+    times = explorations(random, T)
+    # The estimate changes after a round of exploration only; until the next one the same order is shown.
+    shown = np.diff(np.concatenate([[-1], times, [T]])) - 1
+    drawn = random.choice(len(law), size=len(times), p=law)
+    orders = random.permuted(np.tile(np.arange(game.m), (len(times), 1)), axis=1)
+    estimates = (_unbiased if game.learner == UNBIASED else _independent)(game, drawn, orders)
+    lost = best - value(np.vstack([np.zeros(game.m), estimates]), relevance)
+    exploring = best - relevance.mean() * ranking.discounts(game.m).sum()
+    return float(shown @ lost + len(times) * exploring)
+
+
+def of_leader(game: Game, law: Floats, T: int, seeds: int, axes: tuple[int, int]) -> Floats:
+    """The regrets under one law of the leader that sees all labels, for every one of its seeds."""
+    seed, side = axes
+    random = generator(seed, "topk-labels", *game, side, T)
+    values = partial_labels.relevances(game.m, game.grades)
+    relevance = law @ values
+    best, lost = partial_labels.best_value(relevance), np.zeros(seeds)
+    total = np.zeros((seeds, game.m))
+    changes = [0, *(2**i for i in range(T.bit_length()) if 2**i < T), T]
+    for length in np.diff(changes):
+        lost += length * (best - value(total, relevance))
+        total += random.multinomial(length, law, size=seeds) @ values
+    return lost
+
+
+def explorations(random: np.random.Generator, T: int) -> NDArray[np.int64]:
+    """The rounds of exploration: each of 0, ..., T - 1 with probability T^(-1/3), by the waits between them."""
+    chance = T ** (-1.0 / 3.0)
+    times = np.cumsum(random.geometric(chance, size=int(T * chance + 6.0 * (T * chance) ** 0.5) + 1)) - 1
+    while times[-1] < T:
+        times = np.concatenate([times, times[-1] + np.cumsum(random.geometric(chance, size=100))])
+    return np.asarray(times[times < T])
+
+
+def _unbiased(game: Game, drawn: NDArray[np.int64], orders: NDArray[np.int64]) -> Floats:
+    """Running sums of the estimates of F_1, ..., F_m from the k labels seen, shape (explorations, m)."""
+    subsets, tables = _tables(game)
+    codes = np.sort(orders[:, : game.k], axis=1) @ game.m ** np.arange(game.k)
+    known = np.array(subsets) @ game.m ** np.arange(game.k)
+    which = np.argsort(known)[np.searchsorted(np.sort(known), codes)]
+    return np.asarray(np.cumsum(tables[which, drawn], axis=0))
+
+
+@functools.cache
+def _tables(game: Game) -> tuple[list[tuple[int, ...]], Floats]:
+    """All sets of k documents, and the estimates if their labels are seen, shape (sets, label vectors, m)."""
+    subsets = list(combinations(range(game.m), game.k))
+    return subsets, np.array([estimate(game, documents) for documents in subsets])
+
+
+def estimate(game: Game, documents: tuple[int, ...]) -> Floats:
+    """The estimate for every label vector if the labels of these documents are seen, shape (label vectors, m).
+
+    It is the sum over the components of F_i that depend on these documents alone, each divided by the probability that
+    k random documents contain those of the component.
+    """
+    values = partial_labels.relevances(game.m, game.grades)
+    centred = values - values.mean(axis=1, keepdims=True)
+    total = np.zeros_like(centred)
+    below = np.zeros_like(centred)
+    # What at most `size` of these labels determine, less what fewer do, is the part of exactly `size` of them.
+    for size in range(game.k + 1):
+        up_to = _seen(centred, game, documents, size)
+        chance = np.prod([(game.k - i) / (game.m - i) for i in range(size)])
+        total += (up_to - below) / chance
+        below = up_to
+    return total
+
+
+def _seen(values: Floats, game: Game, documents: tuple[int, ...], size: int) -> Floats:
+    """The components of functions that depend on at most ``size`` labels, all of these documents."""
+    terms = values.reshape(*(game.grades,) * game.m, -1)
+    others = tuple(document for document in range(game.m) if document not in documents)
+    mean = np.broadcast_to(terms.mean(axis=others, keepdims=True), terms.shape).reshape(values.shape)
+    if size == 0:
+        return np.broadcast_to(mean.mean(axis=0), values.shape).copy()
+    return partial_labels.split(mean, game.m, game.grades, size)[0]
+
+
+def _independent(game: Game, drawn: NDArray[np.int64], orders: NDArray[np.int64]) -> Floats:
+    """The relevances under independent labels, whose laws are those of the labels seen, shape (explorations, m)."""
+    labels = partial_labels.label_vectors(game.m, game.grades)
+    top = orders[:, 0]
+    grade = labels[drawn, top]
+    seen = (top[:, None, None] == np.arange(game.m)[:, None]) & (grade[:, None, None] == np.arange(game.grades))
+    counts = np.cumsum(seen, axis=0) + 1.0 / game.grades
+    marginals = counts / counts.sum(axis=2, keepdims=True)
+    values = partial_labels.relevances(game.m, game.grades)
+    estimates = np.zeros((len(drawn), game.m))
+    for vector, gains in zip(labels, values, strict=True):
+        chance = np.prod(marginals[:, np.arange(game.m), vector], axis=1)
+        estimates += chance[:, None] * gains
+    return estimates
+
+
+def online(settings: LabelsSettings, seed: int) -> Iterator[Online]:
+    """Play every game of the online learners at every T: a row for each, with the exponent of the regret over all T."""
+    for player in progress.counted(list(_players(settings)), _LOG, "learners"):
+        pair, T_s = hardest(player.m, player.grades), settings.learner_rounds
+        regrets = np.zeros((settings.learner_seeds, len(T_s)))
+        for number, (i, T) in product(range(settings.learner_seeds), enumerate(T_s)):
+            sides = [online_regret(player, pair[side], T, settings.radius, (seed, number, side)) for side in (0, 1)]
+            regrets[number, i] = np.mean(sides)
+        rate, slope = partial_labels.linear_rate(*pair, player.m, player.grades), exponent(T_s, regrets)
+        for i, T in enumerate(T_s):
+            yield Online(
+                **player._asdict(),
+                learnable=partial_labels.learnable(player.m, player.grades, player.k),
+                T=T,
+                regret=mean_interval(regrets[:, i]),
+                linear_limit=T * rate,
+                slope=slope,
+            )
+
+
+def _players(settings: LabelsSettings) -> Iterator[Player]:
+    """Every learner with every k for which it has an estimator."""
+    for m, grades in product(settings.played, settings.played_grades):
+        for name, order in top_k_feedback.ORDERS.items():
+            for k in range(order, m + 1):
+                yield Player(m, grades, k, name)
+        for name in WITH_ALL_LABELS:
+            yield Player(m, grades, m, name)
+
+
+def online_regret(player: Player, law: Floats, T: int, radius: float, axes: tuple[int, int, int]) -> float:
+    """The expected regret in NDCG, given its weights, of one game of T rounds, against the best fixed order."""
+    seed, number, side = axes
+    name = (seed, "topk-label-learners", *player, side, number, T)
+    order, every = generator(*name, "labels").choice(len(law), size=T, p=law), np.arange(1, T + 1)
+    data = on_identity(partial_labels.label_vectors(player.m, player.grades))
+    if player.learner in WITH_ALL_LABELS:
+        gamma = 0.0
+        found = top_k_feedback.with_all_labels(
+            data, player.learner, T, eta=T**-0.5, radius=radius, order=order, checkpoints=every, losses=False
+        )
+    else:
+        eta, gamma = top_k_feedback.theorem_parameters(T)
+        loss = surrogates.create(player.learner, **({"sigma": SMOOTHING} if player.learner == "smooth-dcg" else {}))
+        found = top_k_feedback.run(
+            *(data, loss, player.k, T, eta, gamma, radius, (*name, "exploration")),
+            order=order,
+            checkpoints=every,
+            losses=False,
+        )
+    relevance = law @ partial_labels.relevances(player.m, player.grades)
+    best = partial_labels.best_value(relevance)
+    shown = value(np.vstack([np.zeros(player.m), found.path[:-1]]), relevance)
+    random = relevance.mean() * ranking.discounts(player.m).sum()
+    return float((1.0 - gamma) * (best - shown).sum() + gamma * T * (best - random))
+
+
+def _seconds(settings: LabelsSettings, cell: Cell) -> float:
+    games = 2e-5 * sum(T ** (2 / 3) for T in settings.rounds) * settings.seeds
+    return 2.0 + games + 1e-6 * sum(settings.learner_rounds) * settings.learner_seeds * 12.0 * sum(settings.played)
+
+
+EXPERIMENT = Experiment(
+    LabelsSettings,
+    (
+        Step(
+            "labels",
+            measure,
+            rows=(Law, Regret, Growth, Online),
+            surrogates=("squared", "kl", "smooth-dcg", "ranksvm", "ranknet", "rankboost", "listnet", "squared-ndcg"),
+            cost=Cost(2.0, start_mb=500.0),
+            seconds=_seconds,
+        ),
+    ),
+)

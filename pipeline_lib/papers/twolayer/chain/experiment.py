@@ -1,0 +1,268 @@
+"""By which steps do Theorems 1, 2 and 3 of `twolayer` lead from worst gaps to the numbers that they state?
+
+The population is known (:mod:`pipeline_lib.papers.twolayer.chain.known_pairs`). Gaps are less those of the best
+ranker, whose mean is 0, so that they are not negative.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge
+
+from pipeline_lib.core import progress
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Names, Positive, Rising, Whole, at_least
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.rows import Field
+from pipeline_lib.experiment import EVERY, Experiment, Job, Step
+from pipeline_lib.learners import erm
+from pipeline_lib.learners.balls import lowest
+from pipeline_lib.papers.chains import ChainLink, ChainSettings
+from pipeline_lib.papers.twolayer.chain.known_pairs import Indices, KnownPairs, largest_size
+from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss
+from pipeline_lib.theory import chains, pair_losses
+from pipeline_lib.theory.chains import Chain, Link
+from pipeline_lib.theory.known_population import scaled
+from pipeline_lib.theory.two_layer_rademacher import contracted
+
+_LOG = logging.getLogger(__name__)
+
+
+class TwoLayerChainSettings(ChainSettings):
+    """What every step of the proofs costs, on samples of queries and documents of every available data set."""
+
+    queries: Annotated[Rising, at_least(2)] = Field(
+        (100, 1000), description="values of n, the number of queries in a sample, drawn with replacement"
+    )
+    documents: Annotated[Whole, Ge(2)] = Field(
+        8, description="m, the number of documents of every query in a sample, drawn with replacement"
+    )
+    longest: Annotated[Whole, Ge(2)] = Field(
+        40, description="longer lists of the data set are cut to so many documents at random"
+    )
+    radius: Positive = Field(2.5, description="W in ||w|| <= W, for documents scaled to ||x||_2 <= 1")
+    losses: Annotated[tuple[Loss, ...], *Names.__metadata__] = Field(("hinge",), description="losses used in training")
+    ascent_steps: Whole = Field(12, description="number of steps of every search for a supremum")
+    starts: Whole = Field(2, description="number of random points where such a search begins")
+    own_queries: Whole = Field(30, description="number of queries of a sample with suprema of their own")
+
+
+class TwoLayerLink(ChainLink, table="tables/twolayer-chain"):
+    """One link of the chain of Theorem 1, 2 or 3, in the mean over samples of n queries."""
+
+
+def measure(job: Job) -> Iterator[TwoLayerLink]:
+    """The links of every chain."""
+    settings, seed = job.settings, job.seed
+    for dataset, documents in job.datasets().items():
+        rng = generator(seed, "twolayer-chain", dataset, "documents")
+        data = scaled(documents).subsample_documents(settings.longest, rng)
+        for name in settings.losses:
+            pairs = KnownPairs(data, pair_losses.get(name), settings.radius)
+            for n in progress.counted(settings.queries, _LOG, f"sizes, {name} on {dataset},"):
+                measured = sampled(settings, pairs, n, (seed, "twolayer-chain", dataset, name, n))
+                for chain in all_chains(settings, pairs, n, measured):
+                    yield from map(TwoLayerLink.of, chain.rows(dataset=dataset, loss=name, n=n))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is measured, one number for every sample.
+
+    ``trained`` and ``worst`` gaps, ``query_layer`` and ``document_layer`` of the worst rankers of either, less those of
+    the best ranker; ``query_size``, the largest size of the query-layer error; the averages of the losses,
+    ``query_average`` and ``document_average`` (Definition 3), and ``own_average`` with a supremum for each query; and
+    those of linear rankers, ``query_linear`` and ``own_linear``.
+    """
+
+    trained: Floats
+    worst: Floats
+    query_layer: Floats
+    document_layer: Floats
+    query_size: Floats
+    query_average: Floats
+    document_average: Floats
+    own_average: Floats
+    query_linear: Floats
+    own_linear: Floats
+
+
+def sampled(settings: TwoLayerChainSettings, pairs: KnownPairs, n: int, axes: tuple[Any, ...]) -> Measured:
+    """Everything that the chains need of samples of n queries."""
+    rng = generator(*axes)
+    best = erm.fit(pairs.data, pairs.loss.objective(), l2=0.0, radius=pairs.radius, tol=1e-6).w
+    rows = []
+    for _ in range(settings.repetitions):
+        drawn = rng.integers(pairs.data.n_queries, size=n)
+        rows.append((*_gaps(settings, pairs, drawn, best, rng), *_averages(settings, pairs, drawn, rng)))
+    return Measured(*np.array(rows).T)
+
+
+def _corners(settings: TwoLayerChainSettings, pairs: KnownPairs, rng: np.random.Generator) -> list[Floats]:
+    directions = rng.normal(size=(settings.starts, pairs.data.n_features))
+    return [w for one in directions if (w := lowest(one, 0.0, pairs.radius)) is not None]
+
+
+def _gaps(
+    settings: TwoLayerChainSettings, pairs: KnownPairs, drawn: Indices, best: Floats, rng: np.random.Generator
+) -> tuple[float, ...]:
+    n, m, Q = len(drawn), settings.documents, pairs.data.n_queries
+    places = pairs.documents(drawn, m, rng)
+    first, second = np.triu_indices(m, 1)
+    numbers = pairs.numbers(drawn[:, None], places[:, first], places[:, second])
+    empirical = pairs.weights(numbers, 2.0 / (n * m * (m - 1.0)))
+    middle = pairs.of_queries(np.bincount(drawn, minlength=Q) / n)
+    expected = pairs.of_queries(np.full(Q, 1.0 / Q))
+    trained = _trained(pairs, drawn, places)
+    starts = [trained, best, *_corners(settings, pairs, rng)]
+
+    def worst(weights: Floats) -> float:
+        return pairs.supremum(weights, starts, settings.ascent_steps)[0] - pairs.sum(weights, best)
+
+    above, below = (
+        pairs.supremum(sign * (expected - middle), starts, settings.ascent_steps)[0] for sign in (1.0, -1.0)
+    )
+    gap = expected - empirical
+    return (
+        pairs.sum(gap, trained) - pairs.sum(gap, best),
+        worst(gap),
+        worst(expected - middle),
+        worst(middle - empirical),
+        max(above, below),
+    )
+
+
+def _trained(pairs: KnownPairs, drawn: Indices, places: Indices) -> Floats:
+    data = pairs.data
+    rows = (data.offsets[drawn][:, None] + places).ravel()
+    m = places.shape[1]
+    offsets = np.arange(0, len(rows) + 1, m, dtype=np.int64)
+    sample = RankingData(data.X[rows], data.y[rows], offsets, np.arange(len(drawn)))
+    return erm.fit(sample, pairs.loss.objective(), l2=0.0, radius=pairs.radius, tol=1e-6).w
+
+
+def _averages(
+    settings: TwoLayerChainSettings, pairs: KnownPairs, drawn: Indices, rng: np.random.Generator
+) -> tuple[float, ...]:
+    n, k, loss = len(drawn), settings.documents // 2, pairs.loss
+    starts = _corners(settings, pairs, rng)
+
+    def average(numbers: Indices, factor: float) -> tuple[float, float]:
+        # Of the losses and of linear rankers, for one draw of signs.
+        signs = np.asarray(factor * (2.0 * rng.integers(0, 2, numbers.shape) - 1.0), np.float64)
+        weights = pairs.weights(numbers, signs)
+        met = np.flatnonzero(weights)
+        constant = loss.at_zero * float(signs.sum())
+        search = (starts, settings.ascent_steps)
+        size = largest_size(loss, pairs.differences[met], weights[met], constant, pairs.radius, *search)
+        return size, pairs.radius * float(np.linalg.norm(weights[met] @ pairs.differences[met]))
+
+    places = pairs.documents(drawn, 2, rng)
+    of_queries, query_linear = average(pairs.numbers(drawn, places[:, 0], places[:, 1]), 2.0 / n)
+    places = pairs.documents(drawn, 2 * k, rng)
+    numbers = pairs.numbers(drawn[:, None], places[:, :k], places[:, k:])
+    of_documents, _ = average(numbers, 2.0 / (n * k))
+    own = np.array([average(row, 2.0 / k) for row in numbers[: settings.own_queries]])
+    return of_queries, of_documents, float(own[:, 0].mean()), query_linear, float(own[:, 1].mean())
+
+
+def all_chains(settings: TwoLayerChainSettings, pairs: KnownPairs, n: int, of: Measured) -> Iterator[Chain]:
+    """The chains of the three theorems."""
+    m, loss, radius = settings.documents, pairs.loss, settings.radius
+    M = loss.largest(radius)
+    setting = f"{loss.name}, n = {n:,}, m = {m}, W = {radius:g}"
+    of_queries = np.array([contracted(one, n, loss, radius) for one in of.query_linear])
+    of_documents = np.array([contracted(one, m // 2, loss, radius) for one in of.own_linear])
+    terms = _Terms(n, m, M, settings.delta)
+    yield chains.of("theorem-1", "Theorem 1", setting, M, _theorem_1(of, of_queries, of_documents, terms))
+    yield chains.of("theorem-2", "Theorem 2", setting, M, _theorem_2(of, of_queries, terms))
+    yield chains.of("theorem-3", "Theorem 3", setting, M, _theorem_3(of, of_documents, terms))
+
+
+@dataclass(frozen=True)
+class _Terms:
+    n: int
+    m: int
+    M: float
+    delta: float
+
+    def queries(self, parts: float) -> float:
+        """M sqrt(log(parts/delta) / (2n)), which McDiarmid's inequality gives; the papers have twice this."""
+        return self.M * math.sqrt(math.log(parts / self.delta) / (2.0 * self.n))
+
+    def documents(self, parts: float) -> float:
+        """sqrt(2 M^2 log(parts/delta) / (m n))."""
+        return self.M * math.sqrt(2.0 * math.log(parts / self.delta) / (self.m * self.n))
+
+
+WITH_SIGNS = "Symmetrisation: the Rademacher average of Definition 3 for the losses, found by ascent."
+FOR_EACH = "The supremum is taken for each query alone: the mean of suprema in place of the supremum of means."
+CONTRACTED = "Contraction: linear rankers in place of losses, twice because of absolute values, and a term with phi(0)."
+
+
+def _theorem_1(of: Measured, of_queries: Floats, of_documents: Floats, terms: _Terms) -> Iterator[Link]:
+    yield chains.gap_of_minimiser(of.trained)
+    yield chains.estimated(
+        "worst", "worst gap", "The worst ranker of the ball takes the place of the minimiser.", of.worst
+    )
+    layers = of.query_layer + of.document_layer
+    yield chains.estimated("layers", "two layers", "The worst rankers of the two layers may differ.", layers)
+    yield chains.estimated("symmetrised", "symmetrisation", WITH_SIGNS, of.query_average + of.document_average)
+    yield chains.estimated("each", "each query alone", FOR_EACH, of.query_average + of.own_average)
+    yield chains.estimated("contracted", "contraction", CONTRACTED, of_queries + of_documents)
+    yield chains.added(
+        "documents", "McDiarmid, documents", "McDiarmid's inequality for documents.", terms.documents(4.0)
+    )
+    yield chains.added("queries", "McDiarmid, queries", "McDiarmid's inequality for queries.", terms.queries(4.0))
+    yield chains.added("doubled", "doubled term", "The paper has twice the term for queries.", terms.queries(4.0))
+
+
+def _theorem_2(of: Measured, of_queries: Floats, terms: _Terms) -> Iterator[Link]:
+    yield chains.estimated(
+        "worst",
+        "worst error",
+        "The query-layer error of the worst ranker is measured, less that of the best one.",
+        of.query_layer,
+    )
+    yield chains.estimated("absolute", "absolute value", "The error may have either sign.", of.query_size)
+    yield chains.estimated("symmetrised", "symmetrisation", WITH_SIGNS, of.query_average)
+    yield chains.estimated("contracted", "contraction", CONTRACTED, of_queries)
+    yield chains.added("queries", "McDiarmid", "McDiarmid's inequality for queries.", terms.queries(2.0))
+    yield chains.added("doubled", "doubled term", "The paper has twice this term.", terms.queries(2.0))
+
+
+def _theorem_3(of: Measured, of_documents: Floats, terms: _Terms) -> Iterator[Link]:
+    yield chains.estimated(
+        "worst",
+        "worst error",
+        "The document-layer error of the worst ranker is measured, less that of the best one.",
+        of.document_layer,
+    )
+    yield chains.estimated("symmetrised", "symmetrisation", WITH_SIGNS, of.document_average)
+    yield chains.estimated("each", "each query alone", FOR_EACH, of.own_average)
+    yield chains.estimated("contracted", "contraction", CONTRACTED, of_documents)
+    yield chains.added("documents", "McDiarmid", "McDiarmid's inequality for documents.", terms.documents(2.0))
+
+
+EXPERIMENT = Experiment(
+    TwoLayerChainSettings,
+    (
+        Step(
+            "chain",
+            measure,
+            rows=(TwoLayerLink,),
+            documents=EVERY,
+            surrogates=SURROGATES,
+            cost=Cost(3.0, start_mb=700.0),
+            seconds=lambda settings, cell: 0.2 * settings.repetitions * len(settings.queries) * len(settings.losses),
+        ),
+    ),
+)

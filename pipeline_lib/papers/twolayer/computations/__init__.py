@@ -1,1 +1,0 @@
-"""What does the paper `twolayer` predict, and what is measured? One module for each experiment."""

@@ -1,0 +1,225 @@
+"""What are the averages of Definition 3 for the losses, and what do the analyses that `twolayer` cites average over?
+
+**Definition 3**, for the 0-1 loss and the surrogates, on lists of unequal lengths, with all signs and the exact
+supremum over rankers with one feature. For the surrogates the bound is the contracted average of linear rankers; for
+the 0-1 loss it is that of Massart's lemma, since a ranker with one feature has only two loss vectors that are not 0.
+
+**Section 2.2**: the empirical risk of the document-level analysis is over all pairs of documents, also of different
+queries. In the population of this module a query is of one of two kinds with probability 1/2 each, and its documents
+have the label 0 or 1 with probability 1/2 each; the ranker scores a document by its label, plus a shift in queries of
+the second kind. No pair of one query is in the wrong order. Documents of different queries are, if the shift exceeds 1.
+
+**Section 3.1**: in (n, m)-sampling a task is drawn for every row, and the m elements of the row by the task. Elements
+are 1 with a probability that depends on the task.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Annotated
+
+import numpy as np
+
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Positives, Rising, Settings, at_least
+from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.experiment import Experiment, Job, Step
+from pipeline_lib.papers.twolayer.complexities import ZERO_ONE
+from pipeline_lib.papers.twolayer.loss_averages import LOSSES, average
+from pipeline_lib.papers.twolayer.risks import SURROGATES
+from pipeline_lib.theory import pair_losses
+from pipeline_lib.theory import two_layer_rademacher as rademacher
+from pipeline_lib.theory.pair_losses import PairLoss
+
+# Documents of every query.
+SAMPLES = {
+    "a short and a long list": (2, 12),
+    "3 queries": (2, 5, 4),
+    "one query": (9,),
+    "two documents each": (2,) * 6,
+}
+# Loss vectors of rankers with one feature, apart from 0.
+ORDERS = 2
+# Shifts of the scores of the second kind of queries: with the first, documents of all queries can be compared.
+SHIFTS = (0, 2)
+# Probabilities of a 1 in the two kinds of tasks.
+TASKS = ((Fraction(0), Fraction(1)), (Fraction(1, 4), Fraction(3, 4)), (Fraction(2, 5), Fraction(7, 10)))
+
+
+class DefinitionsSettings(Settings):
+    """Definition 3 for the losses on lists of unequal lengths, and the empirical risks of section 2."""
+
+    score_bounds: Positives = Field((0.01, 0.1, 1.0), description="values of B, the bound on the scores")
+    queries: Annotated[Rising, at_least(2)] = Field(
+        (2, 10, 100), description="values of n, for the risk over all pairs of documents"
+    )
+    documents: Annotated[Rising, at_least(2)] = Field((2, 10, 100), description="values of m there")
+
+
+class LossAverage(Row, table="tables/twolayer-loss-averages"):
+    """The average of Definition 3 of one loss on one sample, and its bounds."""
+
+    loss: str = Field(description="zero-one or a surrogate")
+    case: str = Field(description="sample, by the lengths of its lists")
+    score_bound: float = Field(description="B, the bound on the scores")
+    pairs: int = Field(description="disjoint pairs of the sample")
+    average: float = Field(description="average of the losses, over all signs")
+    contracted: float = Field(
+        description="bound on the average: for a surrogate by contraction, with a term for phi(0); for the 0-1 loss by "
+        "Massart's lemma"
+    )
+    with_equal_weights: float = Field(description="the same bound if all pairs had one weight, whatever their query")
+    constant: float = Field(description="phi(0) times the average of the constant 1")
+    largest: float = Field(description="twice the largest loss, which no average exceeds")
+
+
+class AllPairs(Row, table="tables/twolayer-all-pairs"):
+    """The expected 0-1 risk within queries beside the mean of the average over all pairs of documents."""
+
+    queries: int = Field(description="n, queries of the sample")
+    documents: int = Field(description="m, documents of each query")
+    within_queries: float = Field(description="expected risk over two documents of one query")
+    over_all_pairs: float = Field(description="mean of the average over all pairs, also of different queries")
+    over_all_pairs_if_comparable: float = Field(description="the same if scores of all queries were comparable")
+
+
+class Covariances(Row, table="tables/twolayer-elements"):
+    """Covariances of two elements of an (n, m)-sample with two kinds of tasks."""
+
+    first: float = Field(description="probability that an element is 1 under tasks of the first kind")
+    second: float = Field(description="the same under tasks of the second kind")
+    in_one_row: float = Field(description="covariance of two elements of one row")
+    in_two_rows: float = Field(description="covariance of elements of two rows")
+    given_the_task: float = Field(
+        description="largest size of the covariance of two elements of one row, given its task"
+    )
+
+
+def measure(job: Job) -> Iterator[Row]:
+    """Compute the three tables."""
+    yield from loss_averages(job.settings, job.seed)
+    for n, m in itertools.product(job.settings.queries, job.settings.documents):
+        comparable, shifted = (mean_over_all_pairs(n, m, shift) for shift in SHIFTS)
+        yield AllPairs(
+            queries=n,
+            documents=m,
+            within_queries=float(within_queries(SHIFTS[-1])),
+            over_all_pairs=float(shifted),
+            over_all_pairs_if_comparable=float(comparable),
+        )
+    yield from elements()
+
+
+def loss_averages(settings: DefinitionsSettings, seed: int) -> Iterator[LossAverage]:
+    """For every loss, sample and B: the average of Definition 3, its bound, and other readings of the definition."""
+    for case, lengths in SAMPLES.items():
+        rng = generator(seed, "twolayer-definitions", case)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        # Features in [-1/2, 1/2], and labels that differ in every pair.
+        X, y = rng.uniform(-0.5, 0.5, (offsets[-1], 1)), rng.permutation(offsets[-1])
+        pairs = rademacher.disjoint_pairs(X, y, offsets)
+        weights, count = pairs.weights, len(pairs.weights)
+        for name, score_bound in itertools.product((ZERO_ONE, *LOSSES), settings.score_bounds):
+            loss = pair_losses.get(name)
+            yield LossAverage(
+                loss=name,
+                case=case,
+                score_bound=score_bound,
+                pairs=count,
+                # |w| <= 2 B keeps scores in [-B, B].
+                average=average(loss, pairs.differences[:, 0], weights, 2.0 * score_bound),
+                contracted=_bound(loss, pairs.differences, weights, score_bound),
+                with_equal_weights=_bound(loss, pairs.differences, np.full(count, 2.0 / count), score_bound),
+                constant=loss.at_zero * rademacher.exactly(np.ones((count, 1)), weights, 1.0),
+                largest=2.0 * loss.largest(score_bound),
+            )
+
+
+def _bound(loss: PairLoss, differences: Floats, weights: Floats, score_bound: float) -> float:
+    if loss.surrogate is None:
+        return float(np.linalg.norm(weights)) * math.sqrt(2.0 * math.log(2.0 * ORDERS))
+    linear = rademacher.exactly(differences, weights, 2.0 * score_bound)
+    return rademacher.contracted_sample(linear, weights, loss, score_bound)
+
+
+def within_queries(shift: int) -> Fraction:
+    """The expected risk (2), over two documents of one query."""
+    wrong = [
+        (y - other) * (y + kind * shift - other - kind * shift) < 0
+        for kind, y, other in itertools.product((0, 1), repeat=3)
+    ]
+    return Fraction(sum(wrong), len(wrong))
+
+
+def mean_over_all_pairs(n: int, m: int, shift: int) -> Fraction:
+    """The expectation of the average 0-1 loss over all pairs of the n m documents.
+
+    A pair is of two queries with probability (n - 1) m / (n m - 1).
+
+    Example
+    -------
+    >>> mean_over_all_pairs(2, 2, 2), mean_over_all_pairs(2, 2, 0)
+    (Fraction(1, 12), Fraction(0, 1))
+    """
+    wrong = [
+        (y - other) * (y + kind * shift - other - other_kind * shift) < 0
+        for kind, other_kind, y, other in itertools.product((0, 1), repeat=4)
+    ]
+    of_two_queries = Fraction((n - 1) * m, n * m - 1)
+    return of_two_queries * Fraction(sum(wrong), len(wrong)) + (1 - of_two_queries) * within_queries(shift)
+
+
+def elements() -> Iterator[Covariances]:
+    """For two kinds of tasks: covariances of elements in one row, in two rows, and in one row given its task."""
+    for first, second in TASKS:
+        law = _law((first, second))
+        given = [abs(_covariance({drawn: p for drawn, p in law.items() if drawn[0] == task}, 2, 3)) for task in (0, 1)]
+        yield Covariances(
+            first=float(first),
+            second=float(second),
+            in_one_row=float(_covariance(law, 2, 3)),
+            in_two_rows=float(_covariance(law, 2, 4)),
+            given_the_task=float(max(given)),
+        )
+
+
+Drawn = tuple[int, int, int, int, int]
+
+
+def _law(ones: tuple[Fraction, Fraction]) -> dict[Drawn, Fraction]:
+    """The probabilities of the tasks of two rows, two elements of the first, and one of the second."""
+    law = {}
+    for one, other, *values in itertools.product((0, 1), repeat=5):
+        chances = (
+            ones[task] if value else 1 - ones[task] for task, value in zip((one, one, other), values, strict=True)
+        )
+        law[one, other, values[0], values[1], values[2]] = math.prod(chances, start=Fraction(1, 4))
+    return law
+
+
+def _covariance(law: Mapping[Drawn, Fraction], a: int, b: int) -> Fraction:
+    """Of two of the drawn numbers, given that one of the outcomes in ``law`` occurs."""
+    whole = sum(law.values())
+    both, one, other = (
+        sum(p * drawn[i] * drawn[j] for drawn, p in law.items()) / whole for i, j in ((a, b), (a, a), (b, b))
+    )
+    return Fraction(both - one * other)
+
+
+EXPERIMENT = Experiment(
+    DefinitionsSettings,
+    (
+        Step(
+            "definitions",
+            measure,
+            rows=(LossAverage, AllPairs, Covariances),
+            surrogates=SURROGATES,
+            cost=Cost(1.0, start_mb=500.0),
+        ),
+    ),
+)

@@ -1,0 +1,526 @@
+"""How far is the training risk from the expected one, and what do queries and documents contribute to the difference?
+
+`twolayer`: Theorems 1, 2 and 3, discussions 1 and 2, and the earlier bounds (sections 2.2 and 2.3), on the two-layer
+population. Empirical risk minimisers over ||w|| <= W are trained on n queries with m documents each; then
+
+    gap  R(f) - R^(f)  =  query-layer error  R(f) - R^_n(f)  +  document-layer error  R^_n(f) - R^(f),
+
+where R^_n, the middle risk, is over all documents of the sampled queries. A repetition draws one sample and uses its
+first queries and first documents throughout the grid, so that a whole repetition is the unit of every interval.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from operator import attrgetter
+from typing import Annotated, Self
+
+import numpy as np
+from annotated_types import Ge
+from pydantic import model_validator
+
+from pipeline_lib.core import progress
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import Stream, generator
+from pipeline_lib.core.settings import Jobs, Names, Positive, Probability, Rising, Settings, Whole, at_least
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.rows import Field, Interval, Row
+from pipeline_lib.experiment import Cell, Experiment, Job, Step
+from pipeline_lib.papers.twolayer import risks
+from pipeline_lib.papers.twolayer.complexities import ZERO_ONE, Complexities
+from pipeline_lib.papers.twolayer.gaps import worst_gaps
+from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss
+from pipeline_lib.sources.population import Population
+from pipeline_lib.sources.population_settings import PopulationSettings, WithoutDocuments
+from pipeline_lib.statistics import fit_exponent, joint_level, limits_at_infinity, mean_interval, ratio_interval
+from pipeline_lib.theory import pair_losses, two_layer
+from pipeline_lib.theory.pair_losses import PairLoss
+
+_LOG = logging.getLogger(__name__)
+
+HINGE = "hinge"
+# A limit is fitted with three coefficients.
+FEWEST_ON_A_LINE = 3
+
+
+class GapsSettings(Settings):
+    """The grid of queries and documents, and how precisely gaps are measured on it."""
+
+    population: WithoutDocuments = Field(
+        POPULATION,
+        description="overrides of the population's defaults (docs/population.md); queries differ "
+        "greatly in what makes a document relevant",
+    )
+    radius: Positive = Field(3.0, description="W, the radius of the class ||w|| <= W")
+    delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")
+    c1: Positive = Field(1.0, description="c1 in D(k) = c1 sqrt(V/k), used for the 0-1 bounds")
+    losses: Annotated[tuple[Loss, ...], *Names.__metadata__] = Field(
+        ("hinge", "logistic", "exponential"),
+        description="losses used in training; the 0-1 risk is measured for the rankers trained with the hinge loss",
+    )
+    queries: Annotated[Rising, at_least(2)] = Field(
+        (10, 40, 160), description="values of n, the number of queries, on the grid"
+    )
+    documents: Annotated[Rising, at_least(2)] = Field(
+        (2, 4, 8, 16, 32), description="values of m, the number of documents per query, on the grid"
+    )
+    more_queries: Rising = Field(
+        (320, 640, 1280, 2560), description="further values of n at the smallest m, which show the limit of the gap"
+    )
+    more_documents: Rising = Field(
+        (64, 256, 1024, 2048), description="further values of m at the smallest n, which show the limit of the gap"
+    )
+    repetitions: Annotated[Whole, Ge(2)] = Field(40, description="number of repetitions of the whole grid")
+    middle_documents: Annotated[Whole, Ge(2)] = Field(
+        4000, description="number of fresh documents of the sampled queries on which the middle risk is measured"
+    )
+    risk_queries: Annotated[Whole, Ge(2)] = Field(
+        100000, description="number of fresh queries on which every expected risk is measured"
+    )
+    reference_queries: Whole = Field(
+        20000,
+        description="number of queries from which the best ranker is computed, whose gap is subtracted from means",
+    )
+    draws: Annotated[Whole, Ge(2)] = Field(200, description="number of samples for every estimate of D(k)")
+    searched_queries: Rising = Field((10, 40, 160), description="values of n at which the worst gap is searched for")
+    searched_documents: Annotated[Whole, Ge(2)] = Field(
+        8, description="value of m at which the worst gap is searched for"
+    )
+    searches: Whole = Field(1, description="random starts of every search, which also starts at the trained ranker")
+    steps: Whole = Field(40, description="steps of ascent of every search")
+    search_queries: Whole = Field(
+        10000, description="number of fresh queries that stand for the expected risk in a search"
+    )
+    slices: Jobs = Field(4, description="number of jobs among which the repetitions are divided")
+
+    @model_validator(mode="after")
+    def _lines_rise(self) -> Self:
+        for name in ("queries", "documents"):
+            grid, more = getattr(self, name), getattr(self, f"more_{name}")
+            if more[0] <= grid[-1]:
+                raise ValueError(
+                    f"more_{name}: expected numbers above {grid[-1]}, the last of {name}, found {list(more)}"
+                )
+            if len(grid) + len(more) < FEWEST_ON_A_LINE:
+                raise ValueError(
+                    f"more_{name}: expected three numbers together with {name}, to fit a limit and an exponent, "
+                    f"found {[*grid, *more]}"
+                )
+        return self
+
+    @property
+    def cells(self) -> list[tuple[int, int]]:
+        """(n, m) of all samples, the grid first."""
+        grid = [(n, m) for n in self.queries for m in self.documents]
+        return [
+            *grid,
+            *((n, self.documents[0]) for n in self.more_queries),
+            *((self.queries[0], m) for m in self.more_documents),
+        ]
+
+
+class Measured(Row, table="slices/twolayer-gaps/{slice}"):
+    """The risks of one ranker, trained in one repetition with one loss on n queries with m documents each."""
+
+    repetition: int = Field(description="number of the repetition, from 0")
+    loss: str = Field(description="loss of the risks; zero-one is measured for the rankers trained with the hinge loss")
+    queries: int = Field(description="n, queries of the training sample")
+    documents: int = Field(description="m, documents of each query")
+    empirical: float = Field(description="training risk of the trained ranker")
+    middle: float = Field(description="its risk over fresh documents of the sampled queries")
+    expected: float = Field(description="its risk on fresh queries")
+    expected_error: float = Field(description="standard error of that risk")
+    best_empirical: float = Field(description="training risk of the population's best ranker on the same sample")
+    best_expected: float = Field(description="risk of the population's best ranker on fresh queries")
+    certified: bool = Field(description="whether the trained ranker is a minimiser up to the stated gap")
+
+
+class Sample(Row):
+    """A loss and the size of a sample."""
+
+    loss: str = Field(description="loss of the risks; zero-one is measured for the rankers trained with the hinge loss")
+    queries: int = Field(description="n, queries of the training sample")
+    documents: int = Field(description="m, documents of each query")
+
+
+class Gap(Sample, table="tables/twolayer-gaps"):
+    """Gaps and bounds at n queries with m documents each: means over the repetitions with 95 % intervals."""
+
+    repetitions: int = Field(description="samples in the means")
+    gap: Interval = Field(description="expected minus training risk")
+    query_error: Interval = Field(description="expected risk minus the risk over all documents of the sampled queries")
+    document_error: Interval = Field(description="risk over all documents of the sampled queries minus training risk")
+    centred_gap: Interval = Field(description="gap minus that of the population's best ranker, whose expectation is 0")
+    gap_largest: float = Field(description="largest gap of a repetition")
+    query_error_largest: float = Field(description="largest query-layer error of a repetition")
+    document_error_largest: float = Field(description="largest document-layer error of a repetition")
+    risk_error: float = Field(description="largest standard error of an expected risk")
+    query_complexity: float = Field(description="first term of Theorem 1, D(n)")
+    query_concentration: float = Field(description="second term of Theorem 1, of the fluctuation between queries")
+    document_complexity: float = Field(description="third term of Theorem 1, D(floor(m/2))")
+    document_concentration: float = Field(description="fourth term of Theorem 1, of the fluctuation between documents")
+    bound: float = Field(description="Theorem 1, the sum of the four terms")
+    query_bound: float = Field(description="Theorem 2, for the query-layer error")
+    document_bound: float = Field(description="Theorem 3, for the document-layer error")
+    largest_loss: float = Field(description="M, the largest loss of the class")
+    certified: int = Field(description="repetitions whose ranker is a minimiser up to the stated gap")
+
+
+class Limit(Row, table="tables/twolayer-limits"):
+    """What is left of the centred gap when n or m grows alone, and how fast the gap falls."""
+
+    loss: str = Field(description="loss of the risks")
+    growing: str = Field(description="the number that grows: queries or documents")
+    fixed: int = Field(description="the other number, the smallest of the grid")
+    limit: Interval = Field(description="limit of the gap, fitted to the largest four numbers; joint level 95 %")
+    exponent: Interval | None = Field(description="slope of log gap over log number, if all mean gaps are above 0")
+
+
+class Older(Sample, table="tables/twolayer-older-bounds"):
+    """Earlier bounds beside Theorem 1, along m at the smallest n."""
+
+    gap: Interval = Field(description="centred gap, mean with 95 % interval")
+    document_level: float = Field(description="bound for n m independent documents")
+    query_level: float = Field(description="bound for n independent queries with their documents")
+    two_layer: float = Field(description="Theorem 1")
+    two_layer_pooled: float = Field(description="Theorem 2 and one layer of all documents together")
+
+
+class Remaining(Row, table="tables/twolayer-remaining"):
+    """Shares of the first gap, and of the first bounds, that are left at the end of each axis."""
+
+    loss: str = Field(description="loss of the risks")
+    growing: str = Field(description="the number that grows: queries or documents")
+    queries: int = Field(description="n at the end of the axis")
+    documents: int = Field(description="m at the end of the axis")
+    gap: Interval = Field(description="last centred gap over the first, with 95 % interval")
+    limit: Interval = Field(description="fitted limit of the gap over the first gap, with 95 % interval")
+    document_layer_bound: float = Field(description="last bound of Theorem 3 over the first")
+    query_level_bound: float | None = Field(description="the same of the query-level bound, along m only")
+    document_level_bound: float | None = Field(description="the same of the document-level bound, along m only")
+    two_layer_bound: float | None = Field(description="the same of Theorem 1, along m only")
+
+
+class Worst(Sample, table="tables/twolayer-worst-gaps"):
+    """The gap of the trained ranker beside the largest that a search of the class finds."""
+
+    repetitions: int = Field(description="samples in the means")
+    gap: Interval = Field(description="gap of the trained ranker")
+    worst: Interval = Field(description="largest gap that the search found, a lower estimate of the supremum")
+    gap_largest: float = Field(description="largest gap of a trained ranker in a repetition")
+    worst_largest: float = Field(description="largest gap that the search found in a repetition")
+    risk_error: float = Field(description="largest standard error of an expected risk")
+    query_complexity: float = Field(description="first term of Theorem 1, D(n)")
+    query_concentration: float = Field(description="second term of Theorem 1, of the fluctuation between queries")
+    document_complexity: float = Field(description="third term of Theorem 1, D(floor(m/2))")
+    document_concentration: float = Field(description="fourth term of Theorem 1, of the fluctuation between documents")
+    bound: float = Field(description="Theorem 1, the sum of the four terms")
+    largest_loss: float = Field(description="M, the largest loss of the class")
+
+
+def _population(settings: GapsSettings) -> Population:
+    """The population that all samples are drawn from."""
+    return Population(PopulationSettings.from_mapping(settings.population))
+
+
+def _complexities(settings: GapsSettings, seed: int) -> Complexities:
+    return Complexities(_population(settings), settings.radius, settings.delta, settings.draws, seed)
+
+
+def measure(job: Job) -> Iterator[Measured]:
+    """Measure the repetitions of one slice: one row for every repetition, loss, n and m."""
+    settings, seed, part = job.settings, job.seed, int(job.cell["slice"])
+    population = _population(settings)
+    rng = generator(seed, "twolayer-gaps", "pool", role="truth")
+    pool = risks.Pool.of(population.draw(settings.risk_queries, rng, 2))
+    losses = [pair_losses.get(name) for name in settings.losses]
+    best = {
+        loss.name: risks.best_ranker(
+            population,
+            loss,
+            settings.radius,
+            settings.reference_queries,
+            generator(seed, "twolayer-gaps", "best", loss.name, role="reference"),
+        )
+        for loss in losses
+    }
+    for repetition in progress.counted(range(part, settings.repetitions, settings.slices), _LOG, "repetitions"):
+        drawn = _drawn(settings, population, generator(seed, "twolayer-gaps", "sample", repetition, role="train"))
+        for loss in losses:
+            yield from _measured(settings, repetition, drawn, pool, loss, best[loss.name])
+
+
+def _measured(
+    settings: GapsSettings,
+    repetition: int,
+    drawn: Sequence[tuple[RankingData, RankingData]],
+    pool: risks.Pool,
+    loss: PairLoss,
+    best: Floats,
+) -> Iterator[Measured]:
+    """Train with one loss on every sample of a repetition, and measure."""
+    rankers = [risks.fitted(data.in_role("train"), loss, settings.radius) for data, _ in drawn]
+    weights = np.column_stack([*(w for w, _ in rankers), best])
+    for one in [loss] + ([pair_losses.get(ZERO_ONE)] if loss.name == HINGE else []):
+        expected, errors = pool.risk(one, weights)
+        for column, ((n, m), (data, fresh), (w, certified)) in enumerate(
+            zip(settings.cells, drawn, rankers, strict=True)
+        ):
+            yield Measured(
+                repetition=repetition,
+                loss=one.name,
+                queries=n,
+                documents=m,
+                empirical=risks.empirical(data.in_role("train"), one, w),
+                middle=risks.empirical(fresh.in_role("middle"), one, w),
+                expected=expected[column],
+                expected_error=errors[column],
+                best_empirical=risks.empirical(data, one, best),
+                best_expected=expected[-1],
+                certified=certified,
+            )
+
+
+def _drawn(settings: GapsSettings, population: Population, rng: Stream) -> list[tuple[RankingData, RankingData]]:
+    """For every cell its sample, and fresh documents of its queries; the samples are nested in each other."""
+    queries = population.draw_queries(max(n for n, _ in settings.cells), rng)
+    fresh = {n: max(2, settings.middle_documents // n) for n, _ in settings.cells}
+    # Only the first queries need many documents: each has as many as the largest of the cells to which it belongs.
+    lengths, fresh_lengths = (
+        np.array([max(documents for n, documents in wanted if n > i) for i in range(len(queries))])
+        for wanted in (settings.cells, tuple(fresh.items()))
+    )
+    data = population.draw_documents(queries, lengths, rng)
+    others = population.draw_documents(queries, fresh_lengths, rng.continued("middle"))
+    return [(risks.first(data, n, m), risks.first(others, n, fresh[n])) for n, m in settings.cells]
+
+
+def join(job: Job) -> Iterator[Row]:
+    """The tables of gaps, limits, older bounds and remaining shares, from the rows of all slices."""
+    cells = _by_cell(job.rows(Measured))
+    complexities = _complexities(job.settings, job.seed)
+    for key, repetitions in cells.items():
+        yield _gap(complexities, key, repetitions)
+    yield from _limits(job.settings, cells)
+    older = list(_older(job.settings, complexities, cells))
+    yield from older
+    yield from _remaining(job.settings, complexities, cells, older)
+
+
+Cells = Mapping[tuple[str, int, int], Sequence[Measured]]
+"""Loss, n and m -> the rows of all repetitions."""
+
+
+def _by_cell(rows: Iterable[Measured]) -> Cells:
+    cells: dict[tuple[str, int, int], list[Measured]] = defaultdict(list)
+    for row in rows:
+        cells[row.loss, row.queries, row.documents].append(row)
+    return {key: sorted(cell, key=attrgetter("repetition")) for key, cell in sorted(cells.items())}
+
+
+def _differences(rows: Sequence[Measured], greater: str, lesser: str) -> Floats:
+    return np.array([getattr(row, greater) - getattr(row, lesser) for row in rows])
+
+
+def centred_gaps(rows: Sequence[Measured]) -> Floats:
+    """Gaps minus those of the population's best ranker on the same samples: the same expectation, less noise."""
+    return _differences(rows, "expected", "empirical") - _differences(rows, "best_expected", "best_empirical")
+
+
+def _gap(complexities: Complexities, key: tuple[str, int, int], rows: Sequence[Measured]) -> Gap:
+    loss, n, m = key
+    bound, (queries, documents) = complexities.bound(loss, n, m), complexities.layers(loss, n, m)
+    gaps = _differences(rows, "expected", "empirical")
+    query_errors = _differences(rows, "expected", "middle")
+    document_errors = _differences(rows, "middle", "empirical")
+    return Gap(
+        loss=loss,
+        queries=n,
+        documents=m,
+        repetitions=len(rows),
+        gap=mean_interval(gaps),
+        query_error=mean_interval(query_errors),
+        document_error=mean_interval(document_errors),
+        centred_gap=mean_interval(centred_gaps(rows)),
+        gap_largest=gaps.max(),
+        query_error_largest=query_errors.max(),
+        document_error_largest=document_errors.max(),
+        risk_error=max(row.expected_error for row in rows),
+        **asdict(bound),
+        bound=bound.total,
+        query_bound=queries.total,
+        document_bound=documents.total,
+        largest_loss=complexities.largest(loss),
+        certified=sum(row.certified for row in rows),
+    )
+
+
+def _axes(settings: GapsSettings) -> dict[str, list[tuple[int, int]]]:
+    """The two lines through the smallest sample: n grows at the smallest m, and m at the smallest n."""
+    n, m = settings.queries[0], settings.documents[0]
+    return {
+        "queries": [(one, m) for one in (*settings.queries, *settings.more_queries)],
+        "documents": [(n, one) for one in (*settings.documents, *settings.more_documents)],
+    }
+
+
+def _losses(cells: Cells) -> list[str]:
+    return list(dict.fromkeys(loss for loss, *_ in cells))
+
+
+def _limits(settings: GapsSettings, cells: Cells) -> Iterator[Limit]:
+    """For every loss and axis: the limit of the gap, and the exponent with which it falls."""
+    level = joint_level(2 * len(_losses(cells)))
+    for loss in _losses(cells):
+        for axis, places in _axes(settings).items():
+            x = np.array([place[axis == "documents"] for place in places], np.float64)
+            gaps = np.column_stack([centred_gaps(cells[loss, n, m]) for n, m in places])
+            exponent = None
+            if (gaps.mean(axis=0) > 0.0).all():
+                fit = fit_exponent(x, gaps)
+                exponent = Interval(fit.slope, fit.low, fit.high)
+            limit = mean_interval(limits_at_infinity(x, gaps), level)
+            yield Limit(loss=loss, growing=axis, fixed=places[0][axis == "queries"], limit=limit, exponent=exponent)
+
+
+def _older(settings: GapsSettings, complexities: Complexities, cells: Cells) -> Iterator[Older]:
+    """The three kinds of bound, and the pooled one, along m at the smallest n."""
+    for loss in _losses(cells):
+        rest = (complexities.largest(loss), settings.delta)
+        # The bound of Sauer and Massart has logarithms; the form in the paper shows the rates.
+        queries_d, documents_d = (
+            two_layer.vc(complexities.vc_dimension, settings.c1) if loss == ZERO_ONE else complexities.of(loss, layer)
+            for layer in ("queries", "documents")
+        )
+        for n, m in _axes(settings)["documents"]:
+            queries = two_layer.query_layer(n, queries_d, *rest)
+            # All documents together are documents of many queries: their pairs are like those of the layer of queries.
+            pooled = two_layer.pooled_document_layer(n, m, queries_d, *rest)
+            yield Older(
+                loss=loss,
+                queries=n,
+                documents=m,
+                gap=mean_interval(centred_gaps(cells[loss, n, m])),
+                document_level=two_layer.document_layer([n * m], queries_d, *rest).total,
+                query_level=queries.total,
+                two_layer=two_layer.bound([m] * n, queries_d, *rest, documents_d).total,
+                two_layer_pooled=queries.total + pooled.total,
+            )
+
+
+def _remaining(
+    settings: GapsSettings, complexities: Complexities, cells: Cells, older: Sequence[Older]
+) -> Iterator[Remaining]:
+    """The shares of the gap and of the bounds that remain as n or m grows alone, for every loss with a gap."""
+    for loss in _losses(cells):
+        for axis, places in _axes(settings).items():
+            gaps = np.column_stack([centred_gaps(cells[loss, *place]) for place in places])
+            few, many = gaps[:, 0], gaps[:, -1]
+            if few.mean() <= 0.0:
+                continue
+            x = np.array([place[axis == "documents"] for place in places], np.float64)
+            first, *_, last = (row for row in older if row.loss == loss)
+            of_documents = [complexities.layers(loss, *place)[1].total for place in (places[0], places[-1])]
+            along_m = axis == "documents"
+            yield Remaining(
+                loss=loss,
+                growing=axis,
+                queries=places[-1][0],
+                documents=places[-1][1],
+                gap=ratio_interval(many, few),
+                limit=ratio_interval(limits_at_infinity(x, gaps), few),
+                document_layer_bound=of_documents[1] / of_documents[0],
+                query_level_bound=last.query_level / first.query_level if along_m else None,
+                document_level_bound=last.document_level / first.document_level if along_m else None,
+                two_layer_bound=last.two_layer / first.two_layer if along_m else None,
+            )
+
+
+def search(job: Job) -> Iterator[Worst]:
+    """For every loss and sample size: the gaps of the trained and of the worst ranker, and the bound."""
+    settings, seed = job.settings, job.seed
+    population, complexities = _population(settings), _complexities(settings, seed)
+    rng = generator(seed, "twolayer-worst-gaps", "search", role="reference")
+    searched = risks.Pool.of(population.draw(settings.search_queries, rng, 2))
+    rng = generator(seed, "twolayer-worst-gaps", "measure", role="truth")
+    measured = risks.Pool.of(population.draw(settings.risk_queries, rng, 2))
+    m = settings.searched_documents
+    for loss in map(pair_losses.get, settings.losses):
+        expected = worst_gaps.Pairs.weighted(searched.differences, searched.size)
+        for n in settings.searched_queries:
+            found = []
+            for repetition in progress.counted(range(settings.repetitions), _LOG, f"searches, {loss.name}, n = {n},"):
+                rng = generator(seed, "twolayer-worst-gaps", n, repetition, role="train")
+                data = population.draw(n, rng, m).in_role("train")
+                trained, _ = risks.fitted(data, loss, settings.radius)
+                sample = worst_gaps.Pairs.of_sample(data)
+                starts = worst_gaps.starts(trained, settings.radius, settings.searches, rng)
+                worst = worst_gaps.search(loss, expected, sample, starts, settings.radius, settings.steps)
+                found.append(worst_gaps.measured(data, loss, measured, trained, worst))
+            gaps, largest_gaps, errors = np.array(found).T
+            bound = complexities.bound(loss.name, n, m)
+            yield Worst(
+                loss=loss.name,
+                queries=n,
+                documents=m,
+                repetitions=settings.repetitions,
+                gap=mean_interval(gaps),
+                worst=mean_interval(largest_gaps),
+                gap_largest=gaps.max(),
+                worst_largest=largest_gaps.max(),
+                risk_error=errors.max(),
+                **asdict(bound),
+                bound=bound.total,
+                largest_loss=complexities.largest(loss.name),
+            )
+
+
+def _measuring_seconds(settings: GapsSettings, cell: Cell) -> float:
+    documents = sum(settings.queries) * sum(settings.documents)
+    documents += sum(settings.more_queries) * settings.documents[0] + sum(settings.more_documents) * settings.queries[0]
+    return 1.4e-5 * settings.repetitions / settings.slices * documents
+
+
+def _joining_seconds(settings: GapsSettings, cell: Cell) -> float:
+    return 7e-7 * settings.draws * sum(settings.queries) * sum(settings.documents)
+
+
+def _searching_seconds(settings: GapsSettings, cell: Cell) -> float:
+    pairs = settings.search_queries + sum(settings.searched_queries) * settings.searched_documents**2 / 2.0
+    return 2e-7 * pairs * settings.steps * (settings.searches + 2) * settings.repetitions
+
+
+EXPERIMENT = Experiment(
+    GapsSettings,
+    (
+        Step(
+            "gaps_slice",
+            measure,
+            rows=(Measured,),
+            divided={"slice": lambda settings: range(settings.slices)},
+            surrogates=SURROGATES,
+            cost=Cost(2.0, start_mb=800.0),
+            seconds=_measuring_seconds,
+        ),
+        Step(
+            "gaps",
+            join,
+            reads=(Measured,),
+            rows=(Gap, Limit, Older, Remaining),
+            surrogates=SURROGATES,
+            seconds=_joining_seconds,
+        ),
+        Step(
+            "worst_gaps",
+            search,
+            rows=(Worst,),
+            surrogates=SURROGATES,
+            cost=Cost(2.0, start_mb=800.0),
+            seconds=_searching_seconds,
+        ),
+    ),
+)

@@ -1,0 +1,274 @@
+"""With which powers of queries and documents does the worst gap fall, and does the budget that follows make it smaller?
+
+The rankers with weights -1 and 1 (:mod:`pipeline_lib.papers.twolayer.sign_rankers`) have a worst gap that is known on
+every sample, and variances that are known exactly. In the populations that *differ*, queries concern different
+features; in the one that is *alike*, all queries concern the same feature in the same way. Two lines are measured:
+queries grow at two documents each, and documents grow, from many on, at a fixed number of queries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Annotated, Self
+
+import numpy as np
+from annotated_types import Ge, Lt
+from numpy.typing import NDArray
+from pydantic import model_validator
+from scipy.special import bdtrik
+
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import Positive, Probability, Rising, Settings, Whole, at_least, no_fewer_than
+from pipeline_lib.data.rows import Field, Interval, Row
+from pipeline_lib.experiment import Cell, Experiment, Job, Step
+from pipeline_lib.papers.twolayer.sign_rankers import Signs, even_lists
+from pipeline_lib.statistics import fit_exponent, mean_interval
+from pipeline_lib.theory import two_layer, two_layer_rates
+from pipeline_lib.theory.two_layer_rates import Variances
+
+SHORTEST = 2
+DIFFER, ALIKE = "differ", "alike"
+QUERIES, DOCUMENTS, UNEQUAL = "queries", "documents", "unequal lists"
+PRINTED, CORRECTED = "printed", "corrected"
+
+
+class RatesSettings(Settings):
+    """The rates of the worst gap, and the bound that has them, for rankers with weights -1 and 1."""
+
+    turned_shares: tuple[Annotated[Probability, Lt(0.5)], ...] = Field(
+        (0.02, 0.3), description="shares of the queries for which documents without the feature are relevant"
+    )
+    capacities: Annotated[Rising, no_fewer_than(2, "to compare")] = Field(
+        (4, 16), description="values of the capacity, the number of features of rankers with weights -1 and 1"
+    )
+    noise: Annotated[Probability, Lt(0.5)] = Field(0.1, description="share of wrong labels")
+    queries: Annotated[Rising, no_fewer_than(3, "for an exponent")] = Field(
+        (25, 100, 400, 1600), description="values of n, the number of queries, with two documents each"
+    )
+    documents: Annotated[Rising, at_least(2), no_fewer_than(3, "for an exponent")] = Field(
+        (64, 256, 1024, 4096), description="values of m, the number of documents of every query"
+    )
+    fixed_queries: Annotated[Whole, Ge(2)] = Field(100, description="number of queries when documents grow")
+    repetitions: Annotated[Whole, Ge(100)] = Field(600, description="number of samples for every n and m")
+    budgets: Annotated[Rising, at_least(8)] = Field((1920,), description="values of C, the total number of documents")
+    tried: Annotated[Rising, at_least(2)] = Field(
+        (2, 3, 4, 6, 8, 16), description="further values of m, the number of documents per query, within a budget"
+    )
+    plan_repetitions: Annotated[Whole, Ge(2)] = Field(1000, description="number of samples for every plan")
+    delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")
+    c1: Positive = Field(1.0, description="c1 in the bound of Theorem 1, for its plan")
+
+    @model_validator(mode="after")
+    def _documents_are_within_the_budgets(self) -> Self:
+        if 2 * self.tried[-1] > self.budgets[0]:
+            raise ValueError(f"tried: expected at most half the budget {self.budgets[0]}, found {self.tried[-1]}")
+        return self
+
+
+class Rate(Row, table="tables/twolayer-rates"):
+    """The worst gap of one class on samples of one size, and the bounds for it."""
+
+    queries_are: str = Field(description="differ, where queries concern different features, or alike")
+    turned_share: float = Field(description="share of the queries whose documents without the feature are relevant")
+    capacity: int = Field(description="features of the rankers with weights -1 and 1")
+    growing: str = Field(description="what grows along the line: queries, documents, or unequal lists for one sample")
+    queries: int = Field(description="n, queries of a sample")
+    documents: int = Field(description="documents of its shortest list")
+    longest: int = Field(description="documents of its longest list")
+    repetitions: int = Field(description="samples in the mean")
+    gap: Interval = Field(description="largest expected minus training risk of the class, mean with 95 % interval")
+    exceeded: Interval = Field(description="number that the gap exceeds with probability delta, with 95 % interval")
+    deviation: float = Field(description="first term of the bound with the true rates, sqrt(2 S log(N/delta)/n)")
+    remainder: float = Field(description="its second term, M log(N/delta)/(3 n)")
+    bound: float = Field(description="bound with the true rates, the sum of both terms")
+    log_rankers: float = Field(description="log N, of the number of rankers")
+    deviation_of_documents: float = Field(description="deviation if queries contributed nothing to the variance S")
+    query_complexity: float = Field(description="first term of Theorem 1, with D of Massart's lemma")
+    query_concentration: float = Field(description="second term of Theorem 1, of the fluctuation between queries")
+    document_complexity: float = Field(description="third term of Theorem 1, with D of Massart's lemma")
+    document_concentration: float = Field(description="fourth term of Theorem 1, of the fluctuation between documents")
+    printed: float = Field(description="Theorem 1, the sum of its four terms")
+
+
+class Exponent(Row, table="tables/twolayer-rate-exponents"):
+    """The power with which the worst gap of one class falls along one line, and those of the bounds."""
+
+    queries_are: str = Field(description="differ, where queries concern different features, or alike")
+    turned_share: float = Field(description="share of the queries whose documents without the feature are relevant")
+    capacity: int = Field(description="features of the rankers with weights -1 and 1")
+    growing: str = Field(description="what grows along the line: queries or documents")
+    fixed: int = Field(description="number of the other")
+    exponent: Interval = Field(description="slope of log gap over log number, with 95 % interval")
+    of_deviation: float = Field(description="the same of the first term of the bound with the true rates")
+    of_printed: float = Field(description="the same of Theorem 1")
+
+
+class Plan(Row, table="tables/twolayer-rate-plans"):
+    """The worst gap of one class where a budget is spread over n queries, and the bounds there."""
+
+    budget: int = Field(description="C, documents of a sample")
+    turned_share: float = Field(description="share of the queries whose documents without the feature are relevant")
+    capacity: int = Field(description="features of the rankers with weights -1 and 1")
+    plan: str = Field(
+        description="what determines n: printed for n* of the paper, corrected for the minimum of the bound with the "
+        "true rates, or a number of documents per query"
+    )
+    queries: int = Field(description="n, queries among which the documents are divided as evenly as possible")
+    repetitions: int = Field(description="samples in the mean")
+    gap: Interval = Field(description="largest expected minus training risk of the class, mean with 95 % interval")
+    bound: float = Field(description="bound with the true rates")
+    printed: float = Field(description="Theorem 1 with D(k) = c1 sqrt(V/k)")
+
+
+def measure(job: Job) -> Iterator[Row]:
+    """Measure the worst gaps along the lines and within the budgets."""
+    settings, seed = job.settings, job.seed
+    for kind, signs in _populations(settings):
+        for growing, fixed, samples in _lines(settings):
+            measured = [_measured(settings, signs, lengths, seed) for lengths in samples]
+            rates = [
+                _rate(settings, kind, signs, growing, lengths, gaps)
+                for lengths, gaps in zip(samples, measured, strict=True)
+            ]
+            yield from rates
+            if growing != UNEQUAL:
+                yield _exponent(rates, fixed, measured)
+        if kind == DIFFER:
+            yield from _plans(settings, signs, seed)
+
+
+def _populations(settings: RatesSettings) -> Iterator[tuple[str, Signs]]:
+    for share in settings.turned_shares:
+        for capacity in settings.capacities:
+            yield DIFFER, Signs(capacity, share, settings.noise)
+    yield ALIKE, Signs(1, 0.0, settings.noise)
+
+
+def _lines(settings: RatesSettings) -> list[tuple[str, int, list[NDArray[np.int64]]]]:
+    """What grows, what is fixed, and the lengths of the lists of every sample."""
+    n, few, many = settings.fixed_queries, settings.documents[0], settings.documents[-1]
+    largest = settings.queries[-1]
+    unequal = np.repeat([many, few], [largest - largest // 2, largest // 2])
+    return [
+        (QUERIES, SHORTEST, [np.full(one, SHORTEST) for one in settings.queries]),
+        (DOCUMENTS, n, [np.full(n, one) for one in settings.documents]),
+        (UNEQUAL, largest, [unequal]),
+    ]
+
+
+def _measured(settings: RatesSettings, signs: Signs, lengths: NDArray[np.int64], seed: int) -> Floats:
+    place = signs.turned_share, signs.capacity, len(lengths), int(lengths[0]), int(lengths[-1])
+    return signs.worst_gaps(lengths, settings.repetitions, generator(seed, "twolayer-rates", *place))
+
+
+def _rate(
+    settings: RatesSettings, kind: str, signs: Signs, growing: str, lengths: NDArray[np.int64], gaps: Floats
+) -> Rate:
+    variances, logarithm, delta = signs.variances(), log_rankers(signs), settings.delta
+    corrected = two_layer_rates.bound(lengths, variances, logarithm, delta)
+    alone = [Variances(0.0, one.documents, one.pairs) for one in variances]
+    printed = two_layer.bound(lengths, two_layer.massart(logarithm), 1.0, delta)
+    return Rate(
+        queries_are=kind,
+        turned_share=signs.turned_share,
+        capacity=signs.capacity,
+        growing=growing,
+        queries=len(lengths),
+        documents=int(lengths.min()),
+        longest=int(lengths.max()),
+        repetitions=len(gaps),
+        gap=mean_interval(gaps),
+        exceeded=quantile(gaps, 1.0 - delta),
+        deviation=corrected.deviation,
+        remainder=corrected.remainder,
+        bound=corrected.total,
+        log_rankers=logarithm,
+        deviation_of_documents=two_layer_rates.bound(lengths, alone, logarithm, delta).deviation,
+        **asdict(printed),
+        printed=printed.total,
+    )
+
+
+def log_rankers(signs: Signs) -> float:
+    """log N of the class."""
+    return signs.capacity * math.log(2.0)
+
+
+def quantile(values: Floats, probability: float) -> Interval:
+    """A quantile with its 95 % interval, by order statistics: so many values below it are binomially distributed.
+
+    Example
+    -------
+    >>> quantile(np.arange(1000.0), 0.95)
+    Interval(value=950.0, low=936.0, high=963.0, freedom=None)
+    """
+    ordered = np.sort(values)
+    low, high = (int(np.ceil(bdtrik(tail, len(values), probability))) for tail in (0.025, 0.975))
+    last = len(values) - 1
+    at = min(int(probability * len(values)), last)
+    return Interval(float(ordered[at]), float(ordered[max(min(low, at), 0)]), float(ordered[min(max(high, at), last)]))
+
+
+def _exponent(rates: Sequence[Rate], fixed: int, measured: Sequence[Floats]) -> Exponent:
+    growing = rates[0].growing
+    x = [getattr(rate, growing) for rate in rates]
+    fit = fit_exponent(x, np.column_stack(measured))
+    return Exponent(
+        queries_are=rates[0].queries_are,
+        turned_share=rates[0].turned_share,
+        capacity=rates[0].capacity,
+        growing=growing,
+        fixed=fixed,
+        exponent=Interval(fit.slope, fit.low, fit.high),
+        of_deviation=fit_exponent(x, [rate.deviation for rate in rates]).slope,
+        of_printed=fit_exponent(x, [rate.printed for rate in rates]).slope,
+    )
+
+
+def _plans(settings: RatesSettings, signs: Signs, seed: int) -> Iterator[Plan]:
+    """The worst gap within a budget with the plans of both bounds, and over a grid."""
+    variances, logarithm, delta = signs.variances(), log_rankers(signs), settings.delta
+    for budget in settings.budgets:
+        printed = two_layer.budget(budget, signs.capacity, delta, settings.c1)
+        corrected, _ = two_layer_rates.budget(budget, variances, logarithm, delta)
+        grid = {f"{m} documents": budget // m for m in settings.tried}
+        for plan, n in {PRINTED: round(printed.queries), CORRECTED: len(corrected), **grid}.items():
+            lengths = even_lists(budget, n)
+            rng = generator(seed, "twolayer-rates", "plan", signs.turned_share, signs.capacity, budget, n)
+            yield Plan(
+                budget=budget,
+                turned_share=signs.turned_share,
+                capacity=signs.capacity,
+                plan=plan,
+                queries=n,
+                repetitions=settings.plan_repetitions,
+                gap=mean_interval(signs.worst_gaps(lengths, settings.plan_repetitions, rng)),
+                bound=two_layer_rates.bound(lengths, variances, logarithm, delta).total,
+                printed=two_layer.even_bound(n, budget, signs.capacity, delta, settings.c1).total,
+            )
+
+
+def _seconds(settings: RatesSettings, cell: Cell) -> float:
+    populations = len(settings.turned_shares) * len(settings.capacities)
+    lines = sum(settings.queries) + len(settings.documents) * settings.fixed_queries + settings.queries[-1]
+    plans = sum(budget / m for budget in settings.budgets for m in (*settings.tried, 4, 20))
+    samples = (populations + 1) * lines * settings.repetitions + populations * plans * settings.plan_repetitions
+    return 2.2e-7 * samples
+
+
+EXPERIMENT = Experiment(
+    RatesSettings,
+    (
+        Step(
+            "rates",
+            measure,
+            rows=(Rate, Exponent, Plan),
+            cost=Cost(2.0, start_mb=500.0),
+            seconds=_seconds,
+        ),
+    ),
+)

@@ -1,0 +1,387 @@
+"""Do the paper's definitions and formulas agree with plain computations of the same numbers?
+
+`twolayer`: Definition 3 and its two reductions, equation (6), the remark after Theorem 1, and the formula for n* of
+discussion 3 with its statements on capacity and confidence. Wrong readings of a definition are computed as well: the
+checks of the claims have to tell them from the right one.
+
+The remark states D(k) = c2 B phi'(B) sqrt(V/k) for a surrogate phi and scores in [-B, B]. It is compared with the
+averages of pairs with one feature, V = 1, over all signs, and of a two-layer sample of the population, whose lists all
+have the same length, so that the average of Definition 3 is that of its pairs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+from annotated_types import Ge
+from scipy.optimize import minimize_scalar
+
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.cost import Cost
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.settings import (
+    FallingProbabilities,
+    Positive,
+    Positives,
+    Rising,
+    Settings,
+    Whole,
+    at_least,
+    no_fewer_than,
+)
+from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.experiment import Experiment, Job, Step
+from pipeline_lib.papers.twolayer.loss_averages import LOSSES, ascended, average
+from pipeline_lib.papers.twolayer.risks import SURROGATES
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.theory import pair_losses, two_layer
+from pipeline_lib.theory import two_layer_rademacher as rademacher
+from pipeline_lib.theory.pair_losses import PairLoss
+
+LENGTHS_OF_EQUATION_6 = (2, 3, 4, 5, 6)
+# Numbers of queries for the bound with short lists.
+LIST_SIZES = (100, 10_000, 1_000_000)
+# Cases of Definition 3: documents of every query. The reduced ones come first.
+REDUCED = {"document layer reduced, 200 queries": (2,) * 200, "query layer reduced, 101 documents": (101,)}
+TINY = {"3 queries": (2, 5, 4), "1 query": (9,), "6 queries": (2,) * 6, "4 queries": (4, 7, 2, 10)}
+# Samples for the remark: pairs with one feature, and the queries and documents of a two-layer sample.
+RANDOM_PAIRS, QUERIES, DOCUMENTS = 10, 10, 8
+# Draws of signs for which suprema are searched for, and how many standard errors linear averages are raised.
+MOST_ASCENTS, SAFETY = 2000, 3.0
+
+
+class StatementsSettings(Settings):
+    """Definition 3 and equation 6 compared with direct computations, and n* with numerical minimisation."""
+
+    draws: Annotated[Whole, Ge(100)] = Field(
+        20000, description="number of draws of random signs for every Rademacher average"
+    )
+    radius: Positive = Field(3.0, description="W, the radius of the class ||w|| <= W")
+    matrices: Whole = Field(20, description="number of random loss matrices for every m in equation 6")
+    score_bounds: Annotated[Positives, no_fewer_than(2, "to compare")] = Field(
+        (0.01, 0.1, 1.0), description="values of B, the bound on the scores, for the averages of the losses"
+    )
+    budgets: Annotated[Rising, at_least(2)] = Field(
+        (100, 1000, 10000, 100000), description="values of C, the total number of documents"
+    )
+    vc_dimensions: Annotated[Rising, no_fewer_than(2, "to compare")] = Field(
+        (5, 20, 50, 200), description="values of V, the VC dimension"
+    )
+    deltas: Annotated[FallingProbabilities, no_fewer_than(2, "to compare")] = Field(
+        (0.2, 0.05, 0.01),
+        description="values of delta, from low to high confidence; bounds hold with probability 1 - delta",
+    )
+    c1: Positives = Field(
+        (0.5, 1.0, 2.0), description="values of c1 in D(k) = c1 sqrt(V/k), which the paper leaves open"
+    )
+
+
+class Identity(Row, table="tables/twolayer-identities"):
+    """A number by its definition and by a direct computation: an average of Definition 3, or a mean of equation 6."""
+
+    statement: str = Field(description="definition 3 or equation 6")
+    case: str = Field(description="sample of Definition 3, or number of random matrices of losses for equation 6")
+    m: int | None = Field(description="documents of the list; for equation 6 only")
+    two_layer: float | None = Field(description="average of Definition 3 of linear rankers, by random signs")
+    two_layer_error: float | None = Field(description="standard error of two_layer")
+    ordinary: float | None = Field(
+        description="the same by the ordinary average where one layer is reduced, else by all signs"
+    )
+    ordinary_error: float | None = Field(description="standard error of ordinary, 0 where all signs are enumerated")
+    difference: float = Field(
+        description="size of the difference of both: in standard errors for Definition 3, the largest of all matrices "
+        "for equation 6"
+    )
+    signs_of_queries: float | None = Field(description="the average if all pairs of a query had one sign")
+    equal_weights: float | None = Field(description="the average if all pairs had one weight, whatever their query")
+    over_pairs: float | None = Field(description="mean loss over all pairs of the list; for equation 6 only")
+    over_permutations: float | None = Field(
+        description="the same over the disjoint pairs of all permutations; for equation 6 only"
+    )
+
+
+class Plan(Row, table="tables/twolayer-plans"):
+    """The split of a budget that minimises the bound of Theorem 1, by the formula and by search."""
+
+    budget: int = Field(description="C, documents of the sample")
+    vc_dimension: int = Field(description="V, the VC dimension of the class")
+    delta: float = Field(description="bounds hold with probability 1 - delta")
+    c1: float = Field(description="c1 in D(k) = c1 sqrt(V/k)")
+    queries: float = Field(description="n* by the formula of discussion 3")
+    documents_per_query: float = Field(description="C/n*")
+    queries_by_search: float = Field(description="n of the smallest bound of Theorem 1, by numerical minimisation")
+    queries_of_programme: float = Field(description="n of the minimum of the programme as discussion 3 prints it")
+    whole_queries: int = Field(description="n of the smallest bound in whole queries and documents")
+    bound: float = Field(description="Theorem 1 at n*")
+    whole_bound: float = Field(description="Theorem 1 at whole_queries")
+    informative_from: int = Field(
+        description="least even n for which Theorem 1, for n queries of n documents each, is below the largest loss, 1"
+    )
+    informative_from_sauer: int = Field(description="the same with D by the bounds of Sauer and Massart")
+
+
+class UnevenPlan(Row, table="tables/twolayer-uneven-plans"):
+    """Where the search over unequal numbers of documents ends from a random start."""
+
+    queries: int = Field(description="n, queries of the sample")
+    budget: int = Field(description="C, documents of the sample")
+    vc_dimension: int = Field(description="V, the VC dimension of the class")
+    delta: float = Field(description="bounds hold with probability 1 - delta")
+    c1: float = Field(description="c1 in D(k) = c1 sqrt(V/k)")
+    difference: float = Field(description="largest relative difference of the m_i that are found from C/n")
+    difference_of_start: float = Field(description="the same of the m_i at the start of the search")
+
+
+class Remark(Row, table="tables/twolayer-remarks"):
+    """The Rademacher average of one loss on one sample of pairs, and what is said to bound it."""
+
+    loss: str = Field(description="surrogate loss phi")
+    case: str = Field(description="sample of pairs")
+    pairs: int = Field(description="k, pairs of the sample")
+    steps_below: int = Field(description="number of larger bounds on the scores that are tried")
+    score_bound: float = Field(description="B, the bound on the scores")
+    average: float = Field(description="average of the loss: exact for one feature, else by random signs and ascent")
+    average_error: float = Field(description="standard error of average, 0 where all signs are enumerated")
+    centred_average: float = Field(description="average of phi - phi(0)")
+    linear: float = Field(
+        description="average of linear rankers; raised by three standard errors where it is estimated"
+    )
+    contracted: float = Field(description="bound on the average by contraction of linear, with a term for phi(0)")
+    without_constant: float = Field(description="contracted without the term for phi(0)")
+    with_half_the_constant: float = Field(description="contracted with half of that term")
+    printed: float = Field(description="B phi'(B) sqrt(V/k), the remark's bound for c2 = 1")
+    largest: float = Field(description="twice the largest loss, which no average exceeds")
+
+
+class ShortList(Row, table="tables/twolayer-short-lists"):
+    """Theorem 1 for n queries with n documents each, some of which have two documents only."""
+
+    queries: int = Field(description="n, queries of the sample")
+    which: str = Field(description="queries with two documents: one query, half of the queries, or all queries")
+    short: int = Field(description="their number")
+    vc_dimension: int = Field(description="V, the VC dimension of the class")
+    delta: float = Field(description="bounds hold with probability 1 - delta")
+    c1: float = Field(description="c1 in D(k) = c1 sqrt(V/k)")
+    bound: float = Field(description="Theorem 1 with M = 1")
+
+
+def measure(job: Job) -> Iterator[Row]:
+    """Compute everything."""
+    yield from _averages(job.settings, job.seed)
+    yield from _equation_6(job.settings, job.seed)
+    yield from plans(job.settings)
+    yield from uneven_plans(job.settings, job.seed)
+    yield from remarks(job.settings, job.seed)
+    yield from _short_lists(job.settings)
+
+
+def _averages(settings: StatementsSettings, seed: int) -> Iterator[Identity]:
+    population = Population(PopulationSettings())
+    for case, lengths in {**REDUCED, **TINY}.items():
+        rng = generator(seed, "twolayer-statements", "average", case)
+        data = population.draw(len(lengths), rng, np.array(lengths))
+        # Labels may agree; the averages are compared on differences of features alone.
+        order = np.arange(data.n_documents, dtype=np.int32)
+        pairs = rademacher.disjoint_pairs(data.X64, order, data.offsets)
+        estimate = rademacher.two_layer(pairs, settings.radius, settings.draws, rng)
+        if case in REDUCED:
+            other = rademacher.ordinary(pairs.differences, settings.radius, settings.draws, rng)
+        else:
+            other = rademacher.Estimate(rademacher.exactly(pairs.differences, pairs.weights, settings.radius), 0.0)
+        error = math.hypot(estimate.standard_error, other.standard_error)
+        wrong = {
+            name: rademacher.ordinary(d, settings.radius, settings.draws, rng).estimate
+            for name, d in misread(pairs).items()
+        }
+        yield Identity(
+            statement="definition 3",
+            case=case,
+            m=None,
+            two_layer=estimate.estimate,
+            two_layer_error=estimate.standard_error,
+            ordinary=other.estimate,
+            ordinary_error=other.standard_error,
+            difference=abs(estimate.estimate - other.estimate) / error,
+            signs_of_queries=wrong["signs_of_queries"],
+            equal_weights=wrong["equal_weights"],
+            over_pairs=None,
+            over_permutations=None,
+        )
+
+
+def misread(pairs: rademacher.Pairs) -> dict[str, Floats]:
+    """Vectors whose ordinary average is Definition 3 with one sign per query, or with one weight for all pairs."""
+    queries = int(pairs.owner[-1]) + 1
+    sums = np.zeros((queries, pairs.differences.shape[1]))
+    np.add.at(sums, pairs.owner, pairs.differences * pairs.weights[:, None])
+    return {"signs_of_queries": sums * queries / 2.0, "equal_weights": pairs.differences}
+
+
+def _equation_6(settings: StatementsSettings, seed: int) -> Iterator[Identity]:
+    for m in LENGTHS_OF_EQUATION_6:
+        rng = generator(seed, "twolayer-statements", "equation 6", m)
+        sides = []
+        for _ in range(settings.matrices):
+            losses = rng.exponential(size=(m, m))
+            sides.append((two_layer.over_pairs(losses), two_layer.over_permutations(losses)))
+        pairs, permutations = max(sides, key=lambda both: abs(both[1] - both[0]))
+        yield Identity(
+            statement="equation 6",
+            case=f"{settings.matrices} matrices",
+            m=m,
+            two_layer=None,
+            two_layer_error=None,
+            ordinary=None,
+            ordinary_error=None,
+            difference=abs(permutations - pairs),
+            signs_of_queries=None,
+            equal_weights=None,
+            over_pairs=pairs,
+            over_permutations=permutations,
+        )
+
+
+def plans(settings: StatementsSettings) -> Iterator[Plan]:
+    """The plans for every budget, capacity, confidence and c1."""
+    for place in itertools.product(settings.budgets, settings.vc_dimensions, settings.deltas, settings.c1):
+        documents, v, delta, c1 = place
+        plan = two_layer.budget(*place)
+        lengths, whole = two_layer.whole_budget(*place)
+        yield Plan(
+            budget=documents,
+            vc_dimension=v,
+            delta=delta,
+            c1=c1,
+            queries=plan.queries,
+            documents_per_query=plan.documents_per_query,
+            queries_by_search=two_layer.budget_by_search(*place).queries,
+            queries_of_programme=_by_programme(*place),
+            whole_queries=len(lengths),
+            bound=two_layer.even_bound(plan.queries, *place).total,
+            whole_bound=whole.total,
+            informative_from=two_layer.informative_from(two_layer.vc(v, c1), 1.0, delta),
+            informative_from_sauer=two_layer.informative_from(two_layer.sauer_massart(v), 1.0, delta),
+        )
+
+
+def _by_programme(documents: int, v: int, delta: float, c1: float) -> float:
+    """The n that minimises the programme as discussion 3 prints it, with m = C/n for every query:
+
+    D(n) + sqrt(sum_i 2 log(2/delta) / (m n^2)) + sum_i D(m/2).
+    """
+
+    def printed(log_n: float) -> float:
+        n = math.exp(log_n)
+        concentration = math.sqrt(2.0 * math.log(2.0 / delta) / documents)
+        return c1 * math.sqrt(v / n) + concentration + n * c1 * math.sqrt(2.0 * v * n / documents)
+
+    ends = (0.0, math.log(documents / 2.0))
+    return math.exp(minimize_scalar(printed, bounds=ends, method="bounded", options={"xatol": 1e-10}).x)
+
+
+def uneven_plans(settings: StatementsSettings, seed: int) -> Iterator[UnevenPlan]:
+    """For a class of every capacity: where does the search over unequal m_i end from a random start?"""
+    budget, delta, c1 = settings.budgets[-1], settings.deltas[-1], settings.c1[0]
+    n = min(12, budget // 2)
+    for v in settings.vc_dimensions:
+        start = generator(seed, "twolayer-statements", "uneven", v).uniform(0.2, 1.0, n)
+        lengths = two_layer.allocation_by_search(n, budget, v, delta, start, c1)
+        yield UnevenPlan(
+            queries=n,
+            budget=budget,
+            vc_dimension=v,
+            delta=delta,
+            c1=c1,
+            difference=float(np.abs(lengths / (budget / n) - 1.0).max()),
+            difference_of_start=float(np.abs(start / start.mean() - 1.0).max()),
+        )
+
+
+def remarks(settings: StatementsSettings, seed: int) -> Iterator[Remark]:
+    """For every loss, sample of pairs and B: the average, that of the centred loss, and what is said to bound it."""
+    rng = generator(seed, "twolayer-statements", "remarks")
+    bounds = list(enumerate(sorted(settings.score_bounds, reverse=True)))
+    samples = {
+        "one pair": np.ones(1),
+        "two opposite pairs": np.array([1.0, -1.0]),
+        f"{RANDOM_PAIRS} equal pairs": np.ones(RANDOM_PAIRS),
+        f"{RANDOM_PAIRS} random pairs": rng.uniform(-1.0, 1.0, RANDOM_PAIRS),
+    }
+    for name, (case, d), (step, score_bound) in itertools.product(LOSSES, samples.items(), bounds):
+        # Features in [-1/2, 1/2]: differences d are in [-1, 1], and |w| <= 2 B keeps scores in [-B, B].
+        loss, k, radius = pair_losses.get(name), len(d), 2.0 * score_bound
+        linear = rademacher.exactly(d[:, None], np.full(k, 2.0 / k), radius)
+        plain, centred = (2.0 / k * average(loss, d, np.ones(k), radius, centre) for centre in (0.0, loss.at_zero))
+        yield _remark(loss, case, k, step, score_bound, rademacher.Estimate(plain, 0.0), centred, linear, v=1)
+    population = Population(PopulationSettings())
+    data = population.draw(QUERIES, rng, DOCUMENTS)
+    differences = rademacher.disjoint_pairs(data.X64, data.y, data.offsets).differences
+    (k, features), case = differences.shape, f"{QUERIES} queries of {DOCUMENTS} documents"
+    ascents = min(settings.draws, MOST_ASCENTS)
+    for name, (step, score_bound) in itertools.product(LOSSES, bounds):
+        loss, radius = pair_losses.get(name), score_bound / population.feature_norm
+        of_linear = rademacher.ordinary(differences, radius, settings.draws, rng)
+        of_loss = ascended(loss, differences, radius, 0.0, ascents, rng)
+        centred = ascended(loss, differences, radius, loss.at_zero, ascents, rng).estimate
+        linear = of_linear.estimate + SAFETY * of_linear.standard_error
+        yield _remark(loss, case, k, step, score_bound, of_loss, centred, linear, v=features)
+
+
+def _remark(
+    loss: PairLoss,
+    case: str,
+    k: int,
+    step: int,
+    score_bound: float,
+    of_loss: rademacher.Estimate,
+    centred: float,
+    linear: float,
+    v: int,
+) -> Remark:
+    constant = rademacher.contracted(0.0, k, loss, score_bound)
+    contracted = rademacher.contracted(linear, k, loss, score_bound)
+    return Remark(
+        loss=loss.name,
+        case=case,
+        pairs=k,
+        steps_below=step,
+        score_bound=score_bound,
+        average=of_loss.estimate,
+        average_error=of_loss.standard_error,
+        centred_average=centred,
+        linear=linear,
+        contracted=contracted,
+        without_constant=contracted - constant,
+        with_half_the_constant=contracted - constant / 2.0,
+        # phi' of the hinge is 1 on the positive half-line.
+        printed=score_bound * float(loss.derivative(np.array([score_bound]))[0]) * math.sqrt(v / k),
+        largest=2.0 * loss.largest(score_bound),
+    )
+
+
+def _short_lists(settings: StatementsSettings) -> Iterator[ShortList]:
+    """The bound where one, half or all of the queries have two documents only."""
+    v, delta, c1 = settings.vc_dimensions[0], settings.deltas[-1], settings.c1[0]
+    for n in LIST_SIZES:
+        for which, short in (("one query", 1), ("half of the queries", n // 2), ("all queries", n)):
+            bound = two_layer.bound(np.repeat([2, n], [short, n - short]), two_layer.vc(v, c1), 1.0, delta).total
+            yield ShortList(queries=n, which=which, short=short, vc_dimension=v, delta=delta, c1=c1, bound=bound)
+
+
+EXPERIMENT = Experiment(
+    StatementsSettings,
+    (
+        Step(
+            "statements",
+            measure,
+            rows=(Identity, Plan, UnevenPlan, Remark, ShortList),
+            surrogates=SURROGATES,
+            cost=Cost(1.0, start_mb=500.0),
+            seconds=lambda settings, cell: 5e-5 * settings.draws,
+        ),
+    ),
+)

@@ -1,0 +1,127 @@
+"""How are settings written as YAML with a comment for every key?
+
+``python -m pipeline_lib default-configuration`` uses this module to write ``docs/settings.md``; a test checks that the
+page agrees with the classes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from pipeline_lib.core.settings import Settings
+
+WIDTH = 118
+COMMENT_COLUMN = 44
+
+INTRODUCTION = """\
+# Settings
+
+Every key of a configuration, with its default value. `config.yaml` has those that are changed most often; any other is
+written there as well, or in a file of its own for `snakemake --configfile FILE`, which overrides the keys that it
+names; a list is replaced as a whole. A key that is not listed is an error. Numbers such as 1e-4 are written with a
+decimal point (1.0e-4), because YAML reads the former as text. This page is written by `make config` from the classes
+that declare the settings.
+"""
+
+
+def page(settings: Settings) -> str:
+    """A page with the YAML of a whole configuration, in which each key has its description as a comment.
+
+    Example
+    -------
+    >>> from pipeline_lib.study.study_settings import StatisticsSettings
+    >>> print("\\n".join(_lines(StatisticsSettings.parse({"level": 0.9}), 0)))
+    level: 0.9                                  # level of every confidence interval
+    resamples: 10000                            # number of bootstrap draws and of random sign flips
+    """
+    fields = type(settings).model_fields
+    study = [name for name in fields if not isinstance(getattr(settings, name), BaseModel)]
+    above = (["", *_item(name, getattr(settings, name), fields[name], 0, beside=False)] for name in study)
+    parts = [("The study", [line for lines in above for line in lines])]
+    for name in fields:
+        value = getattr(settings, name)
+        if name == "experiments":
+            parts += [
+                (f"Experiments of `{paper}`", ["experiments:", *_section(paper, getattr(value, paper), field, 2)])
+                for paper, field in type(value).model_fields.items()
+            ]
+        elif name not in study:
+            parts.append((f"`{name}`", list(_section(name, value, fields[name], 0))))
+    texts = ("\n".join(lines).strip("\n") for _, lines in parts)
+    return INTRODUCTION + "".join(
+        f"\n## {title}\n\n```yaml\n{text}\n```\n" for (title, _), text in zip(parts, texts, strict=True)
+    )
+
+
+def _lines(settings: BaseModel, indent: int) -> Iterator[str]:
+    own = inspect.get_annotations(type(settings))
+    # The fields of a class come before those that it shares with others.
+    for name, field in sorted(type(settings).model_fields.items(), key=lambda pair: pair[0] not in own):
+        yield from _item(name, getattr(settings, name), field, indent)
+
+
+def _item(name: str, value: Any, field: FieldInfo, indent: int, beside: bool = True) -> Iterator[str]:
+    """A key with its value and its description, which stands ``beside`` it if there is room, or else above."""
+    description, margin = field.description or "", " " * indent
+    if isinstance(value, BaseModel):
+        yield from _section(name, value, field, indent)
+    elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
+        yield from _comment(description, indent)
+        yield f"{margin}{name}:"
+        for one in value:
+            # Only what differs from the defaults, because people write such an entry by hand, in one line.
+            given = one.model_dump(mode="json", exclude_unset=True)
+            line = f"{margin}  - {written(given)}"
+            if len(line) <= WIDTH + 2:
+                yield line
+            else:
+                lines = "\n    ".join(f"{key}: {written(part)}" for key, part in given.items())
+                yield from textwrap.indent(f"  - {lines}", margin).splitlines()
+    else:
+        text = f"{margin}{name}: {written(_plain(value))}"
+        padded = f"{text:<{COMMENT_COLUMN - 2}}  # {description}"
+        if beside and description and len(padded) <= WIDTH + 2:
+            yield padded
+        else:
+            yield from _comment(description, indent)
+            yield text
+
+
+def _section(name: str, value: BaseModel, field: FieldInfo, indent: int) -> Iterator[str]:
+    yield from _comment(field.description or " ".join((type(value).__doc__ or "").split()), indent)
+    empty = not type(value).model_fields
+    yield f"{' ' * indent}{name}:{' {}' if empty else ''}"
+    yield from _lines(value, indent + 2)
+
+
+def _comment(text: str, indent: int) -> Iterator[str]:
+    for line in textwrap.wrap(text, WIDTH - indent - 2, break_long_words=False, break_on_hyphens=False):
+        yield f"{' ' * indent}# {line}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return value
+
+
+def written(value: Any) -> str:
+    """A plain value as YAML on one line.
+
+    Example
+    -------
+    >>> written({"l2": [1e-4, 1.0], "title": "KL, top label only"}), written(None), written("all")
+    ("{l2: [0.0001, 1.0], title: 'KL, top label only'}", 'null', 'all')
+    """
+    import yaml
+
+    text = yaml.safe_dump(value, default_flow_style=True, width=10**6, sort_keys=False, allow_unicode=True)
+    return text.removesuffix("...\n").strip()

@@ -1,0 +1,102 @@
+"""What does the workflow do besides its jobs: before the first of them, for its plan, and after the last?"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pipeline_lib.core.errors import ConfigurationError, PipelineError
+from pipeline_lib.core.files import bring_to_present, remove_abandoned
+from pipeline_lib.study import configuration, console, planning, run_crate, run_lock, schedulers, snakemake_internals
+from pipeline_lib.study.configuration import Configuration
+from pipeline_lib.study.costs import Costs
+from pipeline_lib.study.data_sets import DataSets
+
+__all__: list[str] = []  # internal: called by the workflow alone (see pipeline_lib.core.checks)
+
+
+@contextlib.contextmanager
+def stopping_the_workflow() -> Iterator[None]:
+    """Let an error that a person can correct stop the workflow with its message alone; also a decorator."""
+    from snakemake.exceptions import WorkflowError
+
+    try:
+        yield
+    except PipelineError as error:
+        raise WorkflowError(str(error)) from None
+
+
+def checked_configuration(workflow: Any, config: Any, n_folds: Any, *, imported: bool) -> Configuration:
+    """What the configuration requests; another workflow that imports this one answers for its own files.
+
+    Raises
+    ------
+    ConfigurationError
+        When it is wrong, or another workflow lets the rules write other files than their commands, which refer to
+        folders by name, and would write into those of another study.
+    """
+    if snakemake_internals.changes_paths(workflow, ["data/x", "results/x", "reports/x"]):
+        raise ConfigurationError(
+            "expected a module without `prefix` and `replace_prefix`, with which this workflow would write tables of "
+            "another study; remove the directive (docs/using-elsewhere.md)"
+        )
+    own = snakemake_internals.is_main_process(workflow) and not imported
+    files = snakemake_internals.files_of_configuration(workflow) if own else []
+    for path in files:
+        configuration.check_file(path)
+    origins = [*map(str, files), *(["--config"] if snakemake_internals.configured_by_option(workflow) else [])]
+    return configuration.check(config, n_folds, ", ".join(origins))
+
+
+def begin(workflow: Any, root: Path, study: Configuration) -> None:
+    """Take the lock of the folder and clean up after killed runs, where the run may change anything.
+
+    The processes of jobs on cluster nodes read the rules as well, and work for the run that holds the lock.
+    """
+    if not snakemake_internals.is_main_process(workflow):
+        snakemake_internals.run_batches_in_turn(workflow, "batch", "at_once")
+        # The executor plugin removes SLURM_CONF from the environment of srun; the script of this name restores it.
+        if of_slurm := os.environ.get("SLURM_CONF"):
+            scripts = os.pathsep.join([str(root / "profiles/slurm"), os.environ.get("PATH", os.defpath)])
+            os.environ.update(LTR_SLURM_CONF=of_slurm, PATH=scripts)
+        return
+    snakemake_internals.before_execution(workflow, stopping_the_workflow()(schedulers.require))
+    if run_lock.only_reads(sys.argv[1:]):
+        return
+    run_lock.hold(Path("results/run.lock"), study.name)
+    run_lock.check_records(Path(".snakemake"))
+    remove_abandoned("data/parquet", "results", "reports")  # in data/raw, downloads go on
+    if ahead := bring_to_present("data", "results", "reports", root / "pipeline_lib", root / "workflow"):
+        reset = "as after a clock was set back; they were given the present time"
+        logging.getLogger("snakemake.logging").info(f"{ahead} files had times in the future, {reset}")
+
+
+def plan(workflow: Any, study: Configuration, data: DataSets, costs: Costs) -> console.Plan:
+    """What will run, what is missing and how to get it, and how long it may take."""
+    jobs = {job.id: costs.planned(job) for job in snakemake_internals.jobs_to_run(workflow)}
+    slots, sent = snakemake_internals.jobs_at_once(workflow), snakemake_internals.submissions(workflow)
+    every = list(jobs.values())
+    text = planning.describe(study.name, every, slots, data.present, data.missing, sent, study.untrained)
+    return console.Plan(text, jobs, slots)
+
+
+def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, title: str) -> None:
+    """Describe the results folder for archives and say where the report is, if the targets included the report."""
+    jobs = snakemake_internals.finished_jobs(workflow)
+    page = f"reports/{study.name}/index.html"
+    if not any(page in job.outputs for job in jobs):
+        return
+    parts = [root / "Snakefile", *sorted((root / "workflow/rules").glob("*.smk")), root / "requirements.lock"]
+    run_crate.write(
+        f"results/{study.name}",
+        title,
+        jobs,
+        [data.catalog[name] for name in data.present],
+        [(path, path.relative_to(root).as_posix()) for path in parts if path.is_file()],
+    )
+    logging.getLogger("snakemake.logging").info(f"The report is in {page}")

@@ -1,0 +1,159 @@
+"""Are wrong statements written into the evidence, and does a claim that misses one lose its verdict?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from pipeline_lib.claims import ledger
+from pipeline_lib.claims.ledger import Claim, Context
+from pipeline_lib.claims.planted import Planted
+from pipeline_lib.claims.trials import Trial
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.statistics import Interval
+from tests.readings import check_of
+
+TABLE = "tables/any.parquet"
+TRIALS = (
+    Trial({"n": 4}, {"gap": Interval(1.0, 0.5, 1.5), "bound": 2.0}, TABLE),
+    Trial({"n": 16}, {"gap": 0.5, "bound": 1.0}, TABLE),
+    Trial({"n": 4}, {"share": 0.25}, TABLE),
+)
+ENTRY = {"id": "a-1", "kind": "bound", "where": "w", "says": "s", "shows": "s"}
+HALF = {"name": "half", "statement": "s", "values": {"bound": "bound / 2"}}
+RULE = [
+    {"check": "at-most", "statistic": "gap", "limit": "bound"},
+    {"check": "at-most", "statistic": "share", "limit": 0.5},
+]
+
+
+def claim(*planted: dict[str, Any], rule: list[dict[str, Any]] = RULE) -> Claim:
+    reading = {"table": "any", "values": {name: name for check in rule for name in check_of(check).names}}
+    made = Claim.parse({**ENTRY, "rule": rule, "evidence": reading, "planted": planted or [HALF]})
+    return made if planted else made.model_copy(update={"planted": ()})
+
+
+def planted(values: dict[str, str]) -> Planted:
+    return Planted(name="wrong", statement="s", values=values)
+
+
+def judged(one: Claim, trials: tuple[Trial, ...] = TRIALS) -> ledger.JudgedClaim:
+    return ledger.judge_trials(one, trials, Context("made"))
+
+
+def test_expressions_range_over_values_and_setting_and_carry_intervals() -> None:
+    wrong = planted({"gap": "gap * SQRT(n)", "share": "1 - share"})
+    first, second, third = wrong.written_into(TRIALS)
+    assert first.values == {"gap": Interval(2.0, 1.0, 3.0), "bound": 2.0}
+    assert second.values == {"gap": 2.0, "bound": 1.0}
+    assert third.values == {"share": 0.75}
+    [turned] = planted({"gap": "-gap"}).written_into(TRIALS[:1])
+    assert turned.values["gap"] == Interval(-1.0, -1.5, -0.5)
+
+
+def test_a_planted_interval_has_the_fewest_degrees_of_freedom_of_its_trial() -> None:
+    values = {"a": Interval(1.0, 0.5, 1.5, freedom=9), "b": Interval(2.0, 1.0, 3.0, freedom=4), "c": 1.0}
+    [found] = planted({"a": "b", "c": "c + 1"}).written_into([Trial({}, values, TABLE)])
+    assert found.values == {"a": Interval(2.0, 1.0, 3.0, freedom=4), "b": values["b"], "c": 2.0}
+
+
+def test_a_claim_is_verified_only_if_everything_planted_is_caught() -> None:
+    near = {"name": "third", "statement": "The constant is a third.", "values": {"bound": "bound / 3"}}
+    far = {"name": "same", "statement": "The constant is .9.", "values": {"bound": "bound * 0.9"}}
+    # The interval of the first trial contains the smaller limit, which decides nothing.
+    assert judged(claim(near), (TRIALS[0], TRIALS[2])).status == "consistent"
+    exact = (TRIALS[1], TRIALS[2])
+    assert judged(claim(near), exact).status == "verified"
+    both = judged(claim(near, far), exact)
+    assert both.status == "consistent"
+    assert both.severity is not None
+    assert [plant.name for plant in both.severity.missed] == ["same"]
+    assert "The constant is .9." in both.explanation
+    assert judged(claim(), exact).status == "consistent"
+
+
+@pytest.mark.parametrize(("limit", "status"), [(2.9, "verified"), (3.1, "consistent")])
+def test_a_claim_whose_limit_could_be_three_times_as_sharp_is_not_verified(limit: float, status: str) -> None:
+    rule = [
+        {"check": "at-most", "statistic": "a", "limit": "bound"},
+        {"check": "at-most", "statistic": "b", "limit": 1},
+    ]
+    tight = Trial({}, {"a": 1.0, "bound": 1.0}, TABLE)
+    nearest, loose = (Trial({}, {"b": value}, TABLE) for value in (1 / limit, 0.001))
+    planted = {"name": "tenth", "statement": "A tenth.", "values": {"a": "10 * a"}}
+    found = judged(claim(planted, rule=rule), (tight, loose, nearest))
+    assert found.status == status
+    # Every limit is to be tested, so that the loosest check counts; of its trials the nearest.
+    assert found.severity is not None
+    assert found.severity.slack_factor == pytest.approx(limit)
+
+
+def test_a_limit_that_no_factor_contradicts_is_not_verified() -> None:
+    rule = [{"check": "at-most", "statistic": "a", "limit": 1}]
+    never = (Trial({}, {"a": Interval(0.1, 0.0, 0.2)}, TABLE),)
+    planted = {"name": "shifted", "statement": "Ten more.", "values": {"a": "a + 10"}}
+    found = judged(claim(planted, rule=rule), never)
+    assert (found.status, found.severity.slack_factor) == ("consistent", math.inf)  # type: ignore[union-attr]
+    # A limit of 0 has no factor.
+    sign = [{"check": "at-most", "statistic": "a", "limit": 0}]
+    assert judged(claim(planted, rule=sign), (Trial({}, {"a": -1.0}, TABLE),)).status == "verified"
+
+
+def test_a_plant_that_cannot_be_tried_concerns_its_own_claim() -> None:
+    exact = (TRIALS[1], TRIALS[2])
+    near = {"name": "third", "statement": "The constant is a third.", "values": {"bound": "bound / 3"}}
+    for values in ({"gap": "gap"}, {"other": "gap"}, {"gap": "gpa / 2"}):
+        found = judged(claim(near, {"name": "idle", "statement": "Nothing else.", "values": values}), exact)
+        assert [found.status, *(trial.status for trial in found.trials)] == ["consistent", "verified", "verified"]
+        assert found.severity is not None
+        assert [(plant.caught, bool(plant.problem)) for plant in found.severity.planted] == [
+            (True, False),
+            (False, True),
+        ]
+        assert found.severity.planted[1].problem in found.explanation
+
+
+def test_a_control_must_pass_where_the_statement_is_refuted() -> None:
+    rule = [{"check": "equals", "statistic": "printed", "expected": 0, "tolerance": 0}]
+    trials = (Trial({}, {"printed": 1.0}, TABLE),)
+    for corrected, caught in (("0", True), ("0.5", False)):
+        control = {"name": "corrected", "statement": "It is 0.", "holds": True, "values": {"printed": corrected}}
+        found = judged(claim(control, rule=rule), trials)
+        assert found.status == "refuted"
+        assert found.severity is not None
+        assert [plant.caught for plant in found.severity.planted] == [caught]
+
+
+def test_a_question_must_give_another_answer() -> None:
+    answers = [{"statistic": "a", "above": 0, "says": "More."}, {"statistic": "a", "below": 0, "says": "Less."}]
+    rule = [{"check": "question", "statistics": ["a"], "answers": answers}]
+    trials = (Trial({}, {"a": Interval(1.0, 0.5, 1.5)}, TABLE),)
+    for expression, status in (("-a", "answered"), ("2 * a", "consistent")):
+        planted = {"name": "other", "statement": "Other.", "values": {"a": expression}}
+        assert judged(claim(planted, rule=rule), trials).status == status
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"gap": "gap"}, "expected to change the evidence"),
+        ({"other": "gap"}, "expected to change the evidence"),
+        ({"gap": "gpa / 2"}, "planted: wrong: gap: expected an expression over n, gap, bound"),
+    ],
+)
+def test_what_cannot_be_planted_is_named(values: dict[str, str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        planted(values).written_into(TRIALS)
+
+
+def test_other_rows_are_those_of_the_first_reading() -> None:
+    player = {"name": "player", "statement": "s", "evidence": {"where": "learner = 'random'"}}
+    reading = {"table": "gaps", "where": "learner = 'erm'", "axes": ["n"], "values": {"gap": "gap"}}
+    entry = {**ENTRY, "rule": [{"check": "at-most", "statistic": "gap", "limit": 1}], "planted": [player]}
+    one = Claim.parse({**entry, "evidence": reading})
+    found = one.reading_of(one.planted[0])
+    assert (found.where, list(found.axes)) == ("learner = 'random'", ["n"])
+    several = Claim.parse({**entry, "evidence": [reading, {**reading, "table": "other"}]})
+    assert several.reading_of(several.planted[0]) == found

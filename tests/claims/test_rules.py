@@ -1,0 +1,332 @@
+"""Are the rules sharp at their boundaries, monotone, and never silent about what they cannot read?"""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtri, stdtrit
+
+from pipeline_lib.claims import rules
+from pipeline_lib.claims.trials import Trial
+from pipeline_lib.claims.verdicts import jointly
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.statistics import Interval
+from tests.readings import check_of
+
+TABLE = "tables/any.parquet"
+WORST_FIRST = ("refuted", "deviates", "consistent", "verified")
+numbers = st.floats(-1e6, 1e6, allow_nan=False)
+small = st.floats(0, 10, allow_nan=False)
+
+
+def trial(**values: float | Interval) -> Trial:
+    return Trial({"m": 5}, values, TABLE)
+
+
+def status(entry: dict, *trials: Trial) -> str:
+    return rules.judge([check_of(entry)], trials).status
+
+
+AT_MOST = {"check": "at-most", "statistic": "a", "limit": 1, "tolerance": 0.25, "deviates_within": 0.5}
+AT_LEAST = {**AT_MOST, "check": "at-least"}
+EQUALS = {"check": "equals", "statistic": "a", "expected": 1, "tolerance": 0.25, "deviates_within": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("holds", "check"),
+    [
+        ("a <= 1", {"check": "at-most", "statistic": "a", "limit": 1}),
+        ("a >= b", {"check": "at-least", "statistic": "a", "limit": "b"}),
+        ("a = -1e-3", {"check": "equals", "statistic": "a", "expected": -0.001}),
+        ("a > b, b > 0", {"check": "order", "greater": [("a", "b"), ("b", 0)]}),
+    ],
+)
+def test_a_relation_is_short_for_a_check(holds: str, check: dict) -> None:
+    further = {"tolerance": 0.5} if check["check"] == "equals" else {"why": "Because."}
+    assert check_of({"holds": holds, **further}) == check_of({**check, **further})
+    if check["check"] != "equals":
+        assert check_of(holds) == check_of(check)
+
+
+@pytest.mark.parametrize("holds", ["a", "a < 1", "a <= b, b <= c", "a > b, c <= d", "a <= 1 + 1", ""])
+def test_what_is_no_relation_is_refused(holds: str) -> None:
+    with pytest.raises(ValueError, match="expected two names or numbers"):
+        check_of({"holds": holds})
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(1.25, "verified"), (math.nextafter(1.25, 2), "deviates"), (1.5, "deviates"), (math.nextafter(1.5, 2), "refuted")],
+)
+def test_at_most_and_equals_turn_exactly_at_their_boundaries(value: float, expected: str) -> None:
+    assert status(AT_MOST, trial(a=value)) == expected
+    assert status(EQUALS, trial(a=value)) == expected
+    assert status(AT_LEAST, trial(a=2 - value)) == expected
+    assert status(EQUALS, trial(a=2 - value)) == expected
+
+
+def test_a_bound_whose_interval_contains_the_limit_decides_nothing() -> None:
+    strict = {"check": "at-most", "statistic": "a", "limit": "b"}
+    assert status(strict, trial(a=Interval(1.1, 1.0, 1.2), b=1)) == "consistent"
+    assert status(strict, trial(a=Interval(0.9, 0.5, 1.2), b=1)) == "consistent"
+    assert status(strict, trial(a=Interval(1.1, 1.01, 1.2), b=1)) == "refuted"
+    assert status(strict, trial(a=Interval(0.9, 0.5, 1.0), b=1)) == "verified"
+    least = {"check": "at-least", "statistic": "a", "limit": "b"}
+    assert status(least, trial(a=Interval(0.9, 0.8, 1.0), b=1)) == "consistent"
+    assert status(least, trial(a=Interval(0.9, 0.8, 0.99), b=1)) == "refuted"
+    assert status(strict, trial(a=1.5, b=Interval(1.0, 0.5, 2.0))) == "consistent"
+
+
+def test_trials_that_decide_nothing_do_not_count() -> None:
+    strict = {"check": "at-most", "statistic": "a", "limit": 1}
+    found = rules.judge([check_of(strict)], [trial(a=Interval(1, 0.5, 1.5)), trial(a=0.5)])
+    assert (found.status, found.per_trial) == ("verified", ("consistent", "verified"))
+
+
+def test_a_bound_no_better_than_the_trivial_one_decides_nothing() -> None:
+    vacuous = {"check": "at-most", "statistic": "a", "limit": "b", "trivial": "c"}
+    assert status(vacuous, trial(a=1, b=2, c=2)) == "consistent"
+    assert status(vacuous, trial(a=1, b=1.9, c=2)) == "verified"
+    assert status(vacuous, trial(a=3, b=2.5, c=2)) == "refuted"
+    assert status({**vacuous, "check": "at-least", "trivial": 0}, trial(a=1, b=0)) == "consistent"
+
+
+def test_the_slack_factor_is_where_the_first_trial_contradicts() -> None:
+    for name, sign in (("at-most", 1), ("at-least", -1)):
+        entry = {"check": name, "statistic": "a", "limit": "b"}
+        trials = [trial(a=2.0, b=2.0 * 4.0**sign), trial(a=2.0, b=2.0 * 3.0**sign), trial(a=0.5, b=0.0)]
+        factor = rules.judge([check_of(entry)], trials[:2]).slack_factor
+        assert factor == pytest.approx(3.0)
+        for shrunk, expected in ((2.99, "verified"), (3.01, "refuted")):
+            sharper = [trial(a=one.values["a"], b=one.values["b"] / shrunk**sign) for one in trials[:2]]  # type: ignore[operator]
+            assert status(entry, *sharper) == expected
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "limit", "factor"),
+    [
+        ("at-most", -1.0, 0.0, None),
+        ("at-most", -4.0, -2.0, 2.0),
+        ("at-most", -4.0, 2.0, math.inf),
+        ("at-most", 4.0, -2.0, 0.0),
+        ("at-least", -1.0, -3.0, 3.0),
+        ("at-least", 1.0, -3.0, math.inf),
+        ("at-least", -1.0, 3.0, 0.0),
+    ],
+)
+def test_the_slack_factor_of_either_sign(check: str, value: float, limit: float, factor: float | None) -> None:
+    entry = {"check": check, "statistic": "a", "limit": limit}
+    assert rules.judge([check_of(entry)], [trial(a=value)]).slack_factor == factor
+
+
+def test_the_slack_factor_of_a_claim_is_that_of_its_loosest_check() -> None:
+    checks = [check_of({"check": "at-most", "statistic": name, "limit": 1}) for name in ("a", "b")]
+    assert rules.judge(checks, [trial(a=0.5), trial(b=0.125)]).slack_factor == 8.0
+    assert rules.judge(checks, [trial(a=0.5), trial(b=Interval(2.0, 0.125, 4.0))]).slack_factor == 8.0
+    assert rules.judge(checks, [trial(a=4.0), trial(b=0.125)]).slack_factor == 0.25
+
+
+def test_many_intervals_are_judged_together() -> None:
+    entry = {"check": "at-most", "statistic": "a", "limit": 0}
+    just_above = trial(a=Interval(1.1, 0.1, 2.1))
+    assert status(entry, just_above) == "refuted"
+    assert status(entry, *[just_above] * 20) == "consistent"
+    exact = [trial(a=-1)] * 20
+    assert status(entry, just_above, *exact) == "refuted"
+
+
+def test_simultaneous_intervals_cover_as_often_as_they_say() -> None:
+    generator = np.random.default_rng(3)
+    means = generator.normal(size=(4000, 30))
+    widened = jointly([Interval(0.0, -1.959964, 1.959964)] * 30)[0]
+    assert np.mean(np.all(np.abs(means) <= widened.high, axis=1)) == pytest.approx(0.95, abs=0.015)
+
+
+@pytest.mark.parametrize("repetitions", [2, 3, 5, 20])
+def test_joint_t_intervals_cover_as_often_as_they_say(repetitions: int) -> None:
+    # The intervals of the means of few normal numbers, whose expectation is 0; blocks of 20 are judged jointly.
+    samples = np.random.default_rng(repetitions).normal(size=(2000, 20, repetitions))
+    means, errors = samples.mean(axis=2), samples.std(axis=2, ddof=1) / repetitions**0.5
+    half = stdtrit(repetitions - 1, 0.975)
+    factor = jointly([Interval(0.0, -1.0, 1.0, freedom=repetitions - 1)] * 20)[0].high
+    assert np.mean(np.all(np.abs(means) <= factor * half * errors, axis=1)) == pytest.approx(0.95, abs=0.017)
+    normal = jointly([Interval(0.0, -1.0, 1.0)] * 20)[0].high
+    too_narrow = np.mean(np.all(np.abs(means) <= normal * half * errors, axis=1))
+    assert too_narrow < (0.9 if repetitions <= 5 else 0.95)
+
+
+@given(st.integers(2, 200), st.floats(1, 1e6), st.floats(1, 1e6))
+def test_fewer_degrees_of_freedom_widen_more(intervals: int, freedom: float, more: float) -> None:
+    widths = [
+        jointly([Interval(0.0, -1.0, 1.0, freedom=one)] * intervals)[0].high for one in (freedom, freedom + more, None)
+    ]
+    assert 1.0 < widths[2] <= widths[1] * (1 + 1e-9) <= widths[0] * (1 + 2e-9)
+
+
+def test_each_interval_is_widened_by_its_own_distribution() -> None:
+    few, many, exact = jointly(
+        [Interval(1.0, 0.0, 3.0, freedom=2), Interval(0.0, -1.0, 1.0), Interval(5.0, 5.0, 5.0, freedom=2)]
+    )
+    assert exact == Interval(5.0, 5.0, 5.0, freedom=2)
+    # Two of them are measured: the confidence of each is .975.
+    assert few.high - 1.0 == pytest.approx(2.0 * stdtrit(2, 0.9875) / stdtrit(2, 0.975))
+    assert (1.0 - few.low) * 2.0 == pytest.approx(few.high - 1.0)
+    assert many.high == pytest.approx(ndtri(0.9875) / ndtri(0.975))
+
+
+def test_a_difference_of_means_is_judged_with_the_fewer_degrees_of_freedom() -> None:
+    entry = {"check": "order", "greater": [["a", "b"]]}
+    values = {"a": Interval(4.0, 3.0, 5.0, freedom=3), "b": Interval(1.0, 0.5, 1.5)}
+    assert status(entry, trial(**values), trial(**values)) == "verified"
+    # Widened by 1.6 in a trial of twenty by normal quantiles, and by 2.6 with three degrees of freedom.
+    assert status(entry, *[trial(**values)] * 20) == "consistent"
+    normal = {**values, "a": Interval(4.0, 3.0, 5.0)}
+    assert status(entry, *[trial(**normal)] * 20) == "verified"
+
+
+def test_a_bound_reports_the_smallest_slack_or_the_decisive_failure() -> None:
+    check = check_of({"check": "at-most", "statistic": "gap", "limit": "bound"})
+    found = rules.judge([check], [trial(gap=1, bound=3), trial(gap=2, bound=2.5)])
+    assert found.sentence.endswith(" 0.5 (2 against 2.5 at m = 5).")
+    found = rules.judge([check], [trial(gap=1, bound=3), trial(gap=4, bound=2.5), trial(gap=3, bound=2.5)])
+    assert found.sentence.endswith(" 4 against 2.5 at m = 5.")
+    assert found.per_trial == ("verified", "refuted", "refuted")
+
+
+@given(numbers, small, numbers, small, small)
+def test_worsening_never_improves(value: float, worse: float, limit: float, tolerance: float, band: float) -> None:
+    extra = {"tolerance": tolerance, "deviates_within": tolerance + band}
+    rank = WORST_FIRST.index
+    for name, sign in (("at-most", 1), ("at-least", -1)):
+        entry = {"check": name, "statistic": "a", "limit": limit, **extra}
+        assert rank(status(entry, trial(a=value + sign * worse))) <= rank(status(entry, trial(a=value)))
+    entry = {"check": "equals", "statistic": "a", "expected": limit, **extra}
+    away = value + (worse if value >= limit else -worse)
+    assert rank(status(entry, trial(a=away))) <= rank(status(entry, trial(a=value)))
+    for relation, sign in (("at_most", 1), ("at_least", -1)):
+        entry = {"check": "exponent", "statistic": "a", relation: limit, "deviates_within": band}
+        near, far = (Interval(x, x - 0.25, x + 0.25) for x in (value, value + sign * worse))
+        assert rank(status(entry, trial(a=far))) <= rank(status(entry, trial(a=near)))
+
+
+@given(st.lists(numbers, min_size=1, max_size=6), numbers)
+def test_more_trials_never_improve(values: list[float], limit: float) -> None:
+    for entry in ({**AT_MOST, "limit": limit}, {**EQUALS, "expected": limit}):
+        fewer = status(entry, *(trial(a=value) for value in values[:1]))
+        more = status(entry, *(trial(a=value) for value in values))
+        assert WORST_FIRST.index(more) <= WORST_FIRST.index(fewer)
+
+
+@given(numbers, small, small, numbers, small, small, small)
+def test_lowering_the_greater_value_never_improves_an_order(
+    a: float, a_down: float, a_up: float, b: float, b_down: float, b_up: float, lowered: float
+) -> None:
+    entry = {"check": "order", "greater": [["a", "b"]]}
+    lesser = Interval(b, b - b_down, b + b_up)
+    before = status(entry, trial(a=Interval(a, a - a_down, a + a_up), b=lesser))
+    c = a - lowered
+    after = status(entry, trial(a=Interval(c, c - a_down, c + a_up), b=lesser))
+    assert WORST_FIRST.index(after) <= WORST_FIRST.index(before)
+
+
+def test_an_exponent_needs_its_whole_interval() -> None:
+    entry = {"check": "exponent", "statistic": "a", "at_most": 0.5, "deviates_within": 0.1}
+    assert status(entry, trial(a=Interval(0.45, 0.4, 0.5))) == "verified"
+    assert status(entry, trial(a=Interval(0.45, 0.3, 0.6))) == "consistent"
+    assert status(entry, trial(a=Interval(0.56, 0.51, 0.6))) == "deviates"
+    assert status(entry, trial(a=Interval(0.7, 0.61, 0.8))) == "refuted"
+    assert status({**entry, "tolerance": 0.1}, trial(a=Interval(0.56, 0.51, 0.6))) == "verified"
+    both = {"check": "exponent", "statistic": "a", "equals": 2, "deviates_within": 0.1, "tolerance": 0.05}
+    assert status(both, trial(a=Interval(2, 1.96, 2.04))) == "verified"
+    assert status(both, trial(a=Interval(2, 1.9, 2.1))) == "consistent"
+    assert status(both, trial(a=Interval(1.92, 1.91, 1.93))) == "deviates"
+    with pytest.raises(DataError, match="with its interval"):
+        status(entry, trial(a=0.4))
+
+
+def test_exponents_outside_of_every_interval_are_excluded() -> None:
+    check = check_of({"check": "exponent", "statistic": "a", "at_most": 1, "deviates_within": 0.1})
+    low, high = rules.judge([check], [trial(a=Interval(0.5, 0.4, 0.6))]).excludes["a"]
+    assert (low, high) == (0.4, 0.6)
+    wider = rules.judge([check], [trial(a=Interval(0.5, 0.4, 0.6)), trial(a=Interval(0.7, 0.6, 0.8))]).excludes["a"]
+    assert wider[0] < 0.4 < 0.8 < wider[1]
+
+
+def test_an_order_is_decided_by_intervals_that_are_apart() -> None:
+    entry = {"check": "order", "greater": [["a", "b"], ["b", 0]]}
+    assert status(entry, trial(a=Interval(3, 2.5, 3.5), b=Interval(1, 0.5, 1.5))) == "verified"
+    assert status(entry, trial(a=Interval(3, 1.5, 3.5), b=Interval(1, 0.5, 1.5))) == "consistent"
+    assert status(entry, trial(a=Interval(3, 2.5, 3.5), b=Interval(-1, -2, -0.5))) == "refuted"
+    assert status(entry, trial(a=1, b=1)) == "consistent"
+    found = rules.judge([check_of(entry)], [trial(a=1, b=2)])
+    assert found.sentence.endswith(" a 1 against b 2 at m = 5.")
+
+
+def test_cells_count_what_lies_within() -> None:
+    entry = {"check": "cells", "statistic": "a", "expected": "b", "tolerance": 0.015}
+    good, edge, bad = trial(a=0.45, b=0.45), trial(a=0.465, b=0.45), trial(a=0.4651, b=0.45)
+    assert status(entry, good, edge) == "verified"
+    assert status(entry, good, bad) == "deviates"
+    assert status(entry, bad) == "refuted"
+    sentence = rules.judge([check_of(entry)], [good, bad]).sentence
+    assert "1 of 2 cells" in sentence
+    assert "0.4651 against 0.45" in sentence
+
+
+def test_a_question_is_answered_by_the_first_answer_that_the_whole_interval_satisfies() -> None:
+    answers = [
+        {"statistic": "a", "above": 0, "says": "It grows."},
+        {"statistic": "a", "within": [-0.5, 0.5], "says": "It hardly changes."},
+    ]
+    check = check_of({"check": "question", "statistics": ["a"], "answers": answers})
+    grows, same, open_ = (trial(a=Interval(x, x - 0.2, x + 0.2)) for x in (0.4, 0.1, 0.6 - 1.1))
+    assert rules.judge([check], [grows]).answers == ("It grows.",)
+    assert rules.judge([check], [same]).answers == ("It hardly changes.",)
+    assert (rules.judge([check], [open_]).status, rules.judge([check], [open_]).answers) == ("consistent", ())
+    found = rules.judge([check], [grows, grows, open_])
+    assert (found.status, found.per_trial) == ("answered", ("answered", "answered", "consistent"))
+
+
+def test_an_equality_with_an_interval_is_an_equivalence_test() -> None:
+    entry = {"check": "equals", "statistic": "a", "expected": 1, "tolerance": 0.25, "deviates_within": 0.5}
+    assert status(entry, trial(a=Interval(1.1, 1.0, 1.2))) == "verified"
+    assert status(entry, trial(a=Interval(1.1, 0.9, 1.3))) == "consistent"
+    assert status(entry, trial(a=Interval(1.4, 1.3, 1.5))) == "deviates"
+    assert status(entry, trial(a=Interval(0.4, 0.3, 0.45))) == "refuted"
+
+
+def test_every_check_must_decide() -> None:
+    checks = [check_of(AT_MOST), check_of({"check": "at-least", "statistic": "b", "limit": 0})]
+    found = rules.judge(checks, [trial(a=0, b=Interval(0, -1, 1))])
+    assert found.status == "consistent"
+
+
+def test_the_worst_check_decides_and_speaks_first() -> None:
+    checks = [check_of(AT_MOST), check_of({"check": "at-least", "statistic": "b", "limit": 0})]
+    found = rules.judge(checks, [trial(a=0, b=-1), trial(a=1.4)])
+    assert found.status == "refuted"
+    assert found.sentence.startswith("B ≥ 0 fails")
+    assert found.per_trial == ("refuted", "deviates")
+
+
+def test_what_cannot_be_read_is_an_error() -> None:
+    check = check_of({"check": "at-most", "statistic": "gap", "limit": "bound"})
+    with pytest.raises(DataError, match=r"expected bound .*gap"):
+        rules.judge([check], [trial(gap=1)])
+    with pytest.raises(DataError, match="at least one trial with gap, bound"):
+        rules.judge([check], [])
+    with pytest.raises(DataError, match="expected the values of one of the checks"):
+        rules.judge([check], [trial(gap=1, bound=2), trial(bound=2)])
+    assert rules.judge([check], [trial(gap=1, bound=2, shown=7)]).status == "verified"
+
+
+def test_a_number_that_is_compared_with_is_written_once() -> None:
+    check = check_of({"check": "order", "greater": [["floor", 0], ["ceiling", "floor"]]})
+    words = re.findall(r"[-\w.]+", check.judge([trial(floor=0.25, ceiling=3.5)]).sentence)
+    assert not [first for first, second in pairwise(words) if first == second]

@@ -1,0 +1,193 @@
+"""The command line imports only the command asked for and says plainly what is wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from pipeline_lib.cli import command_names, main
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_overview_lists_every_command_with_its_first_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
+    assert [line.split()[0] for line in lines] == command_names()
+    assert all(len(line.split(maxsplit=1)[1]) > 20 for line in lines)
+
+
+def test_no_command_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+
+
+def test_a_wrong_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train-modle"]) == 2
+    assert "did you mean 'train-model'?" in capsys.readouterr().err
+
+
+def test_no_threads_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["witnesses", "--threads", "0"])
+    assert caught.value.code == 2
+    assert "expected a whole number of at least 1, found 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", command_names())
+def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([command, "--help"])
+    assert caught.value.code == 0
+    printed = capsys.readouterr().out
+    assert "usage: python -m pipeline_lib " + command in printed
+    # Roles of Sphinx are for the reference of the library, which links them.
+    assert not re.search(r":[a-z]+:`", printed)
+
+
+def test_an_error_a_person_can_mend_is_one_line_and_status_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [
+        "split-folds",
+        "--dataset",
+        "MQ208",
+        "--documents",
+        str(tmp_path / "x"),
+        "--folds",
+        str(tmp_path / "y"),
+    ]
+    assert main(arguments) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert "MQ2008" in error
+
+
+def test_a_full_disk_is_one_line_that_names_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def on_a_full_disk(dir: Path, prefix: str, suffix: str) -> tuple[int, str]:
+        path = dir / f"{prefix}{suffix}"
+        path.symlink_to("/dev/full")
+        return os.open(path, os.O_WRONLY), str(path)
+
+    monkeypatch.setattr(tempfile, "mkstemp", on_a_full_disk)
+    target = tmp_path / "sim" / "manifest.json"
+    assert (
+        main(
+            [
+                "simulate-data",
+                "--dataset",
+                "letor-sim",
+                "--queries",
+                "30",
+                "--population",
+                "{}",
+                "--seed",
+                "1",
+                "--manifest",
+                str(target),
+            ]
+        )
+        == 1
+    )
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert str(target.parent) in error
+    assert "disk is full" in error
+
+
+def test_output_that_finds_the_disk_full_is_one_line() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pipeline_lib",
+        "budget",
+        "--documents",
+        "5000",
+        "--features",
+        "46",
+        "--delta",
+        ".1",
+    ]
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert "disk is full" in result.stderr
+
+
+def test_threads_are_pinned_before_numpy_is_imported() -> None:
+    script = (
+        "import os, sys, runpy\nsys.argv = ['x', '--help']\n"
+        "os.environ['OPENBLAS_NUM_THREADS'] = '7'\n"
+        "try:\n    runpy.run_module('pipeline_lib', run_name='__main__')\nexcept SystemExit:\n    pass\n"
+        "print(os.environ['OPENBLAS_NUM_THREADS'], 'numpy' in sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "1 False"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [(["--help"], 0), (["bound", "--help"], 0), (["bound", "--nosuch"], 2), (["nosuch"], 2), (["rank", *"abc"], 2)],
+)
+def test_a_process_ends_with_the_status_of_its_command(arguments: list[str], status: int) -> None:
+    command = [sys.executable, "-m", "pipeline_lib", *arguments]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == status
+    assert result.stdout or result.stderr
+
+
+def test_a_process_ends_before_the_interpreter_is_finalised() -> None:
+    # This process would be aborted if what is registered for its end were called.
+    script = (
+        "import atexit, os, runpy, sys\nsys.argv = ['x', '--help']\natexit.register(os.abort)\n"
+        "runpy.run_module('pipeline_lib', run_name='__main__', alter_sys=True)"
+    )
+    result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (result.returncode, "commands:" in result.stdout) == (0, True)
+
+
+def test_averages_of_tables_do_not_depend_on_the_number_of_cores() -> None:
+    script = (
+        "import runpy, sys\nsys.argv = ['x', '--help']\n"
+        "try:\n    runpy.run_module('pipeline_lib', run_name='__main__')\nexcept SystemExit:\n    pass\n"
+        "import polars\nprint(polars.thread_pool_size())"
+    )
+    environment = {**os.environ, "POLARS_MAX_THREADS": "3"}
+    command = [sys.executable, "-c", script]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env=environment)
+    assert result.stdout.splitlines()[-1] == "1"
+
+
+def test_a_reader_that_stops_early_is_no_error_to_be_traced() -> None:
+    command = f"{sys.executable} -m pipeline_lib budget --documents 50000 --features 46 --delta 0.05 | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert "Broken pipe" not in done.stderr
+
+
+def test_a_compiled_function_that_is_damaged_is_named_and_compiled_anew(tmp_path: Path) -> None:
+    module = tmp_path / "kernel.py"
+    module.write_text("from numba import njit\n\n\n@njit(cache=True)\ndef one():\n    return 1\n")
+    call = "from pipeline_lib.core import compiled_cache\nimport kernel\ntry:\n    print(kernel.one())\n"
+    call += "except Exception as error:\n    print(*compiled_cache.remove_damaged(error))\n"
+
+    def run() -> str:
+        environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parents[2]}"}
+        environment.pop("NUMBA_CACHE_DIR", None)
+        return subprocess.run([sys.executable, "-c", call], env=environment, capture_output=True, text=True).stdout
+
+    assert run() == "1\n"
+    for ending, damaged in ((".nbi", b"\x80\x04"), (".nbi", b""), (".nbc", b"nonsense")):
+        [index] = (tmp_path / "__pycache__").glob("*.nbi")
+        [path] = (tmp_path / "__pycache__").glob(f"*{ending}")
+        path.write_bytes(damaged)
+        assert run() == f"{index}\n"
+        assert run() == "1\n"

@@ -1,0 +1,246 @@
+"""Does `rank` write what the ranker says, and does `evaluate-run` measure it as the library and other programs do?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from pipeline_lib import RankingData, cli, learners, metrics, ranking
+from pipeline_lib.learners.models import LinearModel
+from pipeline_lib.sources import letor, letor_reader, query_stream, readers, trec
+
+
+@pytest.fixture
+def data() -> RankingData:
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(1, 30, 40)
+    X = rng.normal(size=(sizes.sum(), 3)).round(1)  # many equal scores
+    y = np.digitize(X[:, 0] + rng.normal(size=len(X)), [0.5, 1.5, 2.5])
+    return RankingData.from_arrays(X, y, np.repeat(rng.permutation(40) * 7, sizes))
+
+
+@pytest.fixture
+def files(data: RankingData, tmp_path: Path) -> dict[str, Path]:
+    found = {name: tmp_path / name for name in ("data.txt", "data.parquet", "model.json", "some.run", "some.parquet")}
+    found |= {name: tmp_path / name for name in ("qrels.txt", "means.parquet", "queries.parquet", "means.csv")}
+    letor.write(found["data.txt"], data)
+    data.write_parquet(found["data.parquet"])
+    LinearModel.of([1.0, 0.0, 0.0]).save(found["model.json"])
+    return found
+
+
+def command(*words: Any) -> None:
+    assert cli.main([str(word) for word in words]) == 0
+
+
+def ranked(files: dict[str, Path], output: str, *more: Any, source: str = "data.txt") -> Path:
+    command("rank", "--model", files["model.json"], "--data", files[source], "--output", files[output], *more)
+    return files[output]
+
+
+def evaluated(files: dict[str, Path], run: Path, *more: Any) -> dict[str, float]:
+    command("evaluate-run", "--run", run, "--qrels", files["qrels.txt"], "--output", files["means.parquet"], *more)
+    return dict(pl.read_parquet(files["means.parquet"]).select("measure", "mean").iter_rows())
+
+
+def in_library(data: RankingData, scores: np.ndarray, names: list[str]) -> dict[str, float]:
+    values = metrics.per_query(names, scores, data.y, data.offsets, y_max=int(data.y.max()))
+    return {name: float(of_queries.mean()) for name, of_queries in values.items()}
+
+
+def test_a_run_has_the_measures_of_the_scores(data, files) -> None:
+    scores = learners.load(files["model.json"]).predict(data)
+    run = ranked(files, "some.run", "--qrels", files["qrels.txt"])
+    found = evaluated(files, run, "--per-query", files["queries.parquet"])
+    assert {"ndcg", "ndcg@10", "map", "err", "p@5"} <= set(found)
+    assert found == pytest.approx(in_library(data, scores, list(found)))
+    per_query = pl.read_parquet(files["queries.parquet"])
+    assert per_query["qid"].to_list() == [str(qid) for qid in data.qids]
+    np.testing.assert_allclose(per_query["map"], metrics.average_precision(scores, data.y, data.offsets))
+    wider = metrics.expected_reciprocal_rank(scores, data.y, data.offsets, 4).mean()
+    assert evaluated(files, run, "--measures", "err", "--y-max", 4) == {"err": pytest.approx(wider)}
+    found = evaluated(files, run)
+    table = pl.read_parquet(files["means.parquet"])
+    inside = table.filter(pl.col("measure") == "map").row(0, named=True)
+    assert inside["low"] < inside["mean"] < inside["high"]
+    assert set(table["queries"]) == {data.n_queries}
+
+
+def test_parquet_holds_the_scores_themselves(data, files) -> None:
+    ranked(files, "some.run", "--qrels", files["qrels.txt"])
+    table = pl.read_parquet(ranked(files, "some.parquet"))
+    scores = learners.load(files["model.json"]).predict(data)
+    np.testing.assert_array_equal(table["score"], scores)
+    for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
+        order = np.argsort(-scores[begin:end], kind="stable")
+        np.testing.assert_array_equal(table["rank"].to_numpy()[begin:end][order], np.arange(1, end - begin + 1))
+    names = ["ndcg@10", "map", "letor4_mean_ndcg"]
+    given = ("--measures", *names)
+    assert evaluated(files, files["some.parquet"], *given) == evaluated(files, files["some.run"], *given)
+    assert evaluated(files, files["some.run"], *given) == pytest.approx(in_library(data, scores, names))
+
+
+def test_a_stored_data_set_is_ranked_as_its_text(files, monkeypatch) -> None:
+    text = ranked(files, "some.run").read_bytes()
+    monkeypatch.setattr(query_stream, "ROWS_AT_ONCE", 20)
+    assert ranked(files, "some.run", source="data.parquet").read_bytes() == text
+
+
+def test_columns_of_a_table_are_taken_by_name(files, tmp_path: Path) -> None:
+    columns = {"query": ["b", "b", "a"], "label": [0, 1, 2], "bm25": [0.5, 1.5, 1.0], "length": [3.0, 1.0, 2.0]}
+    frame = pl.DataFrame(columns)
+    ranker = learners.create("erm", surrogate="squared", l2=0.1).fit(RankingData.from_frame(frame))
+    ranker.save(files["model.json"])
+    frame.with_columns(more=pl.lit(7.0)).select("length", "more", "label", "bm25", "query").write_csv(
+        tmp_path / "new.csv"
+    )
+    command("rank", "--model", files["model.json"], "--data", tmp_path / "new.csv", "--output", files["some.parquet"])
+    table = pl.read_parquet(files["some.parquet"])
+    np.testing.assert_array_equal(table["score"], ranker.predict(frame.select("bm25", "length")))
+    assert table["document"].to_list() == ["b-1", "b-2", "a-1"]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7, 1000])
+def test_queries_are_whole_wherever_blocks_end(data, rows: int) -> None:
+    qid = np.repeat(data.qids, data.documents_per_query)
+    blocks = [
+        letor_reader.Block(qid[k : k + rows], data.y[k : k + rows].astype(np.uint8), data.X[k : k + rows])
+        for k in range(0, data.n_documents, rows)
+    ]
+    batches = list(query_stream._whole_queries(iter(blocks), readers.Layout(3, None, textual=False)))
+    assert [qid for batch in batches for qid in batch.qids.tolist()] == data.qids.tolist()
+    np.testing.assert_array_equal(
+        np.concatenate([batch.documents_per_query for batch in batches]), np.diff(data.offsets)
+    )
+    np.testing.assert_array_equal(np.concatenate([batch.X for batch in batches]), data.X)
+    assert max(batch.n_documents for batch in batches) < rows + data.documents_per_query.max()
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [3.0, 3.0, 3.0, -1.0],
+        [0.0] * 50 + [-1e-45] * 3,
+        [1e300, 1e39, 1e38, 0.5, -0.0, 0.0, -1e300, -2e300],
+        np.sort(np.random.default_rng(1).normal(size=2000).round(2))[::-1],
+        [1.0 + 1e-12, 1.0],
+    ],
+)
+def test_scores_of_a_run_fall_strictly_in_single_precision(scores) -> None:
+    falling = trec.falling(scores)
+    assert (np.diff(falling) < 0.0).all()
+    assert np.isfinite(falling).all()
+    written = [float(str(score)) for score in falling]
+    assert (np.diff(written) < 0.0).all()
+    assert (np.diff(np.array(written, np.float32)) < 0.0).all()
+    np.testing.assert_allclose(falling, np.clip(scores, -1e38, 1e38), rtol=1e-4, atol=1e-40)
+
+
+def test_documents_that_a_run_lacks_count(files) -> None:
+    files["qrels.txt"].write_text("1 0 a 3\n1 0 b 1\n1 0 c 0\n1 0 d 2\n2 0 a 1\n3 0 a 0\n3 0 b -1\n")
+    files["some.run"].write_text("1 Q0 c 1 0.9 x\n1 Q0 b 2 0.8 x\n1 Q0 e 3 0.7 x\n1 Q0 d 4 0.6 x\n9 Q0 a 1 0.5 x\n")
+    gains, places = ranking.GAINS[[3, 2, 1]], ranking.discounts(4)
+    dcg = ranking.GAINS[1] * places[1] + ranking.GAINS[2] * places[3]
+    expected = {"ndcg": dcg / (gains @ places[:3]), "ndcg@1": 0.0, "p@3": 1 / 3, "map": (1 / 2 + 2 / 4) / 3}
+    expected["ndcg@3"] = ranking.GAINS[1] * places[1] / (gains @ places[:3])
+    stops = [1 / 8, 3 / 8]
+    expected["err"] = stops[0] / 2 + (1 - stops[0]) * stops[1] / 4
+    found = evaluated(files, files["some.run"], "--per-query", files["queries.parquet"])
+    rows = {row["qid"]: row for row in pl.read_parquet(files["queries.parquet"]).iter_rows(named=True)}
+    assert {name: rows["1"][name] for name in expected} == pytest.approx(expected)
+    assert set(rows) == {"1", "2", "3"}  # judged, but not in the run: 0; in the run, but not judged: left out
+    assert rows["2"]["map"] == rows["3"]["map"] == 0.0
+    assert found["map"] == pytest.approx(expected["map"] / 3)
+
+
+def test_lines_of_a_query_need_not_stand_together(files) -> None:
+    files["qrels.txt"].write_text("1 0 a 1\n2 0 a 0\n\n1 0 b 0\n2 0 b 1\n")
+    files["some.run"].write_text("2 Q0 a 1 0.1 x\n1 Q0 b 2 0.1 x\n2 Q0 b 1 0.2 x\n1\tQ0\ta 1 0.4 x")
+    assert evaluated(files, files["some.run"], "--measures", "map") == {"map": 1.0}
+    assert evaluated(files, files["some.run"], "--measures", "map", "--output", files["means.csv"])
+    assert pl.read_csv(files["means.csv"])["mean"].to_list() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "named"),
+    [
+        ("some.run", "1 Q0 a 1 0.5\n", "some.run:1: "),
+        ("some.run", "1 Q0 a 1 0.5 x\n\n1 Q0 b 2 nought x\n", "some.run:3: "),
+        ("some.run", "1 Q0 a 1 nan x\n", "some.run:1: "),
+        ("some.run", "1 Q0 a 1 0.5 x\n1 Q0 a 2 0.4 x\n", "some.run:2: "),
+        ("some.run", "8 Q0 a 1 0.5 x\n", "some.run: "),
+        ("some.run", "", "some.run:1: "),
+        ("qrels.txt", "1 0 a\n", "qrels.txt:1: "),
+        ("qrels.txt", "1 0 a 1\n1 0 b 0.5\n", "qrels.txt:2: "),
+        ("qrels.txt", "1 0 a 256\n", "qrels.txt:1: "),
+        ("qrels.txt", "2 0 a 0\n1 0 a 1\n1 0 a 1\n", "qrels.txt:3: "),
+    ],
+)
+def test_a_wrong_line_is_named(files, capsys, file: str, text: str, named: str) -> None:
+    files["some.run"].write_text("1 Q0 a 1 0.5 x\n")
+    files["qrels.txt"].write_text("1 0 a 1\n")
+    files[file].write_text(text)
+    assert cli.main(["evaluate-run", "--run", str(files["some.run"]), "--qrels", str(files["qrels.txt"])]) == 1
+    assert f"{files[file].parent}/{named}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"--model": "data.txt"}, "data.txt"),
+        ({"--model": "nowhere.json"}, "nowhere.json"),
+        ({"--data": "nowhere.txt"}, "nowhere.txt"),
+        ({"--data": "two.parquet"}, "two.parquet: X: .*3 features.* 2"),
+        ({"--data": "four.txt"}, "four.txt: X: .*3 features.* 4"),
+        ({"--tag": "two words"}, "tag: .*'two words'"),
+    ],
+)
+def test_what_cannot_be_ranked_is_named(data, files, tmp_path: Path, capsys, change, named: str) -> None:
+    import re
+
+    RankingData.from_arrays(data.X[:, :2], data.y, np.zeros(data.n_documents)).write_parquet(tmp_path / "two.parquet")
+    (tmp_path / "four.txt").write_text("1 qid:1 4:1\n")
+    given = {"--model": "model.json", "--data": "data.txt", "--output": "new.run", "--tag": "x", **change}
+    words = [word if key == "--tag" else str(tmp_path / word) for key, word in given.items()]
+    assert cli.main(["rank", *(part for pair in zip(given, words, strict=True) for part in pair)]) == 1
+    assert re.search(named, capsys.readouterr().err)
+    assert not (tmp_path / "new.run").exists()
+
+
+def test_incomplete_runs_have_no_letor_measures(files, capsys) -> None:
+    files["qrels.txt"].write_text("1 0 a 3\n1 0 b 1\n")
+    files["some.run"].write_text("1 Q0 a 1 0.9 x\n")
+    given = ["evaluate-run", "--run", str(files["some.run"]), "--qrels", str(files["qrels.txt"])]
+    assert cli.main([*given, "--measures", "letor4_mean_ndcg"]) == 1
+    assert "letor4_mean_ndcg" in capsys.readouterr().err
+    assert cli.main([*given, "--measures", "ncdg"]) == 1
+    assert "'ndcg'" in capsys.readouterr().err
+    assert cli.main([*given, "--output", "means.xlsx"]) == 1
+    assert "means.xlsx" in capsys.readouterr().err
+
+
+def test_other_programs_measure_the_same(data, files) -> None:
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed: pip install '.[bench]'")
+    pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed: pip install '.[bench]'")
+    run = ranked(files, "some.run", "--qrels", files["qrels.txt"])
+    ours = evaluated(files, run)
+
+    judged = ranx.Qrels.from_file(str(files["qrels.txt"]), kind="trec")
+    names = {"map": "map", "ndcg_burges@10": "ndcg@10", "ndcg_burges@3": "ndcg@3", "precision@5": "p@5"}
+    found = ranx.evaluate(judged, ranx.Run.from_file(str(run), kind="trec"), list(names))
+    assert {names[name]: value for name, value in found.items()} == pytest.approx({n: ours[n] for n in names.values()})
+
+    with files["qrels.txt"].open() as file:
+        labels = pytrec_eval.parse_qrel(file)
+    # trec_eval takes labels as gains; ours are 2^label - 1.
+    gains = {query: {d: 2**label - 1 for d, label in of.items()} for query, of in labels.items()}
+    with run.open() as file:
+        scores = pytrec_eval.parse_run(file)
+    names = {"map": "map", "ndcg": "ndcg", "ndcg_cut_10": "ndcg@10", "P_5": "p@5"}
+    found = pytrec_eval.RelevanceEvaluator(gains, {"map", "ndcg", "ndcg_cut.10", "P.5"}).evaluate(scores)
+    means = {ours_: np.mean([of[name] for of in found.values()]) for name, ours_ in names.items()}
+    assert means == pytest.approx({name: ours[name] for name in means}, abs=1e-6)

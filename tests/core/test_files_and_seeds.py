@@ -1,0 +1,164 @@
+"""Files appear whole or not at all; seeds depend on the axes alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline_lib.core import files
+from pipeline_lib.core.errors import StorageError
+from pipeline_lib.core.files import replacing, write_text
+from pipeline_lib.core.seeds import generator, seed
+
+AXES = st.lists(st.one_of(st.text(), st.integers(), st.booleans(), st.none()), max_size=4)
+
+
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "a" / "table.txt"
+    write_text(target, "old")
+    with pytest.raises(RuntimeError, match="stop"), replacing(target) as partial:  # noqa: PT012
+        partial.write_text("half")
+        raise RuntimeError("stop")
+    assert target.read_text() == "old"
+    assert os.listdir(target.parent) == ["table.txt"]
+
+
+def test_a_killed_writer_never_shows_a_half_file(tmp_path: Path) -> None:
+    target = tmp_path / "table.txt"
+    script = (
+        "import sys\nfrom pipeline_lib.core.files import replacing\n"
+        "with replacing(sys.argv[1]) as partial:\n    partial.write_text('half')\n"
+        "    print('writing', flush=True)\n    sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", script, str(target)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
+    assert not target.exists()
+    write_text(target, "whole")
+    assert target.read_text() == "whole"
+
+
+def test_permissions_follow_the_umask(tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        write_text(tmp_path / "x", "")
+    finally:
+        os.umask(old)
+    assert (tmp_path / "x").stat().st_mode & 0o777 == 0o640
+
+
+@given(AXES, AXES)
+def test_seeds_are_equal_only_for_equal_axes(a: list[object], b: list[object]) -> None:
+    same = [(type(x), x) for x in a] == [(type(x), x) for x in b]
+    assert (seed(*a) == seed(*b)) == same  # type: ignore[arg-type]
+
+
+def test_seed_is_the_same_in_every_version() -> None:
+    # A frozen value: changing it would change every published number.
+    assert seed(2026, "letor-sim", 1, None, True) == seed_by_hand()
+
+
+def seed_by_hand() -> int:
+    import hashlib
+
+    return int(hashlib.sha256(b'[2026,"letor-sim",1,null,true]').hexdigest()[:32], 16)
+
+
+def test_axes_without_a_stable_spelling_are_refused() -> None:
+    with pytest.raises(TypeError, match="plain string"):
+        seed((1, 2))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        seed(float("nan"))
+
+
+def test_generators_of_neighbouring_axes_differ() -> None:
+    draws = {generator(1, "fold", fold).integers(2**62) for fold in range(1000)}
+    assert len(draws) == 1000
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: path.write_bytes(b"x" * 10**6),
+        lambda path: pl.DataFrame({"x": [0.0] * 10**5}).write_parquet(path),
+        lambda path: pq.write_table(pa.table({"x": [0.0] * 10**5}), path),
+    ],
+    ids=["bytes", "polars", "pyarrow"],
+)
+def test_a_full_disk_is_named_with_the_file(tmp_path: Path, write: Callable[[Path], object]) -> None:
+    target = tmp_path / "table.parquet"
+    with pytest.raises(StorageError, match=r"table\.parquet: .*disk is full"), replacing(target) as partial:  # noqa: PT012
+        partial.unlink()
+        partial.symlink_to("/dev/full")
+        write(partial)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_takes_no_files_is_named(tmp_path: Path) -> None:
+    # Nobody, not even root, makes files in /proc.
+    (tmp_path / "tables").symlink_to("/proc")
+    with pytest.raises(StorageError, match="tables/table"):
+        write_text(tmp_path / "tables/table.csv", "")
+
+
+def test_other_errors_of_a_block_stay_what_they_are(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="input"), replacing(tmp_path / "table.csv"):
+        (tmp_path / "input.csv").read_text()
+
+
+def test_only_partial_files_that_nobody_writes_are_removed(tmp_path: Path) -> None:
+    names = (".old.csv.abc.partial", ".new.csv.abc.partial", "old.csv", ".old.csv")
+    for name in names:
+        (tmp_path / name).touch()
+        if "new" not in name:
+            os.utime(tmp_path / name, (1e9, 1e9))
+    files.remove_abandoned(tmp_path, tmp_path / "nothing")
+    assert {path.name for path in tmp_path.iterdir()} == set(names[1:])
+
+
+def test_times_of_the_future_become_the_present_but_those_of_code(tmp_path: Path) -> None:
+    later = time.time() + 1000
+    for name in ("a.csv", "a.py", "past.csv"):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (later, later) if name != "past.csv" else (1e9, 1e9))
+    (tmp_path / "link").symlink_to("a.py")
+    assert files.bring_to_present(tmp_path) == 1
+    times = {path.name: path.stat().st_mtime for path in tmp_path.iterdir()}
+    assert times["a.csv"] <= time.time() < times["a.py"] == times["link"]
+    assert times["past.csv"] == 1e9
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "storage.write_json(path, {'w': [0.5] * 10_000})",
+        "storage.write_table(path, pl.DataFrame({'w': np.random.default_rng(0).random(10_000)}))",
+    ],
+)
+def test_a_file_that_may_not_be_so_large_is_named(tmp_path: Path, write: str) -> None:
+    path = tmp_path / "large"
+    code = "import resource, sys, numpy as np, polars as pl\nfrom pipeline_lib.core import storage\n"
+    code += f"path = sys.argv[1]\nresource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))\n{write}"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+    assert f"StorageError: {path}: cannot be written, it is larger than files may be here" in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,256 @@
+"""Do public functions answer arguments that make no sense with one clear error, and never with a crash or nonsense?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import misuse
+
+from pipeline_lib import RankingData, learners, metrics, sources, surrogates, theory
+from pipeline_lib.core import checks
+from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError
+
+SCORES, Y, OFFSETS = np.array([0.5, 1.5, 1.0]), np.array([0, 1, 2]), np.array([0, 2, 3])
+
+
+def findings(tmp_path: Path, calls: int, seed: int, seconds: float) -> list[str]:
+    """What a process of its own found wrong; where it died or hung, the call it had begun."""
+    trace = tmp_path / "trace"
+    command = [sys.executable, misuse.__file__, *f"--calls {calls} --seed {seed} --trace {trace}".split()]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        pytest.fail(f"no end within {seconds} s; the last call: {trace.read_text().splitlines()[-1]}")
+    if run.returncode or not run.stdout.endswith("done\n"):
+        pytest.fail(
+            f"ended with {run.returncode} in the call {trace.read_text().splitlines()[-1]}; {run.stderr[-2000:]}"
+        )
+    return [line for line in run.stdout.splitlines() if line.startswith("{")]
+
+
+def test_a_thousand_misuses(tmp_path: Path) -> None:
+    """Every public function three times, and some more; the slow tests go on from there."""
+    wrong = findings(tmp_path, 1_500, seed=1, seconds=1_500)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_misuses(tmp_path: Path) -> None:
+    wrong = findings(tmp_path, 100_000, seed=2, seconds=3_000)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_public_function_is_thrown_at(tmp_path: Path) -> None:
+    """Good arguments are known for all of them, and lead to a result or to a refusal that says why."""
+    good = misuse.Good(tmp_path)
+    functions = misuse.public()
+    for name in ("learners.erm.fit", "metrics.ndcg", "surrogates.slam.weights", "RankingData.take", "RankingData"):
+        assert name in functions
+    for name, function in functions.items():
+        good.arguments(name, function)
+        if misuse.is_method(function):
+            good.owner(name, function)
+
+
+def test_the_process_says_what_it_finds(tmp_path: Path) -> None:
+    """A call that crashes is reported with its name, and a raw error is a finding."""
+    assert misuse.outcome("f", lambda k: [][k], {"k": 3}, ["k"]) is not None
+    assert misuse.outcome("f", lambda k: float("nan"), {"k": 3}, ["k"]) == "NaN"
+    assert misuse.outcome("f", lambda k: checks.whole("k", k), {"k": "x"}, ["k"]) is None
+    assert misuse.outcome("f", lambda k: int(k), {"k": "x"}, ["k"]) is not None
+    assert json.loads(json.dumps({"found": misuse.outcome("f", lambda k: 1 // k, {"k": 0}, ["k"])}))["found"]
+
+
+# --- What was seen to go wrong ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [[0, 300, 1], [0, -5, 1]])
+def test_labels_outside_0_to_255_reach_no_learner(labels: list[int]) -> None:
+    X, offsets, qids = np.eye(3, dtype=np.float32), np.array([0, 3]), np.array([1])
+    with pytest.raises(DataError, match=r"y\[1\].*0 to 255"):
+        RankingData(X, np.array(labels, np.int32), offsets, qids)
+    with pytest.raises(DataError, match=r"y\[1\]"):
+        surrogates.slam.weights(labels)
+    for name in surrogates.NAMES:
+        with pytest.raises(DataError, match=r"y\[1\]"):
+            surrogates.create(name).value([0.0, 1.0, 2.0], labels, [0, 3])
+
+
+def test_labels_have_one_dimension() -> None:
+    with pytest.raises(DataError, match=r"y: .*one dimension"):
+        RankingData(np.eye(2, dtype=np.float32), np.zeros((2, 1), np.int32), np.array([0, 2]), np.array([1]))
+
+
+def test_labels_are_stored_as_they_are(tmp_path: Path) -> None:
+    RankingData.from_arrays(np.zeros((2, 1)), [255, 0], [1, 1]).write_parquet(tmp_path / "data.parquet")
+    assert RankingData.read_parquet(tmp_path / "data.parquet").y.tolist() == [255, 0]
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        [1e308] * 3,
+        [5e-324, 0, 0],
+        [1, np.nan, 1],
+        [1, -1, 1],
+        [0, 0, 0],
+        [1, 1],
+        np.ma.array([1, 1, 1], mask=[1, 0, 0]),
+    ],
+    ids=str,
+)
+def test_weights_that_cannot_be_averaged_certify_nothing(weights) -> None:
+    data = RankingData.from_arrays(np.eye(3), [0, 1, 2], [1, 2, 3])
+    with pytest.raises(DataError, match="weights"):
+        learners.erm.fit(data, "squared", l2=1.0, weights=weights)
+
+
+def test_large_weights_count_as_their_shares() -> None:
+    data = RankingData.from_arrays(np.eye(3), [0, 1, 2], [1, 2, 3])
+    large = learners.erm.fit(data, "squared", l2=1.0, weights=[1e307] * 3)
+    np.testing.assert_allclose(large.w, learners.erm.fit(data, "squared", l2=1.0).w)
+
+
+def test_masks_are_not_ignored() -> None:
+    masked = np.ma.array(SCORES, mask=[False, True, False])
+    for call in (
+        lambda: metrics.ndcg(masked, Y, OFFSETS),
+        lambda: surrogates.create("listnet").value(masked, Y, OFFSETS),
+        lambda: surrogates.create("listnet").value([masked[0], masked[1], 1.0], Y, OFFSETS),
+        lambda: RankingData.from_arrays(masked[:, None], Y, [1, 1, 2]),
+        lambda: RankingData.from_arrays([masked], [0], [1]),
+    ):
+        with pytest.raises(DataError, match=r"scores|X"):
+            call()
+    nothing = np.ma.array(SCORES, mask=False)
+    np.testing.assert_array_equal(metrics.ndcg(nothing, Y, OFFSETS), metrics.ndcg(SCORES, Y, OFFSETS))
+
+
+def test_swapped_arguments_are_named() -> None:
+    with pytest.raises(TypeError, match="names"):
+        metrics.per_query(SCORES.astype(np.float32), ["ndcg"], Y, OFFSETS)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="data"):
+        learners.erm.fit("ranksvm", SCORES, l2=1.0)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="rng"):
+        RankingData.from_arrays(np.eye(2), [0, 1], [1, 1]).subsample_documents(1, 7)  # type: ignore[arg-type]
+
+
+def test_no_cutoff_is_none_or_beyond_64_bits_for_precision() -> None:
+    assert metrics.precision(SCORES, Y, OFFSETS, 2**63 - 1).tolist() == pytest.approx([0.0, 0.0], abs=1e-18)
+    for k in (None, 2**63, 10**30):
+        with pytest.raises(DataError, match="k:"):
+            metrics.precision(SCORES, Y, OFFSETS, k)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", surrogates.NAMES)
+def test_values_beyond_float64_are_no_result(name: str) -> None:
+    try:
+        values, gradient = surrogates.create(name).value_and_gradient([1e308, -1e308], [0, 1], [0, 2])
+    except DataError as error:
+        assert "scores" in str(error)  # noqa: PT017
+    else:
+        assert np.isfinite(values).all()
+        assert np.isfinite(gradient).all()
+
+
+def test_a_wrong_option_is_named_by_create_and_by_the_class() -> None:
+    with pytest.raises(ConfigurationError, match="ranksvm: margin"):
+        surrogates.create("ranksvm", margin=-1.0)
+    with pytest.raises(ArgumentError, match="margin"):
+        surrogates.pairwise.RankSVM(margin="x")
+
+
+def test_overflow_in_between_names_the_numbers() -> None:
+    with pytest.raises(DataError, match=r"m = 2.*score_bound = 1e\+200"):
+        surrogates.create("squared-ndcg").bound(2, 1, 1e200)
+    with pytest.raises(DataError, match="delta"):
+        theory.two_layer.budget(100, 3, 1.0)
+
+
+def test_what_no_file_can_be_called_is_no_path() -> None:
+    for wrong in ("\ud800", "a\0b", ""):
+        with pytest.raises(DataError, match="path: expected a path"):
+            sources.letor.read(wrong)
+
+
+def test_a_part_that_is_drawn_must_be_documents(tmp_path: Path) -> None:
+    data = RankingData.from_arrays([[0.5]], [1], [1])
+    for first in (int, lambda: data):
+        with pytest.raises(TypeError, match=r"drawn\['S[12]'\]\(\): expected an object of RankingData, found 0"):
+            sources.conversion.convert_drawn({"S1": first, "S2": int}, tmp_path / "data.parquet")  # type: ignore[dict-item]
+
+
+def test_no_queries_have_no_theorem() -> None:
+    with pytest.raises(DataError, match="data: expected at least one query"):
+        learners.bandit.theorem_parameters(RankingData.from_arrays(np.zeros((0, 2)), [], []), "ranksvm", 1.0, 100)
+
+
+def test_numbers_too_large_or_too_few_to_compute_with_are_named() -> None:
+    data = RankingData.from_arrays(np.eye(3), [0, 1, 2], [1, 1, 1])
+    for v in ([0.0, 1e308, 1e308], [0.0, 1e200, 1e200]):
+        with pytest.raises(DataError, match="v: "):
+            theory.zero_minimiser.best_direction(data, v)
+    with pytest.raises(DataError, match="weights: expected at least one pair"):
+        theory.two_layer_rademacher.contracted_sample(0.25, [], theory.pair_losses.get("hinge"), 1.0)
+    with pytest.raises(ConfigurationError, match="restarts: expected a number <= 1000"):  # listed before any is tried
+        learners.get("cone").settings.parse({"restarts": 10**23})
+
+
+# --- The decorator itself -----------------------------------------------------------------------------------------
+
+
+def test_what_passes_is_passed_on_as_python_numbers_and_uncopied() -> None:
+    @checks.checked
+    def same(a: float, b: int, c: np.ndarray, *, d: str | None = None) -> tuple[object, ...]:
+        return a, b, c, d
+
+    array = np.zeros(3)
+    a, b, c, d = same(1, np.int32(2), c=array)
+    assert (a, type(a), type(b), d) == (1, int, int, None)
+    assert same(np.float32(0.5), 2, array)[0] == 0.5
+    assert type(same(np.float32(0.5), 2, array)[0]) is float
+    assert c is array
+
+
+def test_a_call_that_does_not_fit_the_signature_reads_as_without_checks() -> None:
+    @checks.checked
+    def one(k: int) -> int:
+        return k
+
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'k'"):
+        one()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'm'"):
+        one(1, m=2)  # type: ignore[call-arg]
+
+
+def test_texts_may_come_one_by_one() -> None:
+    mirrors = sources.mirrors.configured_mirrors((f"http://host/{k}" for k in range(2)), {})
+    assert mirrors.addresses == ("http://host/0", "http://host/1")
+    with pytest.raises(TypeError, match="configured"):
+        sources.mirrors.configured_mirrors("http://host", {})
+
+
+def test_a_surrogate_without_annotations_is_checked_as_its_base_is() -> None:
+    class Nothing(surrogates.base.Surrogate):
+        name = "nothing"
+
+        def unchecked(self, scores, y, offsets):
+            return np.zeros(len(offsets) - 1), np.zeros(len(scores))
+
+        def lipschitz(self, m, y_max, norm="linf", *, score_bound=None):
+            return 0.0
+
+        def smoothness(self, m, y_max, *, score_bound=None):
+            return 0.0
+
+    for wrong in ((0, 1), ("x", 1), (2, 256), (2, 1, "max")):
+        with pytest.raises(DataError, match=r"m|y_max|norm"):
+            Nothing().lipschitz(*wrong)
+    assert Nothing().lipschitz(2, 1, "l2", score_bound=1.0) == 0.0

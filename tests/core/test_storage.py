@@ -1,0 +1,271 @@
+"""Stored files: equal content gives equal bytes, and no flipped bit or lost tail goes unnoticed."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline_lib import cli
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DamagedFileError, DataError
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.stored_data import (
+    parquet_metadata,
+    parquet_schema,
+    parquet_table,
+    parquet_writer,
+    query_index,
+    read_parts,
+)
+from pipeline_lib.sources import catalog, folds
+
+FLIPS = 400
+TABLE = pl.DataFrame({"k": [1, 2, None], "x": [0.5, -1e300, 0.0], "name": ["a", "b", "é"]})
+
+
+def ranking_data() -> RankingData:
+    rng = np.random.default_rng(3)
+    return RankingData.from_arrays(rng.standard_normal((60, 4)), rng.integers(0, 3, 60), np.repeat(np.arange(20), 3))
+
+
+def equal_data(a: RankingData, b: RankingData) -> bool:
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("X", "y", "offsets", "qids"))
+
+
+def model(folder: Path) -> tuple[Path, Callable[[Path], Any]]:
+    storage.write_json(folder / "model.json", {"trained": {"w": [0.1, 2.0]}, "fold": 1, "name": "Größe"})
+    return folder / "model.json", storage.read_json
+
+
+def table(folder: Path) -> tuple[Path, Callable[[Path], Any]]:
+    storage.write_table(folder / "table.parquet", TABLE)
+    return folder / "table.parquet", lambda path: storage.read_table(path).rows()
+
+
+def documents(folder: Path) -> tuple[Path, Callable[[Path], Any]]:
+    ranking_data().write_parquet(folder / "documents.parquet")
+
+    def read(path: Path) -> Any:
+        data = RankingData.read_parquet(path, stored=True)
+        return [getattr(data, name).tolist() for name in ("X", "y", "offsets", "qids")]
+
+    return folder / "documents.parquet", read
+
+
+def fold_table(folder: Path) -> tuple[Path, Callable[[Path], Any]]:
+    layout = catalog.get("letor-sim")
+    schema = parquet_schema(1)
+    described = [{"name": part, "rows": 2, "queries": 2} for part in layout.parts]
+    with parquet_writer(folder / "documents.parquet", schema) as writer:
+        for _ in described:
+            writer.write_table(parquet_table(np.arange(2), np.zeros(2, int), np.zeros((2, 1), np.float32), schema))
+        writer.add_key_value_metadata(parquet_metadata(described, {}))
+    folds.write_folds(layout, folder / "documents.parquet", folder / "folds.parquet")
+    return folder / "folds.parquet", lambda path: folds.queries(path, 2, "test").tolist()
+
+
+KINDS = [model, table, documents, fold_table]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_flipped_bit_is_noticed(kind: Any, tmp_path: Path) -> None:
+    path, read = kind(tmp_path)
+    content, expected = path.read_bytes(), read(path)
+    rng = np.random.default_rng(11)
+    places = rng.integers(0, 8 * len(content), FLIPS)
+    if path.suffix == ".parquet":  # what the file says of itself stands at its end
+        places[::2] = rng.integers(8 * (len(content) - 600), 8 * len(content), len(places[::2]))
+    for place in places:
+        damaged = bytearray(content)
+        damaged[place // 8] ^= 1 << (place % 8)
+        path.write_bytes(damaged)
+        with pytest.raises(DamagedFileError, match=path.name):
+            read(path)
+    path.write_bytes(content)
+    assert read(path) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_lost_tail_is_noticed(kind: Any, tmp_path: Path) -> None:
+    path, read = kind(tmp_path)
+    content = path.read_bytes()
+    for length in {0, 1, 3, 8, 12, *range(0, len(content), 97), *range(len(content) - 20, len(content))}:
+        path.write_bytes(content[:length])
+        with pytest.raises(DamagedFileError, match=path.name):
+            read(path)
+    path.write_bytes(content + b"\n")
+    with pytest.raises(DamagedFileError, match=path.name):
+        read(path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_equal_content_gives_equal_bytes(kind: Any, tmp_path: Path) -> None:
+    (tmp_path / "again").mkdir()
+    assert kind(tmp_path)[0].read_bytes() == kind(tmp_path / "again")[0].read_bytes()
+
+
+def test_other_programs_read_what_is_stored(tmp_path: Path) -> None:
+    storage.write_table(tmp_path / "t.parquet", TABLE)
+    assert pl.read_parquet(tmp_path / "t.parquet").equals(TABLE)
+    storage.write_json(tmp_path / "e.json", {})
+    assert json.loads((tmp_path / "e.json").read_text()).keys() == {"sha256"}
+    assert storage.read_json(tmp_path / "e.json") == {}
+    assert storage.read_table(tmp_path / "t.parquet", ["x"]).equals(TABLE.select("x"))
+
+
+def test_a_reader_of_some_groups_checks_those_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "BLOCK", 512)
+    monkeypatch.setattr("pipeline_lib.data.stored_data.ROWS_PER_GROUP", 300)
+    rng = np.random.default_rng(1)
+    # Larger than what Parquet readers take from the end of a file at once.
+    data = RankingData.from_arrays(rng.standard_normal((3000, 20)), np.zeros(3000), np.repeat(np.arange(100), 30))
+    path = tmp_path / "documents.parquet"
+    data.write_parquet(path)
+    first = pq.read_metadata(path).row_group(0).column(2)
+    content = bytearray(path.read_bytes())
+    content[first.data_page_offset + first.total_compressed_size // 2] ^= 1
+    path.write_bytes(content)
+    assert equal_data(RankingData.read_parquet(path, range(50, 60), stored=True), data.take(range(50, 60)))
+    with pytest.raises(DamagedFileError, match=r"documents\.parquet"):
+        RankingData.read_parquet(path, [0], stored=True)
+
+
+def test_a_large_file_is_checked_in_bounded_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = ranking_data()
+    path = tmp_path / "documents.parquet"
+    for block in (64, 1000, storage.BLOCK):
+        monkeypatch.setattr(storage, "BLOCK", block)
+        data.write_parquet(path)
+        assert equal_data(RankingData.read_parquet(path, stored=True), data)
+        assert query_index(path)[1].tolist() == data.qids.tolist()
+        assert read_parts(path)[0]["rows"] == data.n_documents
+
+
+def test_files_of_other_programs_are_read_where_no_checksum_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "documents.parquet"
+    ranking_data().write_parquet(path)
+    pq.write_table(pq.read_table(path).replace_schema_metadata(None), path)
+    assert equal_data(RankingData.read_parquet(path), ranking_data())
+    for read in (lambda: RankingData.read_parquet(path, stored=True), lambda: storage.read_table(path)):
+        with pytest.raises(DamagedFileError, match=r"documents\.parquet"):
+            read()
+
+
+def test_an_absent_file_is_not_called_damaged(tmp_path: Path) -> None:
+    for read in (storage.read_json, storage.read_table, RankingData.read_parquet):
+        with pytest.raises(DataError, match="absent") as caught:
+            read(tmp_path / "absent")
+        assert not isinstance(caught.value, DamagedFileError)
+
+
+def damaged_model(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path, _ = model(folder)
+    path.write_bytes(path.read_bytes().replace(b"2.0", b"3.0"))
+    return path
+
+
+def judge(availability: Path) -> int:
+    return cli.main(["judge-claims", "--study", "s", "--availability", str(availability), "--output", "none"])
+
+
+def test_a_damaged_result_is_moved_aside_and_replaces_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in ("", "-2"):
+        path = damaged_model(Path("results/small"))
+        content = path.read_bytes()
+        assert judge(path) == 1
+        message = capsys.readouterr().err
+        assert message.count("\n") == 1
+        assert f"snakemake --cores 1 {path}" in message
+        assert not path.exists()
+        assert path.with_name(f"model.json.damaged{number}").read_bytes() == content
+    # A job that comes too late to see it says the same.
+    assert judge(path) == 1
+    assert "model.json.damaged" in capsys.readouterr().err
+    assert len(list(path.parent.iterdir())) == 2
+
+
+def test_a_file_that_no_run_makes_stays_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in (Path("my"), tmp_path / "data" / "raw", Path("results/../my")):
+        path = damaged_model(folder)
+        assert judge(path) == 1
+        assert str(path) in capsys.readouterr().err
+        assert path.exists()
+        assert storage.set_aside(path) is None
+
+
+def test_verify_names_all_damaged_files_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["verify"]) == 1
+    assert not list(tmp_path.iterdir())
+    names = [
+        "results/one/models/model.json",
+        "results/two/tables/table.parquet",
+        "data/parquet/letor-sim/folds.parquet",
+        "data/raw/letor-sim/manifest.json",
+        "reports/one/files.json",
+        "reports/one/pages/a.html",
+        "reports/one/claims.json",
+    ]
+    for name in names:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+    storage.write_json(names[0], {"w": [0.5]})
+    storage.write_json(names[3], {"parts": []})
+    for name in names[1:3]:
+        storage.write_table(name, pl.DataFrame({"k": range(100)}))
+    for name in names[5:]:
+        Path(name).write_text("what a person reads")
+    storage.write_digests(names[4], map(Path, names[5:]))
+    for name in ("results/one/ro-crate-metadata.json", "results/one/logs/train.log", "data/raw/mine.json"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text("{}")
+    assert cli.main(["verify"]) == 0
+    assert capsys.readouterr().out.startswith("5 stored files")
+    rng = np.random.default_rng(1)
+    for chosen in ({*names} - {names[4]}, {names[4]}, {names[5]}, set(names[:2])):
+        whole = {name: Path(name).read_bytes() for name in names}
+        for name in chosen:
+            content = bytearray(whole[name])
+            content[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
+            Path(name).write_bytes(content)
+            os.utime(name, (1e9, 1e9))
+        assert cli.main(["verify"]) == 1
+        named = re.findall(r"^  - (\S+): damaged", capsys.readouterr().err, re.MULTILINE)
+        assert sorted(named) == sorted(chosen)
+        assert not [name for name in chosen if Path(name).exists()]
+        for name, content in whole.items():  # as a run makes them
+            Path(name).write_bytes(content)
+    assert cli.main(["verify"]) == 0
+
+
+def test_a_damaged_file_in_a_read_only_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.chdir(tmp_path)
+    path = damaged_model(Path("results"))
+    monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr(Path, "rename", refuse)
+    assert judge(path) == 1
+    assert str(path) in capsys.readouterr().err
+    assert [entry.name for entry in path.parent.iterdir()] == ["model.json"]

@@ -1,0 +1,161 @@
+"""Do the commands say of a file, and of the models of a study, what the bounds certify?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from pipeline_lib import RankingData, cli, learners, surrogates
+from pipeline_lib.commands import evaluate_model, summarise_results
+from pipeline_lib.core import storage
+from pipeline_lib.data.ranking_data import Standardisation
+from pipeline_lib.learners.models import LinearModel, ThresholdModel
+from pipeline_lib.reporting import certificate_blocks
+from pipeline_lib.sources import folds, letor, query_stream
+from pipeline_lib.theory import certificates, held_out, ranker_facts
+from pipeline_lib.theory.constants import constants
+from pipeline_lib.theory.ranker_facts import Facts
+
+
+@pytest.fixture
+def data() -> RankingData:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = np.digitize(X[:, 0] + rng.normal(size=120), [0.0, 1.0])
+    return RankingData.from_arrays(X, y, np.repeat(np.arange(30), 4))
+
+
+@pytest.fixture
+def file(data: RankingData, tmp_path: Path) -> Path:
+    letor.write(tmp_path / "data.txt", data)
+    return tmp_path / "data.txt"
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: Any) -> str:
+    assert cli.main(["bound", *map(str, words)]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_file_is_read_whole_as_in_batches(data, file, tmp_path) -> None:
+    data.write_parquet(tmp_path / "data.parquet")
+    for path in (file, tmp_path / "data.parquet"):
+        found = query_stream.whole(path)
+        assert found.qids.tolist() == data.qids.tolist()
+        assert found.offsets.tolist() == data.offsets.tolist()
+        np.testing.assert_array_equal(found.X, data.X)
+        np.testing.assert_array_equal(found.y, data.y)
+
+
+def test_the_certificates_of_a_model_are_those_of_the_library(data, file, tmp_path, capsys) -> None:
+    model, loss = LinearModel.of([1.0, 0.0, 0.5]), surrogates.create("ranksvm")
+    model.save(tmp_path / "model.json")
+    words = said(capsys, "--data", file, "--surrogate", "ranksvm", "--model", tmp_path / "model.json")
+    found = certificates.certify(ranker_facts.of_model(model, data, loss), loss)
+    for one in found.holding:
+        assert f"{one.risk:.6g}" in words
+    assert all(reason in words for reason in found.reasons.values())
+
+
+def test_a_file_that_was_held_out_certifies_by_itself(data, file, tmp_path, capsys) -> None:
+    model, loss = LinearModel.of([1.0, 0.0, 0.5]), surrogates.create("ranksvm")
+    model.save(tmp_path / "model.json")
+    known = ranker_facts.of_model(model, data, loss)
+    for words, rankers in ((["--held-out"], 1), (["--held-out", 7], 7)):
+        found = said(capsys, "--data", file, "--surrogate", "ranksvm", "--model", tmp_path / "model.json", *words)
+        one = held_out.certify(known, loss, chosen_from=rankers)
+        assert f"{one.risk:.6g}" in found
+        assert certificates.certify(known, loss).holding[0].risk > one.risk
+
+
+def test_the_surrogate_of_a_ranker_is_that_of_its_training(data, file, tmp_path, capsys) -> None:
+    learners.create("erm", surrogate="ranknet", options={"normalisation": "mean"}, l2=1.0).fit(data).save(
+        tmp_path / "model.json"
+    )
+    given = ("--data", file, "--model", tmp_path / "model.json")
+    named = said(capsys, *given, "--surrogate", "ranknet", "--options", '{"normalisation": "mean"}')
+    assert said(capsys, *given) == named
+
+
+def test_a_radius_is_that_of_the_class(file, capsys) -> None:
+    small, large = (said(capsys, "--data", file, "--surrogate", "listnet", "--radius", r) for r in (0.1, 10))
+    assert small != large
+
+
+def test_without_a_model_one_is_trained(file, capsys) -> None:
+    assert "erm" in said(capsys, "--data", file, "--surrogate", "squared")
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--surrogate", "listnet"], "--data"),
+        (["--data", "FILE"], "--surrogate"),
+        (["--data", "FILE", "--surrogate", "listnet", "--n", "5"], "--n"),
+        (["--data", "FILE", "--surrogate", "listnet", "--model", "M", "--radius", "1"], "--radius"),
+        (["--data", "FILE", "--surrogate", "listnet", "--model", "STUMPS"], "stumps.json"),
+        (["--data", "FILE", "--surrogate", "listnet", "--radius", "-1"], "radius"),
+        (["--data", "FILE", "--surrogate", "listnet", "--held-out"], "--model"),
+    ],
+)
+def test_what_does_not_go_together_is_named(words, named, file, tmp_path, capsys) -> None:
+    ThresholdModel.of([0], [0.0], [1.0], n_features=3).save(tmp_path / "stumps.json")
+    places = {"FILE": str(file), "STUMPS": str(tmp_path / "stumps.json")}
+    assert cli.main(["bound", *(places.get(word, word) for word in words)]) == 1
+    assert named in capsys.readouterr().err
+
+
+def test_the_table_of_a_study_says_what_holds_of_each_model_and_why_of_the_others(data) -> None:
+    loss, contents = surrogates.create("ranksvm"), []
+    fitted = {
+        "ranksvm": learners.create("erm", surrogate="ranksvm", l2=0.1).fit(data),
+        "boosted": learners.create("rankboost", rounds=2).fit(data),
+    }
+    for name, trained in fitted.items():
+        of_loss = loss if "surrogate" in trained.about["settings"] else None
+        known = ranker_facts.recorded(trained.model, data, of_loss)
+        content = {"dataset": "mine", "model": name, "fold": 1, **trained.about, "record": trained.record | known}
+        contents.append(json.loads(json.dumps(content)))
+    table = summarise_results.certificate_table(contents)
+    assert table.schema == pl.Schema(summarise_results.CERTIFICATES)
+    found = certificates.certify(ranker_facts.of_model(fitted["ranksvm"].model, data, loss), loss)
+    linear = table.filter(pl.col("model") == "ranksvm")
+    assert linear.filter(pl.col("reason").is_null())["risk"].to_list() == [one.risk for one in found.holding]
+    assert set(linear["bound"]) == set(certificates.UNIFORM)
+    [boosted] = table.filter(pl.col("model") == "boosted").to_dicts()
+    assert boosted["risk"] is None
+    assert "surrogate" in boosted["reason"]
+
+
+def test_a_test_part_is_certified_by_itself_in_the_same_table(data, tmp_path, monkeypatch) -> None:
+    train, test = data.take(np.arange(20)), data.take(np.arange(20, 30))
+    trained = learners.create("erm", surrogate="listnet", l2=0.1).fit(train)
+    loss, about = surrogates.create("listnet"), {"dataset": "mine", "model": "listnet", "fold": 1}
+    record = {**trained.record, **ranker_facts.recorded(trained.model, train, loss)}
+    replace(trained, record=record, about={**trained.about, **about}).save(tmp_path / "model.json")
+    data.write_parquet(tmp_path / "documents.parquet")
+    monkeypatch.setattr(
+        folds, "queries", lambda path, fold, part: np.arange(20, 30) if part == "test" else np.arange(20)
+    )
+    storage.write_json(tmp_path / "summary.json", {"labels": {"2": 1}})
+    paths = {name: tmp_path / f"{name}.parquet" for name in ("documents", "folds", "output")}
+    evaluate_model.run(
+        models=[tmp_path / "model.json"], measures=["map"], summary=tmp_path / "summary.json",
+        held_out=tmp_path / "held-out.json", **paths,
+    )  # fmt: skip
+    [row] = summarise_results.held_out_table([tmp_path / "held-out.json"]).to_dicts()
+    losses = loss.value(trained.predict(test), test.y, test.offsets) - loss.least(test.y, test.offsets)
+    assert row["empirical_risk"] == pytest.approx(losses.mean())
+    assert (row["bound"], row["n"]) == (certificate_blocks.HELD_OUT, 10)
+    # Documents of the training part may be longer, and scores of new documents with them.
+    inside = Standardisation(trained.model.mean, trained.model.scale).apply(data)
+    longest = np.linalg.norm(inside.X64, axis=1).max()
+    largest = constants("listnet", 4, 2, score_bound=longest * np.linalg.norm(trained.model.w)).excess_bound
+    assert row["largest_loss"] == pytest.approx(largest)
+    assert row["deviation"] == pytest.approx(largest * np.sqrt(np.log(1 / row["delta"]) / 20))
+    assert row["risk"] < certificates.certify(Facts(**record["facts"]), loss).holding[0].risk

@@ -1,0 +1,135 @@
+"""Does the code on the documentation's pages run, and does what they point to exist?"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import functools
+import re
+from pathlib import Path
+
+import pytest
+
+from pipeline_lib import papers
+from pipeline_lib.study.study_settings import study_settings
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+# The blocks of these pages need files about them; tests/reporting/test_claims_page_of_docs.py runs those of claims.md,
+# and tests/workflow/test_adding.py the others.
+ELSEWHERE = ("claims.md", "adding-*.md")
+PAGES = sorted(
+    page
+    for page in DOCS.glob("*.md")
+    if not any(map(page.match, ELSEWHERE)) and "```python" in page.read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_code_blocks_run(page):
+    blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert blocks
+    sessions = [block for block in blocks if block.startswith(">>>")]
+    exec(
+        compile("\n".join(block for block in blocks if block not in sessions), str(page), "exec"),
+        {"__name__": page.stem},
+    )
+    examples = doctest.DocTestParser().get_doctest("\n".join(sessions), {}, page.stem, str(page), 0)
+    assert doctest.DocTestRunner().run(examples).failed == 0
+
+
+def references(text):
+    """Every `path.py` and `path.py::name` on a page, and the names that directly follow one: `path.py` `name`."""
+    pattern = r"`([\w/]+\.py)(?:::([\w.]+))?`((?: `[A-Za-z_][\w.]*`(?:,(?= `[A-Za-z_][\w.]*`))?)*)"
+    for path, name, following in re.findall(pattern, text):
+        names = [*([name] if name else []), *re.findall(r"`([\w.]+)`", following)]
+        yield from ((path, one) for one in names or [""])
+
+
+@functools.cache
+def definitions(path):
+    """The functions, classes and methods of a file, methods as Class.method; and "" for the file itself."""
+    found = {""}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}.{part.name}" for part in node.body if isinstance(part, ast.FunctionDef)}
+    return found
+
+
+def missing(text):
+    """What a page points to that is neither in the package nor among the tests."""
+    for path, name in references(text):
+        files = [file for folder in ("pipeline_lib", "tests", ".") if (file := ROOT / folder / path).is_file()]
+        if not any(name in definitions(file) for file in files):
+            yield f"{path}::{name}" if name else path
+
+
+def test_the_map_of_methods_points_to_what_exists():
+    text = (DOCS / "methods.md").read_text(encoding="utf-8")
+    assert len(set(references(text))) > 100
+    assert not list(missing(text))
+
+
+def test_the_tours_have_at_most_twelve_files_each():
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    section = re.search(r"^## Three tours\n(.*?)^## ", text, flags=re.MULTILINE | re.DOTALL)
+    assert section is not None
+    example = section[1].replace("PAPER", "topk").replace("TOPIC", "exactness").replace("LEARNER", "erm")
+    _, *tours = example.split("\n**")
+    assert len(tours) == 3
+    for tour in tours:
+        steps = re.findall(r"^\d+\. (.*)", tour, flags=re.MULTILINE)
+        assert 5 < len(steps) <= 12
+        for step in steps:
+            assert all((ROOT / path).is_file() for path in re.findall(r"`([\w/]+/[\w.]+)`", step)), step
+
+
+def test_the_errata_point_to_what_exists():
+    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+    assert not list(missing(text))
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    named = set(re.findall(r"`(test_\w+)`", text))
+    assert named
+    assert not {name for name in named if f"def {name}(" not in tests}
+
+
+def test_a_rotten_map_is_noticed():
+    good = "| `ranking.py::discounts` | `learners/erm.py` `fit`, `path` | `surrogates/base.py::Surrogate.lipschitz` |"
+    assert not list(missing(good))
+    bad = (
+        good.replace("discounts", "discuonts")
+        .replace("`path`", "`paths`")
+        .replace("base", "basis")
+        .replace("erm.", "rem.")
+    )
+    assert len(list(missing(bad))) == 4
+    assert list(missing("`learners/erm.py` `fit`, `paths`")) == ["learners/erm.py::paths"]
+
+
+@pytest.mark.parametrize("paper", papers.names())
+def test_every_paper_has_its_section_in_the_map(paper):
+    sections = re.split(r"^## ", (DOCS / "methods.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    own = [section for section in sections if section.startswith(f"{paper}: ")]
+    assert len(own) == 1
+    rows = [line for line in own[0].splitlines() if line.startswith("|")]
+    assert rows[:2] == ["| statement | code | test |", "|---|---|---|"]
+    assert len(rows) > 2
+    assert all(row.replace("\\|", "").count("|") == 4 for row in rows)
+    assert all("`" in row.split("|")[-3] and ("`" in row.split("|")[-2] or "same" in row) for row in rows[2:])
+
+
+def test_the_first_sentence_of_a_setting_ends_where_it_is_cut():
+    def descriptions(schema):
+        if isinstance(schema, dict):
+            yield from [schema["description"]] if isinstance(schema.get("description"), str) else []
+            schema = list(schema.values())
+        for part in schema if isinstance(schema, list) else []:
+            yield from descriptions(part)
+
+    found = set(descriptions(study_settings().model_json_schema()))
+    assert len(found) > 100
+    # The page of studies and the report show what stands before the first ". ".
+    cut = {text.split(". ")[0] for text in found}
+    assert not {text for text in cut if text.endswith(("..", " e.g", " i.e")) or text.count("(") != text.count(")")}

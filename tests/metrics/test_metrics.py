@@ -1,0 +1,321 @@
+"""Do the measures equal their definitions, written out in plain Python?"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline_lib import metrics
+from pipeline_lib.core.errors import ConfigurationError, DataError
+
+# --- the definitions, one query at a time -------------------------------------------------------------------------
+
+
+def ranked(scores, y):
+    return [y[i] for i in sorted(range(len(y)), key=lambda i: (-scores[i], i))]
+
+
+def dcg(labels, k, discount):
+    return sum((2**label - 1) * discount(rank) for rank, label in enumerate(labels[:k], 1))
+
+
+def standard_discount(rank):
+    return 1 / math.log2(rank + 1)
+
+
+def letor4_discount(rank):
+    return 1.0 if rank <= 2 else 1 / math.log2(rank)
+
+
+def plain_ndcg(scores, y, k=None, discount=standard_discount):
+    k = len(y) if k is None else k
+    ideal = dcg(sorted(y, reverse=True), k, discount)
+    return dcg(ranked(scores, y), k, discount) / ideal if ideal else 0.0
+
+
+def plain_ap(scores, y):
+    hits = [rank for rank, label in enumerate(ranked(scores, y), 1) if label >= 1]
+    return sum(n / rank for n, rank in enumerate(hits, 1)) / len(hits) if hits else 0.0
+
+
+def plain_precision(scores, y, k):
+    return sum(label >= 1 for label in ranked(scores, y)[:k]) / k
+
+
+def plain_err(scores, y, y_max):
+    total, reading = 0.0, 1.0
+    for rank, label in enumerate(ranked(scores, y), 1):
+        stop = (2**label - 1) / 2**y_max
+        total += reading * stop / rank
+        reading *= 1 - stop
+    return total
+
+
+def plain_letor4(scores, y):
+    def at(k):
+        return plain_ndcg(scores, y, k, letor4_discount)
+
+    table = {f"ndcg@{k}": at(k) if k <= len(y) else 0.0 for k in range(1, 11)}
+    table["mean_ndcg"] = sum(at(k) for k in range(1, len(y) + 1)) / len(y)
+    table |= {f"p@{k}": plain_precision(scores, y, k) for k in range(1, 11)}
+    table["map"] = plain_ap(scores, y)
+    return table
+
+
+# Scores from a small grid make ties frequent; lists longer than 10 pass the LETOR cutoffs.
+query = st.integers(1, 14).flatmap(
+    lambda m: st.tuples(
+        st.lists(st.sampled_from([-1.5, -0.0, 0.0, 0.25, 1.0, 1e300]), min_size=m, max_size=m),
+        st.lists(st.integers(0, 4), min_size=m, max_size=m),
+    )
+)
+query_lists = st.lists(query, min_size=1, max_size=5)
+
+
+def stacked(queries):
+    scores = np.array([s for q in queries for s in q[0]])
+    y = np.array([label for q in queries for label in q[1]])
+    return scores, y, np.cumsum([0] + [len(q[1]) for q in queries])
+
+
+# --- definitions --------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=200)
+@given(query_lists, st.integers(1, 15))
+def test_measures_equal_their_definitions(queries, k):
+    scores, y, offsets = stacked(queries)
+    expected = {
+        "ndcg": [plain_ndcg(s, t) for s, t in queries],
+        f"ndcg@{k}": [plain_ndcg(s, t, k) for s, t in queries],
+        "map": [plain_ap(s, t) for s, t in queries],
+        f"p@{k}": [plain_precision(s, t, k) for s, t in queries],
+        "err": [plain_err(s, t, 4) for s, t in queries],
+        f"letor4_ndcg@{k}": [plain_ndcg(s, t, k, letor4_discount) if k <= len(t) else 0.0 for s, t in queries],
+        "letor4_mean_ndcg": [plain_letor4(s, t)["mean_ndcg"] for s, t in queries],
+    }
+    found = metrics.per_query(list(expected), scores, y, offsets, y_max=4)
+    assert list(found) == list(expected)
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-12, atol=1e-15, err_msg=name)
+
+
+@given(query_lists, st.integers(1, 15))
+def test_single_functions_agree_with_per_query(queries, k):
+    arguments = stacked(queries)
+    table = metrics.per_query(["ndcg", f"ndcg@{k}", "map", f"p@{k}", "err"], *arguments, y_max=5)
+    np.testing.assert_array_equal(metrics.ndcg(*arguments), table["ndcg"])
+    np.testing.assert_array_equal(metrics.ndcg(*arguments, k), table[f"ndcg@{k}"])
+    np.testing.assert_array_equal(metrics.average_precision(*arguments), table["map"])
+    np.testing.assert_array_equal(metrics.precision(*arguments, k), table[f"p@{k}"])
+    np.testing.assert_array_equal(metrics.expected_reciprocal_rank(*arguments, 5), table["err"])
+
+
+@given(query_lists)
+def test_letor4_equals_its_description(queries):
+    found = metrics.letor4_per_query(*stacked(queries))
+    expected = [plain_letor4(s, t) for s, t in queries]
+    assert list(found) == list(expected[0])
+    for name, values in found.items():
+        np.testing.assert_allclose(values, [table[name] for table in expected], rtol=1e-12, atol=1e-15, err_msg=name)
+    means = metrics.letor4(*stacked(queries))
+    assert means == pytest.approx({name: np.mean([table[name] for table in expected]) for name in found})
+
+
+def test_hand_worked_query():
+    # Ranked by score the labels read 0, 2, 1, 0.
+    scores, y, offsets = [0.1, 0.9, 0.5, 0.3], [0, 0, 2, 1], [0, 4]
+    dcg_here, ideal = 3 / math.log2(3) + 1 / 2, 3 + 1 / math.log2(3)
+    assert metrics.ndcg(scores, y, offsets) == pytest.approx(dcg_here / ideal)
+    assert metrics.ndcg(scores, y, offsets, 2) == pytest.approx(3 / math.log2(3) / ideal)
+    assert metrics.ndcg(scores, y, offsets, 1) == 0.0
+    assert metrics.average_precision(scores, y, offsets) == pytest.approx((1 / 2 + 2 / 3) / 2)
+    assert metrics.precision(scores, y, offsets, 3) == pytest.approx(2 / 3)
+    assert metrics.precision(scores, y, offsets, 8) == pytest.approx(2 / 8)
+    # R = 0, 3/4, 1/4, 0 with y_max = 2.
+    assert metrics.expected_reciprocal_rank(scores, y, offsets, 2) == pytest.approx(3 / 4 / 2 + 1 / 4 * 1 / 4 / 3)
+    letor = metrics.letor4(scores, y, offsets)
+    by_cutoff = [0, 3 / 4, (3 + 1 / math.log2(3)) / 4, (3 + 1 / math.log2(3)) / 4]
+    assert [letor[f"ndcg@{k}"] for k in range(1, 6)] == pytest.approx([*by_cutoff, 0.0])
+    assert letor["mean_ndcg"] == pytest.approx(sum(by_cutoff) / 4)
+    assert letor["p@10"] == pytest.approx(2 / 10)
+
+
+# --- properties ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("y", [[2], [0, 1], [2, 1, 0], [1, 1, 0], [3, 0, 2, 1], [4, 4, 1, 0, 0]])
+def test_over_all_rankings_the_largest_value_is_one_and_reached_by_the_ideal_ranking(y):
+    m = len(y)
+    rankings = np.array(list(itertools.permutations(range(m))), float)
+    offsets = np.arange(0, rankings.size + 1, m)
+    labels = np.tile(y, len(rankings))
+    ideal = np.array([all(a >= b for a, b in itertools.pairwise(ranked(s, y))) for s in rankings])
+    binary = [min(label, 1) for label in y]
+    binary_ideal = np.array([all(a >= b for a, b in itertools.pairwise(ranked(s, binary))) for s in rankings])
+    for k in [None, *range(1, m + 1)]:
+        values = metrics.ndcg(rankings.ravel(), labels, offsets, k)
+        assert values.max() == 1.0
+        assert (values[ideal] == 1.0).all()
+    # Without a cutoff the discount falls strictly, so nothing but an ideal ranking reaches 1.
+    np.testing.assert_array_equal(metrics.ndcg(rankings.ravel(), labels, offsets) == 1.0, ideal)
+    np.testing.assert_array_equal(
+        np.isclose(metrics.average_precision(rankings.ravel(), labels, offsets), 1.0, rtol=1e-14), binary_ideal
+    )
+
+
+def test_ties_are_broken_by_document_order():
+    assert metrics.average_precision([1.0, 1.0, 1.0], [0, 0, 1], [0, 3]) == pytest.approx(1 / 3)
+    assert metrics.average_precision([1.0, 1.0, 1.0], [1, 0, 0], [0, 3]) == 1.0
+    # The two zeros are one score, whatever their sign.
+    assert metrics.ndcg([-0.0, 0.0], [1, 0], [0, 2]) == 1.0
+    assert metrics.precision([-0.0, 0.0], [0, 1], [0, 2], 1) == 0.0
+
+
+@pytest.mark.parametrize("relevant_share", [0.01, 0.5, 1.0])
+@pytest.mark.parametrize("distinct_scores", [3, 10**9])
+def test_counting_and_sorting_rank_alike(relevant_share, distinct_scores):
+    # 2,000 documents: with few relevant ones ranks are counted, with many they are sorted.
+    rng = np.random.default_rng(5)
+    scores = rng.integers(0, distinct_scores, 2000).astype(float)
+    y = (rng.random(2000) < relevant_share) * rng.integers(1, 5, 2000)
+    labels = metrics.kernels.labels_by_rank(scores, y.astype(np.uint8), np.array([0, 2000]))
+    np.testing.assert_array_equal(labels, y[np.argsort(-scores, kind="stable")])
+
+
+@settings(max_examples=60)
+@given(query_lists)
+def test_a_query_alone_gets_the_value_it_gets_among_others(queries):
+    names = ["ndcg", "ndcg@5", "map", "err", "p@3", "letor4_ndcg@2", "letor4_mean_ndcg"]
+    together = metrics.per_query(names, *stacked(queries), y_max=4)
+    for q, one in enumerate(queries):
+        alone = metrics.per_query(names, *stacked([one]), y_max=4)
+        for name in names:
+            assert alone[name][0] == together[name][q]
+
+
+# --- edges --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("no_relevant", [0.0, 1.0, 0.5, "skip"])
+def test_queries_without_a_relevant_document(no_relevant):
+    scores, y, offsets = [1.0, 2.0, 3.0, 4.0, 5.0], [0, 0, 1, 0, 0], [0, 2, 4, 5]
+    instead = math.nan if no_relevant == "skip" else no_relevant
+    expected = [instead, plain_ndcg([3.0, 4.0], [1, 0]), instead]
+    np.testing.assert_array_equal(metrics.ndcg(scores, y, offsets, no_relevant=no_relevant), expected)
+    np.testing.assert_array_equal(metrics.ndcg(scores, y, offsets, 5, no_relevant=no_relevant), expected)
+    expected[1] = 1 / 2
+    np.testing.assert_array_equal(metrics.average_precision(scores, y, offsets, no_relevant=no_relevant), expected)
+    table = metrics.per_query(["map", "p@1"], scores, y, offsets, no_relevant=no_relevant)
+    np.testing.assert_array_equal(table["map"], expected)
+    np.testing.assert_array_equal(table["p@1"], [0.0, 0.0, 0.0])
+
+
+def test_ten_thousand_documents():
+    rng = np.random.default_rng(1)
+    scores, y = rng.standard_normal(10_000), rng.integers(0, 5, 10_000)
+    assert metrics.ndcg(scores, y, [0, 10_000]) == pytest.approx(plain_ndcg(scores, y.tolist()), rel=1e-12)
+    assert metrics.average_precision(scores, y, [0, 10_000]) == pytest.approx(plain_ap(scores, y.tolist()), rel=1e-12)
+    assert metrics.ndcg(y.astype(float), y, [0, 10_000]) == 1.0
+
+
+def test_large_labels_do_not_overflow():
+    assert metrics.ndcg([2.0, 1.0], [255, 254], [0, 2]) == 1.0
+
+
+def test_no_query_gives_no_value_and_no_mean():
+    empty = np.zeros(0)
+    assert metrics.ndcg(empty, empty.astype(int), [0]).shape == (0,)
+    assert metrics.average_precision(empty, empty.astype(int), [0], no_relevant=1.0).shape == (0,)
+    with pytest.raises(DataError, match="at least one query"):
+        metrics.letor4(empty, empty.astype(int), [0])
+
+
+def test_narrow_read_only_and_strided_input_is_accepted_and_left_alone():
+    scores = np.array([0.25, 9.0, 0.5, 9.0, 0.75, 9.0], np.float32)
+    y = np.array([0, 1, 2], np.int8)
+    offsets = np.array([0, 3], np.int32)
+    for array in (scores, y, offsets):
+        array.flags.writeable = False
+    expected = plain_ndcg([0.25, 0.5, 0.75], [0, 1, 2])
+    assert metrics.ndcg(scores[::2], y, offsets) == pytest.approx(expected)
+    assert metrics.ndcg(scores[::2], y.astype(float), offsets.tolist()) == pytest.approx(expected)
+    assert metrics.average_precision([1.0, 2.0], [True, False], [0, 2]) == 0.5
+
+
+# --- errors -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scores", "y", "offsets", "message"),
+    [
+        ([0.0, math.nan], [0, 1], [0, 2], r"scores\[1\]: .*found nan"),
+        ([math.inf, 0.0], [0, 1], [0, 2], r"scores\[0\]: .*found inf"),
+        ([0.0, 1.0], [0, 1, 1], [0, 2], "y: .*2 scores, found 3"),
+        ([[0.0, 1.0]], [[0, 1]], [0, 2], "scores:"),
+        (np.ma.array([0.0, 1.0], mask=[True, False]), [0, 1], [0, 2], "scores:"),
+        ([0.0, 1.0], np.ma.array([0, 1], mask=[True, False]), [0, 2], "y:"),
+        ([0.0, 1.0], [0, 1], [0, 1], "offsets: .*rise strictly"),
+        ([0.0, 1.0], [0, 1], [0, 2, 2], "offsets: .*rise strictly"),
+        ([0.0, 1.0], [0, 1], [0, 2, 1, 2], "offsets: .*rise strictly"),
+        ([0.0, 1.0], [0, 1], [1, 2], "offsets: .*rise strictly"),
+        ([0.0, 1.0], [0, 1], [], "offsets:"),
+        ([0.0, 1.0], [0, 1], [0.0, 2.0], "offsets:"),
+        ([0.0, 1.0], [0, -1], [0, 2], r"y\[1\]: .*0 to 255, found -1"),
+        ([0.0, 1.0], [256, 0], [0, 2], r"y\[0\]: .*0 to 255, found 256"),
+        ([0.0, 1.0], [0, 0.5], [0, 2], r"y\[1\]:"),
+        ([0.0, 1.0], [0, math.nan], [0, 2], r"y\[1\]:"),
+        ([0.0, 1.0], ["a", "b"], [0, 2], "y:"),
+    ],
+)
+def test_bad_input_is_rejected(scores, y, offsets, message):
+    for measure in (metrics.ndcg, metrics.average_precision, metrics.letor4):
+        with pytest.raises(DataError, match=message):
+            measure(scores, y, offsets)
+
+
+def test_labels_above_the_scale_and_a_missing_scale_are_rejected():
+    with pytest.raises(DataError, match="at most y_max = 2, found 3"):
+        metrics.expected_reciprocal_rank([0.0], [3], [0, 1], 2)
+    with pytest.raises(DataError, match="err: expected y_max"):
+        metrics.per_query(["err"], [0.0], [3], [0, 1])
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, True, "3"])
+def test_bad_cutoffs_are_rejected(k):
+    with pytest.raises(DataError, match="k:"):
+        metrics.ndcg([0.0], [1], [0, 1], k)
+
+
+@pytest.mark.parametrize("no_relevant", ["drop", -0.1, 1.5, math.nan])
+def test_bad_no_relevant_is_rejected(no_relevant):
+    with pytest.raises(DataError, match="no_relevant"):
+        metrics.ndcg([0.0], [1], [0, 1], no_relevant=no_relevant)
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("ncdg@5", "ndcg@5"),
+        ("NDGC", "ndcg"),
+        ("ap", "map"),
+        ("p", "p@10"),
+        ("ndcg@0", "ndcg@10"),
+        ("map@3", "p@3"),
+        ("letor_mean_ndcg", "letor4_mean_ndcg"),
+        ("letor4_ndgc@7", "letor4_ndcg@7"),
+    ],
+)
+def test_an_unknown_measure_names_the_nearest(name, nearest):
+    with pytest.raises(ConfigurationError, match=f"{name}.*did you mean '{nearest}'"):
+        metrics.per_query([name], [0.0], [1], [0, 1])
+
+
+def test_a_single_name_is_not_taken_for_a_list_of_letters():
+    with pytest.raises(ConfigurationError, match=r"names: .*list of measures"):
+        metrics.per_query("map", [0.0], [1], [0, 1])

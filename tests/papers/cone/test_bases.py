@@ -1,0 +1,272 @@
+"""Are the cones of Figure 3, and the rankers next to them, chosen, measured and compared as they should be?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline_lib import RankingData
+from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.data.ranking_data import Standardisation
+from pipeline_lib.learners import cone
+from pipeline_lib.papers.cone.bases import experiment as bases
+from pipeline_lib.papers.cone.bases import factors
+from pipeline_lib.papers.cone.bases.experiment import BasesSettings, BasisOfFold, ComparedOfFold, ShareOfFold
+from pipeline_lib.papers.cone.bases.rankings import agreement, concordance, means, signs
+from pipeline_lib.papers.cone.bases.votes import printed_votes
+from tests import readings
+from tests.papers.cone.samples import fold as fold_of_queries
+from tests.papers.cone.samples import sample
+from tests.papers.jobs import tables
+from tests.small_settings import SETTINGS
+
+BASES: dict[str, Any] = {
+    **SETTINGS["cone"]["bases"],
+    "methods": ["sg", "eg"],
+    "alphas": [0.1],
+    "cs": [1.0],
+    "largest_sums": [2.0],
+}
+
+
+def basis(**changed: Any) -> BasisOfFold:
+    """A row of Figure 3 with some values of its own."""
+    given = {"dataset": "sim", "fold": 1, "part": "basis", "level": None, "method": "sg", "K": 1, "start": 0}
+    given |= {"fold_in": "gradient", "objective": 1.0, "passes": 1, "validation": 0.5, "map": 0.5, "ndcg": 0.5}
+    return BasisOfFold(**{**given, **changed})
+
+
+def test_constants_are_varied_for_the_first_method() -> None:
+    found = list(bases.variants(BasesSettings.parse(BASES), 4))
+    assert {one.method for one in found if one.part != "method"} == {"sg"}
+    assert [one.method for one in found if one.part == "method"] == ["sg", "eg"]
+
+
+def test_a_fold_of_bases(tmp_path: Path) -> None:
+    found = list(bases.of_fold(BasesSettings.parse(BASES), "sim", 1, fold_of_queries(), 5))
+    rows = [row for row in found if isinstance(row, BasisOfFold)]
+    compared = [row for row in found if isinstance(row, ComparedOfFold)]
+    shares = [row for row in found if isinstance(row, ShareOfFold)]
+    assert {row.family for row in compared if row.chosen} >= {"published", "converged", "RankSVM"}
+    assert {row.what for row in shares} > {"risk and map", "signs, gradient"}
+    parts = {row.part for row in rows}
+    assert parts == {"ranksvm", "basis", "method", "alpha", "c", "weights", "form-9"}
+    assert len(rows) == 1 + 2 * (2 + 2 + 1 + 1 + 1 + 1)
+    votes = readings.trials("cone-alg2-linear-corrected", tables(found))
+    assert [trial.setting["fold_in"] for trial in votes] == ["gradient", "least-squares"]
+    # Twelve queries for each of two methods; other votes give other orders on almost all of them.
+    for trial in votes:
+        assert (trial.values["queries_in_another_order"], trial.values["queries"]) == (0, 24)
+        assert min(float(trial.values[name]) for name in ("as_printed", "reversed")) > 12
+    assert list(bases.groups(rows)) == []
+    assert readings.judged("cone-fig3", {"cone-figure3-groups": []}, {}, tmp_path).status == "not-run"
+
+
+def test_the_pass_that_is_best_on_the_validation_part_is_chosen() -> None:
+    settings = BasesSettings.parse({**SETTINGS["cone"]["bases"], "methods": ["exact"], "passes": 3})
+    found = bases.of_fold(settings, "sim", 1, fold_of_queries(), 5)
+    rows = [row for row in found if isinstance(row, BasisOfFold)]
+    standard = Standardisation.of(fold_of_queries()[0])
+    train, validation, test = (standard.apply(part) for part in fold_of_queries())
+    chosen = set()
+    for row in (row for row in rows if (row.part, row.fold_in) == ("basis", "gradient")):
+        seed = (5, "cone-bases", "sim", 1, row.K, 0)
+        path = cone.fit(train, row.K, method="exact", passes=3, traced=False, seed=seed).path
+        values = [means(U.sum(axis=1), validation)[1] for U in path]
+        best = values.index(max(values))
+        assert (row.passes, row.validation) == (best, pytest.approx(max(values)))
+        assert (row.map, row.ndcg) == pytest.approx(means(path[best].sum(axis=1), test))
+        chosen.add(best)
+    assert chosen == {1}  # neither the first nor the last
+
+
+def test_figure_3_is_read_by_data_set() -> None:
+    rows = [
+        basis(dataset=name, K=K, fold=fold, map=value + K / 1000, ndcg=value)
+        for name, value in (("MQ2007", 0.3), ("MQ2008", 0.4), ("sim", 0.9))
+        for K in (2, 10, 30)
+        for fold in (1, 2)
+    ]
+    trials = readings.trials("cone-fig3", tables(bases.groups(rows)))
+    found = {(one.setting["dataset"], one.setting["measure"]): one.values["near_ten"] for one in trials}
+    expected = {("MQ2007", "MAP"): 0.31, ("MQ2007", "NDCG"): 0.3, ("MQ2008", "MAP"): 0.41, ("MQ2008", "NDCG"): 0.4}
+    assert found == pytest.approx(expected)
+
+
+def test_printed_votes_depend_on_which_document_is_first() -> None:
+    rng = np.random.default_rng(0)
+    X, U = rng.standard_normal((6, 3)), rng.standard_normal((3, 2))
+    points = printed_votes(X, U, step=0.001, alpha=1.0, rho=1.0, rng=rng)
+    # The coefficients keep their sign, so that the first document of every pair wins.
+    assert points.tolist() == [5, 4, 3, 2, 1, 0]
+    longer = printed_votes(X, U, step=1.0, alpha=1.0, rho=1.0, rng=rng)
+    assert longer.sum() == 15
+
+
+def test_figure_3_chooses_on_the_validation_part_and_compares_fold_by_fold() -> None:
+    test = {2: (0.30, 0.60), 3: (0.50, 0.80), 5: (0.40, 0.72), 10: (0.44, 0.76), 46: (0.35, 0.66)}
+    # On the validation part, 3 is worse than 2 in the second fold; 5 and 46 have no second K to match 3 and 2.
+    held = {2: (0.3, 0.9), 3: (0.4, 0.8), 5: (0.9, 0.9), 10: (0.5, 0.95), 46: (0.35, 0.66)}
+    rows = [
+        basis(K=K, fold=fold, ndcg=test[K][fold - 1], validation=held[K][fold - 1]) for K in test for fold in (1, 2)
+    ]
+    [found] = bases.figure_3(rows, "ndcg")
+    # Of each group the K nearest to ten is taken, because one group has no other: 3, 10 and 46.
+    assert [found.fewer, found.near_ten, found.more] == pytest.approx([0.65, 0.60, 0.505])
+    more = found.near_ten_minus_more
+    assert more.value == pytest.approx(0.095)
+    # The folds lie .3 apart, the differences of one K from another .01 to .02.
+    assert more.low > 0.0
+    assert more.high - more.low == pytest.approx(2 * 12.706 * 0.005, rel=1e-3)
+    assert found.best_k == 5
+    assert list(bases.figure_3([row for row in rows if row.K != 46], "ndcg")) == []
+    rows += [row.model_copy(update={"K": 30}) for row in rows if row.K == 46]
+    [several] = bases.figure_3(rows, "ndcg")
+    # Now each group has two; the validation part prefers 3 in the first fold, and 2 in the second; 5 and then 10.
+    assert [several.fewer, several.near_ten] == pytest.approx([(0.50 + 0.60) / 2, (0.40 + 0.76) / 2])
+
+
+def test_figure_3_averages_starts_and_then_folds() -> None:
+    rows = [basis(fold=fold, map=value) for fold, value in ((1, 0.1), (1, 0.3), (2, 0.6))]
+    by = {(point.measure, point.folds): point for point in bases.curves(rows)}
+    point = by["map", 2]
+    assert point.mean == pytest.approx(0.4)
+    assert (point.low or 1.0) < 0.4 < (point.high or 0.0)
+    [single, _] = bases.curves(rows[:1])
+    assert (single.mean, single.low, single.high) == (pytest.approx(0.1), None, None)
+
+
+def test_components_and_semi_nmf() -> None:
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((4, 30)) + 0.5
+    V, values = factors.components(Z)
+    np.testing.assert_allclose(V @ np.diag(values) @ V.T, Z @ Z.T / 30, atol=1e-12)
+    assert (V.T @ Z.mean(axis=1) >= 0.0).all()
+    # Least squares on all components is least squares.
+    a = np.linalg.lstsq(Z.T, np.ones(30), rcond=None)[0]
+    np.testing.assert_allclose(factors.regression(Z, V, values), a, atol=1e-9)
+    errors = []
+    for rounds in range(6):
+        U, W = factors.semi_nmf(Z, 2, rounds, (1,))
+        assert (W >= 0.0).all()
+        errors.append(float(((Z - U @ W) ** 2).sum()))
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] < 0.9 * errors[0]
+    # Differences in a cone of two vectors are found without error.
+    inside = rng.standard_normal((4, 2)) @ rng.exponential(size=(2, 30))
+    U, W = factors.semi_nmf(inside, 2, 3000, (1,))
+    assert ((inside - U @ W) ** 2).sum() < 1e-6 * (inside**2).sum()
+
+
+def test_differences_are_those_of_all_pairs_or_drawn_from_them() -> None:
+    data = sample(6, 3)
+    Z = factors.differences(data, cone.Problem(), 10**6, (1,))
+    # With a basis vector 0, the loss of a pair is the square of the norm of its difference.
+    squares = cone.pair_losses(data, np.zeros((4, 1)), cone.Problem(weighted=False))
+    np.testing.assert_allclose(np.sort((Z**2).sum(axis=0)), np.sort(squares), atol=1e-9)
+    drawn = factors.differences(data, cone.Problem(), 5, (1,))
+    assert drawn.shape == (4, 5)
+    assert {tuple(z) for z in drawn.T} < {tuple(z) for z in Z.T}
+
+
+def test_the_size_that_is_best_on_the_validation_part_is_chosen() -> None:
+    settings = BasesSettings.parse({**SETTINGS["cone"]["bases"], "components": [1, 2], "converged": [1, 2]})
+    parts = [sample(12, seed) for seed in (1, 2, 3)]
+    fit = cone.fit(parts[0], 2, passes=2, traced=False, seed=1)
+    rows = list(bases.compared(settings, parts, (fit, 2), basis(part="ranksvm", validation=None), 1))
+    for family in {row.family for row in rows}:
+        here = [row for row in rows if row.family == family]
+        [chosen] = [row for row in here if row.chosen]
+        assert chosen.validation == (None if family == "RankSVM" else max(row.validation or 0.0 for row in here))
+    # All components rank as least squares does, whether one counts from the first or from the last.
+    of = {row.family: row.ndcg for row in rows if row.size == 4}
+    assert of["regression on components"] == of["regression on the last components"]
+    # Without weights, the converged vector for K = 1 is the mean of the differences of queries.
+    [published] = [row for row in rows if row.family == bases.PUBLISHED]
+    assert published.ndcg == means(fit.path[2].sum(axis=1), parts[2])[1]
+
+
+def test_signs_are_those_of_the_coefficients_of_every_pair() -> None:
+    X, y = [[0.0, 0.0], [1.0, -1.0], [2.0, 1.0], [0.0, 3.0], [1.0, 0.5]], [1, 2, 0, 1, 0]
+    data = RankingData.from_arrays(X, y, [1, 1, 1, 2, 2])
+    U = np.array([[2.0, 1.0], [0.0, 1.0]])
+    found = dict(signs(U, data))
+    for what, dual in (("signs, gradient", U), ("signs, least-squares", np.linalg.inv(U).T)):
+        positive = []
+        for i, j in ((0, 2), (1, 0), (1, 2), (3, 4)):
+            for k in range(2):
+                w = sum((X[i][c] - X[j][c]) * dual[c, k] for c in range(2))
+                if w:
+                    positive.append(w > 0)
+        assert found[what] == pytest.approx(sum(positive) / len(positive))
+    assert len(set(found.values())) == 2
+
+
+def test_signs_change_with_the_order_and_risks_are_compared_with_measures() -> None:
+    test = sample(10, 4)
+    fit = cone.fit(sample(20, 5), 2, passes=10, traced=False, seed=1)
+    forwards, backwards = (dict(signs(sign * fit.U, test)) for sign in (1.0, -1.0))
+    for what, share in forwards.items():
+        assert share + backwards[what] == pytest.approx(1.0)
+    assert {what for what, _ in agreement(fit, test)} == {"risk and map", "risk and ndcg"}
+    assert concordance([2.0, 1.0, 1.0], [0.1, 0.1, 0.3]) == 0.75
+
+
+def compared(fold: int, family: str, size: int | None, ndcg: float, chosen: bool = True) -> ComparedOfFold:
+    return ComparedOfFold(
+        dataset="sim", fold=fold, family=family, size=size, chosen=chosen, validation=ndcg, map=ndcg, ndcg=ndcg
+    )
+
+
+def test_differences_are_taken_fold_by_fold(tmp_path: Path) -> None:
+    ndcg = {1: 0.3, 2: 0.5, 3: 0.7}
+    rows = []
+    for fold, value in ndcg.items():
+        rows += [compared(fold, bases.PUBLISHED, 10, value), compared(fold, "mean difference", 1, value + 0.02)]
+        rows += [compared(fold, "principal components", 1, value + 0.01)]
+        rows += [compared(fold, "principal components", 10, value - 0.1, chosen=False)]
+    found = list(bases.summary(rows))
+    [chosen] = [row for row in found if row.family == "mean difference" and row.size is None]
+    assert (chosen.more_ndcg, chosen.more_ndcg_low) == (pytest.approx(0.02), pytest.approx(0.02))
+    assert (chosen.ndcg_high or 0.0) - (chosen.ndcg_low or 0.0) > 0.5
+    judgement = readings.judged("cone-mean-difference", tables(found), {}, tmp_path)
+    assert (judgement.status, [plant.caught for plant in judgement.severity.planted]) == ("verified", [True])
+    # One fold has no interval, and decides nothing.
+    single = bases.summary([row for row in rows if row.fold == 1])
+    assert not readings.trials("cone-mean-difference", tables(single))
+
+
+def test_the_informative_dimension_is_the_least_number_that_is_nearly_best() -> None:
+    sizes = {1: 0.40, 2: 0.496, 3: 0.47, 5: 0.50, 10: 0.45}
+    family = "regression on components"
+    rows = [compared(1, bases.PUBLISHED, 10, 0.5)]
+    rows += [compared(1, family, size, value, chosen=size == 5) for size, value in sizes.items()]
+    [trial] = readings.trials("cone-dimension", tables(bases.summary(rows)))
+    assert trial.values == {"components": 2, "share_of_features": pytest.approx(0.2), "best_number": 5}
+
+
+def test_shares_average_folds_and_compare_numbers_of_vectors() -> None:
+    measured = [
+        basis(fold=fold, K=K, objective=10.0 / K, map=0.1 * K * sign)
+        for fold, sign in ((1, 1.0), (2, -1.0))
+        for K in (1, 2, 5)
+    ]
+    shares = ((1, 1.0), (2, 0.5))
+    rows = [ShareOfFold(dataset="sim", fold=fold, what="risk and map", value=value) for fold, value in shares]
+    found = {row.what: row.share for row in bases.shares(rows, measured)}
+    assert found == pytest.approx({"risk and map": 0.75, "K and map": 0.5, "K and ndcg": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("settings", "wrong"),
+    [
+        (BasesSettings, {**BASES, "methods": ["newton"]}),
+        (BasesSettings, {**BASES, "alphas": [-1.0]}),
+    ],
+)
+def test_wrong_settings_are_refused(settings: type, wrong: dict[str, object]) -> None:
+    with pytest.raises(ConfigurationError):
+        settings.parse(wrong)

@@ -1,0 +1,148 @@
+"""Do projections, norms, spectra and traces of the objective say what their claims read?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline_lib import RankingData
+from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.papers.cone.cones import experiment as cones
+from pipeline_lib.papers.cone.cones.experiment import ConesSettings, SmallSettings
+from pipeline_lib.theory.cones import pairs_of
+from tests import readings
+from tests.papers.cone.samples import sample
+from tests.papers.jobs import Given, tables
+from tests.small_settings import SETTINGS
+
+SMALL: dict[str, Any] = {**SETTINGS["cone"]["cones"]["small"], "step": 0.02, "passes": 300, "fold_steps": [5, 5000]}
+CONES: dict[str, Any] = {
+    **SETTINGS["cone"]["cones"],
+    "cones": 3,
+    "bases": [1, 2],
+    "pairs": 40,
+    "fold_steps": 500,
+    "small": SMALL,
+}
+
+
+def measured(datasets: dict[str, RankingData]) -> dict[str, list[dict[str, Any]]]:
+    rows = cones.measure(Given(ConesSettings.parse(CONES), 1, data=datasets))
+    return {"cone-norms": [], "cone-spectrum": [], **tables(rows)}
+
+
+def test_four_claims_on_cones_are_read_and_only_obtuse_cones_break_the_projection() -> None:
+    results = measured({"sim": sample(20, 0)})
+    projections = readings.trials("cone-project", results)
+    assert {trial.setting["cone"] for trial in projections} == {"acute", "any"}
+    for trial in projections:
+        assert trial.values["largest_difference_to_nnls"] < 1e-9
+        if trial.setting["cone"] == "acute":
+            assert trial.values["largest_norm_on_the_negative"] < 1e-9
+    for norm in readings.trials("cone-norm", results):
+        assert 0 < norm.values["largest_norm"] < norm.values["rho"] == 2.0
+        assert norm.values["largest_with_root"] > norm.values["largest_norm"]
+    descents = readings.trials("cone-descent-corrected", results)
+    by_sample = [trial.setting["dataset"] for trial in descents]
+    # Three updates and exact blocks: neither one basis step per query nor folding-in that is cut short.
+    assert (by_sample.count("sim"), by_sample.count(cones.SMALL)) == (4, 4)
+    judged = {(trial.setting["updates"], trial.setting.get("fold_steps")) for trial in descents}
+    assert judged == {("whole", CONES["fold_steps"]), ("whole", SMALL["fold_steps"][-1]), ("whole", None)}
+    assert {trial.setting["method"] for trial in readings.trials("cone-descent", results)} == {
+        "sg-printed",
+        "eg",
+        "eg-linear",
+    }
+    shares = [row["cumulative"] for row in results["cone-spectrum"]]
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1.0)
+
+
+def test_the_energy_of_the_spectrum_is_that_of_its_first_ten_eigenvalues() -> None:
+    shares = [0.5, 0.6, 0.7, 0.8, 0.81, 0.82, 0.83, 0.84, 0.85, 0.86, 0.9, 1.0]
+    rows = [
+        {"dataset": name, "index": i, "cumulative": s} for name in ("MQ2007", "sim") for i, s in enumerate(shares, 1)
+    ]
+    [trial] = readings.trials("cone-fig4", {"cone-spectrum": rows})
+    assert trial.setting == {"dataset": "MQ2007", "features": 12}
+    # The ten smallest of twelve eigenvalues hold what the two largest leave.
+    assert trial.values == {
+        "energy_of_ten": 0.86,
+        "energy_of_three": 0.7,
+        "energy_of_the_smallest": pytest.approx(0.4),
+        "equal_shares": pytest.approx(10 / 12),
+        "eigenvalues_for_nine_tenths": 11,
+    }
+
+
+def test_without_data_two_claims_have_no_trials() -> None:
+    results = measured({})
+    claims = ("cone-project", "cone-norm", "cone-descent", "cone-fig4")
+    assert [claim for claim in claims if not readings.trials(claim, results)] == ["cone-norm", "cone-fig4"]
+
+
+def test_solved_folding_in_never_raises_the_objective_and_what_is_cut_short_does() -> None:
+    small = SmallSettings.parse(SMALL)
+    sample = cones.drawn(small, 1)
+    summaries, rows = {}, {}
+    for run in cones.runs(small.fold_steps, small.step):
+        if run.method in ("sg", "eg", "exact"):
+            key = (run.method, run.updates, run.fold_steps)
+            rows[key] = cones.trace(cones.SMALL, sample, small.basis, run, small.passes, 1)
+            summaries[key] = cones.summary(rows[key])
+    for key in (("sg", "whole", 5000), ("eg", "whole", 5000), ("exact", "whole", None)):
+        assert summaries[key].increases == 0, key
+        assert (summaries[key].largest_fold_excess or 0.0) < 1e-6, key
+    for method in ("sg", "eg"):
+        cut = summaries[method, "whole", 5]
+        assert cut.increases > 0
+        assert (cut.largest_fold_excess or 0.0) > 1e-3
+    met = np.array([row.met for row in rows["sg", "whole", 5][1:]])
+    assert summaries["sg", "whole", 5].largest_relative_increase == pytest.approx(np.max(met[1:] / met[:-1] - 1))
+
+
+def test_an_objective_that_reached_zero_does_not_rise_by_rounding() -> None:
+    increases = cones.increases(np.array([1.0, 0.0, 1e-30, 0.0]))
+    assert increases == {"largest_relative_increase": pytest.approx(1e-18), "increases": 0.0, "steps": 3.0}
+
+
+def test_some_queries_reach_the_number_of_pairs() -> None:
+    data = sample(20, 0)
+    chosen = cones.some_queries(data, 40, np.random.default_rng(1))
+    pairs = pairs_of(chosen)
+    assert 40 <= pairs.sum() < 40 + pairs.max()
+    assert cones.some_queries(data, 10**9, np.random.default_rng(1)).n_queries == 20
+
+
+def test_the_largest_norm_is_that_of_the_largest_difference() -> None:
+    data = RankingData.from_arrays([[0.0], [3.0], [1.0]], [0, 1, 0], [1, 1, 1])
+    row = cones.norms_of("sim", data, 1.0, 1.0)
+    assert row.largest_norm == pytest.approx(3 / 4)
+    assert row.largest_with_difference == pytest.approx(2 / 1)
+    assert row.largest_with_root == pytest.approx(3 / (1 + np.sqrt(3)))
+    assert cones.norms_of("sim", data, 10.0, 1.0).largest_norm == pytest.approx(30 / 31)
+
+
+def test_a_step_that_is_too_long_does_not_descend() -> None:
+    small = SmallSettings.parse({})
+    rows = cones.trace(cones.SMALL, cones.drawn(small, 1), small.basis, cones.TOO_LONG, cones.LONG_PASSES, 1)
+    assert cones.summary(rows).increases > 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "wrong"),
+    [
+        (ConesSettings, {**CONES, "cones": 0}),
+        (ConesSettings, {**CONES, "passes": 1}),
+        (ConesSettings, {**CONES, "bases": [2, 1]}),
+        (ConesSettings, {**CONES, "small": 3}),
+        (ConesSettings, {**CONES, "small": {**SMALL, "passes": 1}}),
+        (ConesSettings, {**CONES, "small": {**SMALL, "step": 0.0}}),
+        (ConesSettings, {**CONES, "small": {**SMALL, "fold_steps": 200}}),
+    ],
+)
+def test_wrong_settings_are_refused(settings: type, wrong: dict[str, object]) -> None:
+    with pytest.raises(ConfigurationError):
+        settings.parse(wrong)

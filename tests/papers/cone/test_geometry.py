@@ -1,0 +1,41 @@
+"""Are proper cones told from others, and halfspaces from hinges?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.papers.cone.geometry import experiment as geometry
+from pipeline_lib.papers.cone.geometry.experiment import GeometrySettings
+from tests.small_settings import SETTINGS
+
+
+def test_cones_that_are_proper() -> None:
+    angles = np.radians([0.0, 120.0, 240.0])
+    star = np.vstack([np.cos(angles), np.sin(angles)])
+    assert (geometry.of_order(star), geometry.is_solid(star), geometry.is_pointed(star)) == (True, True, False)
+    flat = np.eye(3)[:, :2]
+    assert (geometry.of_order(flat), geometry.is_solid(flat), geometry.is_pointed(flat)) == (True, False, True)
+    assert not geometry.of_order(np.array([[1.0, 2.0], [0.0, 0.0]]))
+
+
+def test_a_halfspace_is_no_hinge() -> None:
+    settings = GeometrySettings.parse(SETTINGS["cone"]["geometry"])
+    for row in geometry.distances(settings, 1):
+        assert row.to_squared < 1e-12 < row.to_best_hinge < row.to_hinge
+    [row] = geometry.solutions(settings, 1)
+    assert row.to_squared <= 0.5 + 1e-9
+    for row in geometry.lowered(settings):
+        assert (row.share, row.share_below < 0.01) == (1.0, True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "wrong"),
+    [
+        (GeometrySettings, {"differences": 2}),
+    ],
+)
+def test_wrong_settings_are_refused(settings: type, wrong: dict[str, object]) -> None:
+    with pytest.raises(ConfigurationError):
+        settings.parse(wrong)

@@ -1,0 +1,384 @@
+"""Are the decisive numbers of `cone` those of the slowest obvious computation?
+
+Every number is computed again in plain Python, by loops, enumeration and fractions, with no code of the pipeline but
+that which draws the inputs and makes the tables.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners import cone
+from pipeline_lib.learners.cone_ranking import votes
+from pipeline_lib.papers.cone import kinds as known
+from pipeline_lib.papers.cone.cones import experiment as cones
+from pipeline_lib.papers.cone.cones.experiment import SmallSettings
+from pipeline_lib.papers.cone.geometry import experiment as geometry
+from pipeline_lib.papers.cone.geometry import plane
+from pipeline_lib.papers.cone.geometry.experiment import GeometrySettings
+from pipeline_lib.papers.cone.leave_out import experiment as leave_out
+from pipeline_lib.papers.cone.leave_out.experiment import LeaveOutSettings
+from pipeline_lib.papers.cone.leave_out.failures import Twins
+from pipeline_lib.theory.cones import project
+
+Vector = list[float]
+SEED = 3
+
+
+def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def differences(data: RankingData, alpha: float, rho: float) -> list[list[Vector]]:
+    """z of every pair of every query, by (5)."""
+    found = []
+    for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
+        of_query = []
+        for l, m in itertools.product(range(begin, end), repeat=2):
+            if data.y[l] > data.y[m]:
+                x = [float(a) - float(b) for a, b in zip(data.X64[l], data.X64[m], strict=True)]
+                of_query.append([rho * value / (alpha + math.sqrt(dot(x, x))) for value in x])
+        found.append(of_query)
+    return found
+
+
+def solved(A: list[Vector], b: Vector) -> Vector | None:
+    """The solution of A x = b by elimination, or None where A is singular."""
+    n, rows = len(b), [[*row, value] for row, value in zip(A, b, strict=True)]
+    for i in range(n):
+        pivot = max(range(i, n), key=lambda r: abs(rows[r][i]))
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        if abs(rows[i][i]) < 1e-12:
+            return None
+        for r in range(n):
+            if r != i:
+                share = rows[r][i] / rows[i][i]
+                rows[r] = [x - share * y for x, y in zip(rows[r], rows[i], strict=True)]
+    return [rows[i][n] / rows[i][i] for i in range(n)]
+
+
+def distance(columns: list[Vector], z: Vector) -> float:
+    """The squared distance to a cone: the least over all sets of basis vectors with coefficients >= 0."""
+    least = dot(z, z)
+    for size in range(1, len(columns) + 1):
+        for chosen in itertools.combinations(columns, size):
+            w = solved([[dot(a, b) for b in chosen] for a in chosen], [dot(a, z) for a in chosen])
+            if w is not None and min(w) >= 0.0:
+                rest = [z[i] - sum(c * a[i] for c, a in zip(w, chosen, strict=True)) for i in range(len(z))]
+                least = min(least, dot(rest, rest))
+    return least
+
+
+def test_projections_by_all_sets_of_basis_vectors() -> None:
+    rng = np.random.default_rng(0)
+    for K in (1, 2, 3, 4):
+        U, z = rng.standard_normal((3, K)), rng.standard_normal(3)
+        rest = z - U @ project(U, z)
+        assert float(rest @ rest) == pytest.approx(distance(U.T.tolist(), z.tolist()), abs=1e-12)
+    # Erratum V: what is left of a point of the negative cone is not 0.
+    obtuse = [[1.0, 0.0], [-1.0, 1.0]]
+    assert 1.0 - distance(obtuse, [-1.0, 0.0]) == pytest.approx(0.5)
+
+
+def test_proper_cones_by_determinants_and_enumeration() -> None:
+    settings = GeometrySettings.parse({"features": [2, 3], "bases": [2], "points": 2, "samples": 1})
+    rows = {(row.case, row.d, row.K): row for row in geometry.proper(settings, SEED)}
+    assert not rows["random", 3, 2].solid
+    # The three vectors of a plane have the sum 0, with positive coefficients, so that the cone contains lines.
+    third = [(math.cos(2 * math.pi * k / 3), math.sin(2 * math.pi * k / 3)) for k in range(3)]
+    assert max(abs(sum(v[i] for v in third)) for i in range(2)) < 1e-12
+    assert not rows["three vectors of a plane at 120 degrees", 2, 3].pointed
+    # All edges of the pyramid have height 1.
+    assert rows["five edges of a pyramid", 3, 5].proper
+
+
+def test_norms_and_energy_by_loops_over_pairs() -> None:
+    data = leave_out.line().data
+    kinds = next(iter(leave_out.populations(LeaveOutSettings.parse({}), SEED))).data
+    for sample, alpha in ((data, 1.0), (kinds, 0.1)):
+        rho = math.sqrt(sample.n_features)
+        norms = [math.sqrt(dot(z, z)) for query in differences(sample, alpha, rho) for z in query]
+        assert cones.norms_of("x", sample, 1.0, alpha).largest_norm == pytest.approx(max(norms), rel=1e-9)
+    moment = np.zeros((3, 3))
+    pairs = [z for query in differences(kinds, 1e-12, 1.0) for z in query]
+    lengths = []
+    for begin, end in zip(kinds.offsets[:-1], kinds.offsets[1:], strict=True):
+        for l, m in itertools.product(range(begin, end), repeat=2):
+            if kinds.y[l] > kinds.y[m]:
+                x = kinds.X64[l] - kinds.X64[m]
+                moment += np.outer(x, x)
+                lengths.append(float(x @ x))
+    assert len(pairs) == len(lengths)
+    # The energy of all eigenvalues is the trace, and that of the first the largest quadratic form.
+    spectrum = list(cones.eigenvalues("x", kinds))
+    assert sum(row.eigenvalue for row in spectrum) == pytest.approx(sum(lengths) / len(lengths))
+    v = np.ones(3)
+    for _ in range(500):
+        v = moment @ v / np.linalg.norm(moment @ v)
+    assert spectrum[0].cumulative == pytest.approx(float(v @ moment @ v) / sum(lengths))
+
+
+def test_the_objective_of_a_trace_by_loops() -> None:
+    small = SmallSettings.parse({"passes": 4})
+    sample = cones.drawn(small, SEED)
+    fit = cone.fit(sample, 2, method="exact", passes=4, tol=0.0, seed=(SEED, "recomputed"))
+    rho = math.sqrt(sample.n_features)
+    values = []
+    for U in fit.path:
+        first, second = U[:, 0].tolist(), U[:, 1].tolist()
+        edge = [a - b for a, b in zip(first, second, strict=True)]
+        of_queries = []
+        for begin, end in zip(sample.offsets[:-1], sample.offsets[1:], strict=True):
+            of_pairs = []
+            for l, m in itertools.product(range(begin, end), repeat=2):
+                if sample.y[l] <= sample.y[m]:
+                    continue
+                x = (sample.X64[l] - sample.X64[m]).tolist()
+                z = [rho * value / (1.0 + math.sqrt(dot(x, x))) for value in x]
+                from_second = [a - b for a, b in zip(z, second, strict=True)]
+                t = min(1.0, max(0.0, dot(from_second, edge) / dot(edge, edge)))
+                rest = [a - t * b for a, b in zip(from_second, edge, strict=True)]
+                of_pairs.append(float(sample.y[l] - sample.y[m]) * dot(rest, rest))
+            if of_pairs:
+                of_queries.append(sum(of_pairs) / len(of_pairs))
+        values.append(sum(of_queries) / len(of_queries))
+    assert fit.objective.tolist() == pytest.approx(values, rel=1e-7)
+    assert sorted(values, reverse=True) == pytest.approx(values, rel=1e-9)
+
+
+def test_votes_are_sums_of_coefficients_by_loops() -> None:
+    rng = np.random.default_rng(1)
+    X, U = rng.standard_normal((5, 3)), rng.standard_normal((3, 2))
+    points = [0] * 5
+    columns = U.T.tolist()
+    for l, m in itertools.combinations(range(5), 2):
+        z = (X[l] - X[m]).tolist()
+        w = solved([[dot(a, b) for b in columns] for a in columns], [dot(a, z) for a in columns])
+        assert w is not None
+        points[l if sum(w) > 0 else m] += 1
+    assert votes(X, U, "least-squares").tolist() == points
+    # A linear score gives a total order: nobody has as many points as somebody else.
+    assert sorted(points) == [0, 1, 2, 3, 4]
+
+
+def test_no_hinge_is_the_squared_distance() -> None:
+    [row] = geometry.distances(GeometrySettings.parse({"features": [2], "bases": [2], "points": 300}), SEED)
+    grid = [k / 50 - 1 for k in range(101)]
+    least = min(
+        max(abs(a / 50 * max(0.0, b - t) - min(0.0, t) ** 2) for t in grid[::4]) for a in range(0, 101, 2) for b in grid
+    )
+    assert row.to_best_hinge == pytest.approx(least, abs=0.02)
+    assert row.to_best_hinge > 0.05
+    # cone(u, v, -v) with u = (1, 0): the distance of (t, .) is -t where t < 0.
+    assert distance([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], [-0.6, 0.8]) == pytest.approx(0.36)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.25])
+def test_tails_by_fractions(epsilon: float) -> None:
+    settings = LeaveOutSettings.parse({"tail_queries": [10, 40], "tail_epsilons": [epsilon]})
+    for row in leave_out.tails(settings):
+        P = row.P
+        for name, factor in (("failure", 1.0), ("failure_of_half", 0.5)):
+            margin = factor * math.sqrt(math.log(1.0 / epsilon) / (2 * P))
+            worst = Fraction(0)
+            for k in range(1, 20):
+                p = Fraction(k, 20)
+                tail = [
+                    math.comb(P, b) * p**b * (1 - p) ** (P - b)
+                    for b in range(P + 1)
+                    if float(p) - b / P > margin + 1e-12
+                ]
+                worst = max(worst, sum(tail, Fraction(0)))
+            assert getattr(row, name) == pytest.approx(float(worst), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Twins(2, 2, 2.0, 0.4),
+        Twins(4, 3, 2.0, 0.05),
+        Twins(6, 3, 3**-0.5, 0.25),
+        Twins(5, 4, 0.5, 0.999),
+    ],
+)
+def test_twins_by_enumeration(case: Twins) -> None:
+    kinds, P = case.kinds, case.P
+    measured = []
+    for sample in itertools.product(range(kinds), repeat=P):
+        losses = _losses(sample, kinds, case.c)
+        changes = [
+            [abs(a - b) for a, b in zip(losses, _losses(sample[:i] + sample[i + 1 :], kinds, case.c), strict=True)]
+            for i in range(P)
+        ]
+        mean = sum(map(sum, changes)) / P / kinds
+        risk, empirical = sum(losses) / kinds, sum(losses[k] for k in sample) / P
+        measured.append((risk - empirical, max(losses), max(map(max, changes)), mean))
+    gamma, largest, mean = (max(one[i] for one in measured) for i in (1, 2, 3))
+    root = math.sqrt(math.log(1.0 / case.epsilon) / (2 * P))
+    row = leave_out.twins(case)
+    assert row.largest_beta == pytest.approx(largest)
+    for name, own, twice, inside in (
+        ("failure_with_own_beta", True, 2.0, 4.0),
+        ("failure_with_largest_beta", False, 2.0, 4.0),
+        ("failure_without_beta", False, 0.0, 0.0),
+        ("failure_without_twice_beta", False, 0.0, 4.0),
+        ("failure_with_mean_beta", False, 2.0 * mean / largest, 4.0 * mean / largest),
+    ):
+        failing = 0
+        for excess, _, beta, _ in measured:
+            beta = beta if own else largest
+            failing += excess > twice * beta + (inside * P * beta + gamma) * root + 1e-12
+        assert getattr(row, name) == pytest.approx(failing / kinds**P), name
+
+
+def _losses(sample: Sequence[int], kinds: int, c: float) -> list[float]:
+    # z of kind k is the k-th unit vector, and u the mean of the sample, or c times its direction if it is longer.
+    mean = [sum(k == kind for k in sample) / len(sample) for kind in range(kinds)]
+    length = math.sqrt(dot(mean, mean))
+    u = [min(1.0, c / length) * entry for entry in mean]
+    return [sum(((i == k) - u[i]) ** 2 for i in range(kinds)) for k in range(kinds)]
+
+
+def test_one_basis_vector_is_the_mean_of_differences() -> None:
+    settings = LeaveOutSettings.parse(
+        {"queries": [50, 100, 200], "repetitions": 2, "kinds": 4, "features": 2, "bases": [1]}
+    )
+    rows = [row for row in leave_out.left_out(settings, SEED) if row.method == "exact" and row.population == "random"]
+    kinds = next(iter(leave_out.populations(settings, SEED)))
+    z = differences(kinds.data, known.ALPHA, known.RHO)
+    slopes: dict[int, list[float]] = {}
+    for row in rows:
+        axes = (SEED, "cone-leave-out", "random", 1, row.P, row.repetition, "sample")
+        counts = generator(*axes).multinomial(row.P, kinds.shares).tolist()
+        u = _mean(z, counts)
+        pairs = [pair for query in z for pair in query]
+        s_max = beta = 0.0
+        for kind, count in enumerate(counts):
+            if count:
+                v = _mean(z, [n - (k == kind) for k, n in enumerate(counts)])
+                s_max = max(s_max, math.dist(u, v))
+                beta = max(beta, *(abs(math.dist(p, u) ** 2 - math.dist(p, v) ** 2) for p in pairs))
+        losses = [sum(math.dist(p, u) ** 2 for p in query) / len(query) if query else 0.0 for query in z]
+        gamma, P = max(math.dist(p, u) ** 2 for p in pairs), row.P
+        empirical = dot(counts, losses) / P
+        bound = empirical + 2 * beta + (4 * P * beta + gamma) * math.sqrt(math.log(20.0) / (2 * P))
+        expected = {"s_max": s_max, "beta": beta, "gamma": gamma, "empirical_risk": empirical, "bound": bound}
+        expected |= {"risk": sum(losses) / 4, "beta_bound": 2 * s_max * 2 + s_max**2}
+        assert {name: getattr(row, name) for name in expected} == pytest.approx(expected, rel=1e-6)
+        slopes.setdefault(P, []).append(s_max)
+    # The exponent: least squares on the logarithms of the means.
+    x = [math.log(P) for P in slopes]
+    y = [math.log(sum(values) / len(values)) for values in slopes.values()]
+    centre = sum(x) / len(x)
+    slope = sum((a - centre) * b for a, b in zip(x, y, strict=True)) / sum((a - centre) ** 2 for a in x)
+    [fitted] = [row for row in leave_out.exponents(rows) if row.statistic == "s_max"]
+    assert fitted.slope.value == pytest.approx(slope, rel=1e-6)
+
+
+def _mean(z: list[list[Vector]], counts: Sequence[int]) -> Vector:
+    # Queries without a pair do not count in the objective.
+    used = [(count, query) for count, query in zip(counts, z, strict=True) if query]
+    total = sum(count for count, _ in used)
+    return [
+        sum(count * sum(p[i] for p in query) / len(query) for count, query in used) / total for i in range(len(z[0][0]))
+    ]
+
+
+def test_the_line_reaches_the_bound_of_theorem_2() -> None:
+    z = 1000.0 / 1000.1
+    u, v = z * (98 - 2) / 100, z * (98 - 1) / 99
+    worst = max(abs((x - u) ** 2 - (x - v) ** 2) for x in (1.0, -1.0))
+    assert worst / (2 * (v - u) * 2 + (v - u) ** 2) == pytest.approx(0.975, abs=0.01)
+    settings = LeaveOutSettings.parse({"queries": [100, 200, 300], "repetitions": 2, "bases": [1]})
+    rows = [row for row in leave_out.left_out(settings, SEED) if row.population == "line" and row.P == 100]
+    assert rows[0].beta_worst == pytest.approx(worst, rel=1e-6)
+
+
+def test_lowering_lambda_by_the_formula() -> None:
+    settings = GeometrySettings.parse({"features": [4], "bases": [2], "points": 1, "samples": 1})
+    [row] = geometry.lowered(settings)
+
+    def bound(lambda_u: float) -> float:
+        s, rho, c = 0.2, 2.0, 4.0
+        return 2 * s * lambda_u * (rho + math.sqrt(2) * c * lambda_u) + (s * lambda_u) ** 2
+
+    assert row.share == pytest.approx(min(bound(1 + k / 10) for k in range(100)) / bound(1.0))
+    assert row.share_below == pytest.approx(bound(1e-3) / bound(1.0))
+
+
+def test_ties_by_fractions() -> None:
+    settings = LeaveOutSettings.parse({"tied_queries": [5], "tied_features": [2], "tied_sums": [2.0]})
+    axes, rare, sums = leave_out.ties(settings)
+    # Without one query of 5 at (1, 0) the best segment lies in the line x = -1/19; its risk is the variance of x.
+    P, delta = 20, Fraction(1, 19)
+    variance = Fraction(9, 19) - delta**2
+    distances = [(1 + delta) ** 2] * 4 + [(1 - delta) ** 2] * 5 + [delta**2] * 10
+    assert sum(distances) / 19 == variance
+    assert variance < Fraction(10, 19)
+    assert (axes.P, axes.s_max) == (P, pytest.approx(1.0))
+    assert axes.beta == pytest.approx(float(((1 + delta) ** 2 - delta**2) / 2))
+    assert axes.above_the_bound == pytest.approx(0.0, abs=1e-9)
+    # Segments (-1/19, +-1) and (+-1, -1/19), with columns in the better order: half the norm of the difference.
+    a, b = np.array([[-1 / 19, -1 / 19], [1.0, -1.0]]), np.array([[1.0, -1.0], [-1 / 19, -1 / 19]])
+    swapped = min(float(np.linalg.norm(a - b[:, list(order)], 2)) for order in ((0, 1), (1, 0)))
+    assert axes.s_max == pytest.approx(0.5 * swapped)
+    # With one axis rare, it is the same line for both, up to the mean.
+    assert rare.s_max < 0.05
+    # One dimension, 1 <= w <= 2, five 1 and four -1: (5 * 2 - 4) / (5 * 4 + 4) = 1/4, and -1/4 the other way round.
+    assert sums.s_max == pytest.approx(0.25)
+    risks = [
+        sum(max(0.0, 1 - 2 * u, u - 1) ** 2 for _ in range(5)) + 4 * (1 + u) ** 2 for u in np.linspace(0.0, 1.0, 4001)
+    ]
+    assert float(np.argmin(risks)) / 4000 == pytest.approx(0.25, abs=1e-3)
+
+
+def test_the_trade_off_by_a_grid() -> None:
+    high = 1.5
+    settings = LeaveOutSettings.parse({"tradeoff_queries": [3], "tradeoff_sums": [1.0, high]})
+    [row] = leave_out.tradeoff(settings)
+    grid = [k / 2000 for k in range(1, 4001)]
+    for name, largest in (("mean_empirical_risk", 1.0), ("next_mean_empirical_risk", high)):
+        total = 0.0
+        for sample in itertools.product((1.0, 2.0), repeat=3):
+            total += min(sum(max(u - z, z - largest * u, 0.0) ** 2 for z in sample) / 3 for u in grid)
+        assert getattr(row, name) == pytest.approx(total / 8, abs=1e-5)
+    # lambda_u = 1: the means of 1, 1, 2 and of 1, 1 or 1, 2 are 4/3, 1 and 3/2. Beta is |(2 - 4/3)^2 - (2 - 1)^2|, or
+    # that of 2, 2, 1, by symmetry, with the loss at 1.
+    assert row.beta == pytest.approx(1 - 4 / 9)
+
+
+def test_the_best_cones_of_the_plane_by_loops() -> None:
+    rng = np.random.default_rng(2)
+    A, B = rng.standard_normal((2, 3, 2))
+    Z = rng.standard_normal((2, 4))
+    for high in (1.0, 1.7):
+        found = plane.squared_distances(A, B, Z, high)
+        for i, j in itertools.product(range(3), range(4)):
+            least = min(
+                sum((Z[k, j] - s * (t * A[i, k] + (1 - t) * B[i, k])) ** 2 for k in range(2))
+                for s in np.linspace(1.0, high, 30)
+                for t in np.linspace(0.0, 1.0, 60)
+            )
+            assert found[i, j] <= least + 1e-12
+            assert found[i, j] == pytest.approx(least, abs=0.03)
+
+
+def test_growth_is_twice_the_rise_over_the_square_of_the_change() -> None:
+    kinds = leave_out.line()
+    counts = np.array([9.0, 1.0])
+    u, v = (np.array([[1000.0 / 1000.1 * x]]) for x in (0.8, 1.0))
+    found = leave_out.grown(kinds, counts, u, [1], [v])
+    # One vector: the risk is a square, whose second derivative is 2.
+    assert (found["with_pairs"], found["growth"]) == (10, pytest.approx(2.0))
+    assert found["change"] == pytest.approx(0.2, rel=1e-3)
+    assert found["change_by_growth"] == pytest.approx(4 * 2 / (10 * 2 + 9 * 2))
+    assert leave_out.grown(kinds, counts, u, [1], [u])["growth"] is None

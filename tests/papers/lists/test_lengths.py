@@ -1,0 +1,174 @@
+"""Are the exact numbers of the experiment `lengths` those of plain enumeration, and are wrong statements caught?"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline_lib import surrogates
+from pipeline_lib.experiment import Job
+from pipeline_lib.papers.lists import known_gaps
+from pipeline_lib.papers.lists.lengths import experiment as lengths
+from pipeline_lib.papers.lists.lengths import listwise
+from pipeline_lib.papers.lists.lengths.experiment import LengthsSettings
+from tests import readings
+from tests.papers.jobs import tables as tables_of
+from tests.papers.lists.plainly import listnet, smooth_dcg
+from tests.small_settings import SETTINGS
+
+Tables = dict[str, list[dict[str, Any]]]
+SMALL = LengthsSettings.parse(SETTINGS["lists"]["lengths"])
+
+
+@pytest.fixture(scope="module")
+def tables() -> Tables:
+    return defaultdict(list, tables_of(lengths.measure(Job(SMALL, 1))))
+
+
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [
+        ("chapelle-wu", "refuted"),
+        ("chapelle-wu-corrected", "consistent"),
+        ("length-free", "verified"),
+        ("crossing", "verified"),
+        ("crossing-best", "verified"),
+        ("explicit-m", "refuted"),
+        ("explicit-m-corrected", "verified"),
+        ("minimiser-length", "answered"),
+        ("lan", "verified"),
+        ("listwise", "verified"),
+    ],
+)
+def test_claims_are_decided_and_everything_planted_is_caught(
+    claim: str, status: str, tables: Tables, tmp_path: Any
+) -> None:
+    judged = readings.judged(f"lists-{claim}", tables, SMALL.plain(), tmp_path)
+    assert judged.status == status
+    assert judged.severity.planted
+    assert all(planted.caught for planted in judged.severity.planted)
+
+
+def test_half_of_the_twelve_of_proposition_15_would_not_be_noticed(tables: Tables, tmp_path: Path) -> None:
+    judged = readings.judged("lists-prop15", tables, SMALL.plain(), tmp_path)
+    assert judged.severity is not None
+    assert judged.severity.slack_factor is not None
+    assert (judged.status, [planted.name for planted in judged.severity.missed]) == ("consistent", ["six-for-twelve"])
+    assert judged.severity.slack_factor > math.sqrt(2)
+
+
+def test_the_gap_of_the_highest_irrelevant_document_is_that_of_all_labels() -> None:
+    n, m = 3, 2
+    least = [
+        min(map(sum, zip(*labels, strict=True)))
+        for labels in itertools.product(itertools.product((0, 1), repeat=m), repeat=n)
+    ]
+    assert known_gaps.mean_gap(n, m) == pytest.approx(0.5 - np.mean(least) / n)
+    assert known_gaps.misled(n, m) == pytest.approx(np.mean([value == 0 for value in least]))
+    for delta in (0.05, 0.3, 0.5, 0.9):
+        at = known_gaps.gap_at(n, m, delta)
+        above = np.mean([0.5 - value / n > at + 1e-12 for value in least])
+        reached = np.mean([0.5 - value / n > at - 1e-12 for value in least])
+        assert above <= delta < reached
+
+
+def test_the_excess_of_the_worst_minimiser_by_a_search_over_rankers() -> None:
+    # Two documents, two queries: the ball on a grid, all labels.
+    grid = [
+        np.array([r * math.cos(t), r * math.sin(t)]) for r in (0.0, 0.5, 1.0) for t in np.linspace(0, 2 * math.pi, 25)
+    ]
+
+    def loss(w: Any, y: tuple[int, ...]) -> float:
+        return max(0.0, *(w[j] for j in range(2) if not y[j]), 0.0)
+
+    labels = list(itertools.product((0, 1), repeat=2))
+    risks = [np.mean([loss(w, y) for y in labels]) for w in grid]
+    worst = []
+    for sample in itertools.product(labels, repeat=2):
+        means = [np.mean([loss(w, y) for y in sample]) for w in grid]
+        worst.append(max(risk for risk, mean in zip(risks, means, strict=True) if mean < min(means) + 1e-12))
+    assert np.mean(worst) >= 0.5 * known_gaps.misled(2, 2) - 1e-12
+
+
+def test_crossings_are_where_the_order_changes(tables: Tables) -> None:
+    for row in tables["lists-crossings"]:
+        if row["m"] is None or row["m"] == 1:
+            continue
+        group = lengths.Class(row["loss"], row["scores"], SMALL.y_max)
+        at, before = (
+            [group.bound(name, row["n"], m, SMALL.delta) for name in (row["bound"], row["against"])]
+            for m in (row["m"], row["m"] - 1)
+        )
+        assert at[0] < at[1]
+        assert before[0] >= before[1]
+
+
+def test_probabilities_of_a_loss_that_no_ranker_changes(tables: Tables) -> None:
+    for row in tables["lists-unbounded"]:
+        n, largest = row["n"], row["largest_loss"]
+        if n > 100:
+            continue
+        term = math.sqrt(8 * math.log(20) / n)
+        weights = [math.comb(n, k) / 2**n for k in range(n + 1)]
+        for name, bound in (("as_printed", term), ("times_largest", largest * term), ("an_eighth", largest * term / 8)):
+            above = sum(weight for k, weight in enumerate(weights) if largest * (0.5 - k / n) > bound + 1e-12)
+            assert row[name] == pytest.approx(above)
+
+
+@pytest.mark.parametrize("loss", listwise.LOSSES)
+def test_gradients_are_those_of_the_surrogates(loss: str) -> None:
+    s, y = np.array([0.4, -1.0, 0.2, 0.9]), np.array([2, 0, 1, 1], np.int32)
+    options = {"ties": "document-order"} if loss == "listmle" else {}
+    own = surrogates.create(loss, **options).gradient(s, y, np.array([0, 4]))
+    assert getattr(listwise, f"{loss}_gradient")(s, y.astype(float)) == pytest.approx(own, abs=1e-12)
+
+
+def test_no_list_exceeds_the_exact_constants(tables: Tables) -> None:
+    for row in tables["lists-listwise"]:
+        if row["exact"] is not None:
+            assert row["searched"] == pytest.approx(row["exact"], rel=1e-9)
+
+
+def test_bounds_without_the_length_of_the_list() -> None:
+    settings = LengthsSettings.parse(
+        {"exact_queries": [20], "exact_lengths": [2, 5], "exact_scores": [0.05, 1.0], "rare": 0.01, "exact_y_max": 6}
+    )
+    for row in lengths.gaps(settings):
+        m, n, a = row.m, row.n, row.scores
+        y_max = 6 if row.loss == "listnet" else settings.y_max
+        y = [y_max] + [0] * (m - 1)
+
+        def loss(t: float, y: list[int] = y, name: str = row.loss) -> float:
+            s = [t] + [-t] * (len(y) - 1)
+            return listnet(s, y) if name == "listnet" else smooth_dcg(s, y)
+
+        odd = max(abs(loss(-t) - loss(t)) / 2 for t in (a * k / 200 for k in range(201)))
+        # The least value that |2K/n - 1| exceeds with probability at most .01, by all K.
+        weights = [math.comb(n, k) / 2**n for k in range(n + 1)]
+        sizes = sorted({abs(2 * k - n) / n for k in range(n + 1)})
+        at = next(x for x in sizes if sum(w for k, w in enumerate(weights) if abs(2 * k - n) / n > x + 1e-12) <= 0.01)
+        assert row.gap == pytest.approx(odd * at, rel=1e-9)
+        if row.loss == "listnet":
+            average, spread = (a + math.exp(a) * (math.exp(a) - 1)) / math.sqrt(n), 4 * a
+        else:
+            spread = 2.0**y_max - 1
+            average = math.sqrt(2) * spread * math.exp(a) * (math.exp(a) - 1) / math.sqrt(n)
+        assert row.bound == pytest.approx(2 * average + spread * math.sqrt(math.log(100) / (2 * n)))
+
+
+def test_gaps_of_the_highest_irrelevant_document_by_sums() -> None:
+    settings = LengthsSettings.parse({"highest_queries": 100, "highest_lengths": [2, 50, 1000]})
+    weights = [math.comb(100, k) / 2**100 for k in range(101)]
+    rows = [row for row in lengths.highest_document(settings) if isinstance(row, lengths.HighestGap)]
+    assert [row.m for row in rows] == [2, 50, 1000]
+    for row in rows:
+        at_least = [sum(weights[k:]) ** row.m for k in range(101)]
+        assert row.mean_gap == pytest.approx(0.5 - sum(at_least[1:]) / 100)
+        largest = max(k for k in range(101) if at_least[k] >= 0.95)
+        assert row.gap == pytest.approx(0.5 - largest / 100)

@@ -1,0 +1,138 @@
+"""The comparisons of SLAM's learners with others, query by query."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline_lib.papers.slam.practice import experiment as practice
+from tests import readings
+from tests.papers.jobs import tables
+
+
+def entry(name, algorithm="erm", surrogate=None, control=False, features="standardised"):
+    settings = {"features": features}
+    return {"model": name, "title": name.upper(), "algorithm": algorithm, "surrogate": surrogate} | {
+        "control": control,
+        "settings": settings,
+    }
+
+
+MODELS = [
+    practice.Model.from_entry(found)
+    for found in (
+        entry("random", "random", control=True),
+        entry("listnet", surrogate="listnet"),
+        entry("squared", surrogate="squared"),
+        entry("slam", surrogate="slam-ndcg"),
+        entry("linear", "perceptron"),
+        entry("kernel", "perceptron", features={"kernel": "gaussian"}),
+    )
+]
+
+
+def compared(
+    values: dict[str, Any], models: list[practice.Model] = MODELS, folds: Any = None, resamples: int = 200
+) -> list[practice.Comparison]:
+    folds = np.ones(len(next(iter(values.values()))), int) if folds is None else folds
+    return list(practice.compared("d", models, values, folds, {"level": 0.95, "resamples": resamples}, 1))
+
+
+def test_families_follow_from_the_entries():
+    assert [model.family for model in MODELS] == ["control", "baseline", "baseline", "slam", "slam", "slam"]
+    assert [model.kernel for model in MODELS] == [False, False, False, False, False, True]
+
+
+def test_the_best_of_each_side_are_compared_query_by_query():
+    rng = np.random.default_rng(5)
+    base = rng.random(200)
+    shifts = {"random": 1.0, "listnet": 0.02, "squared": 0.01, "slam": 0.05, "linear": 0.0, "kernel": 0.03}
+    values = {"d": {name: base + shift + 0.01 * rng.standard_normal(200) for name, shift in shifts.items()}}
+    rows = compared(values["d"], folds=np.repeat([1, 2], 100), resamples=500)
+    [best] = readings.trials("slam-practice", tables(rows))
+    assert dict(best.setting) == {"dataset": "d", "model": "SLAM", "other": "LISTNET"}
+    difference = best.values["difference_to_best_baseline"]
+    assert difference.value == pytest.approx((values["d"]["slam"] - values["d"]["listnet"]).mean())
+    assert difference.low < 0.03 < difference.high
+    assert best.values["p_holm"] < 0.05
+    [kernel] = readings.trials("slam-kernel", tables(rows))
+    assert kernel.values["difference_to_linear"].value == pytest.approx(0.03, abs=0.005)
+    # Two baselines and one linear perceptron; the control is compared with none.
+    assert [row.other for row in rows if row.question != "family"] == ["listnet", "squared", "linear"]
+    # And the best baseline with the other SLAM learners: four tests of one family with those above.
+    family = [row for row in rows if row.question == "family"]
+    assert [(row.model, row.other) for row in family] == [("listnet", "kernel"), ("listnet", "linear")]
+    assert family[1].difference.value == pytest.approx((values["d"]["listnet"] - values["d"]["linear"]).mean())
+    # No sign flip of 500 comes near: p = 1/501 before Holm's correction, and four times that after.
+    assert {row.p_holm for row in rows if row.question != "kernel"} == {4 / 501}
+    assert {row.p_holm for row in rows if row.question == "kernel"} == {1 / 501}
+
+
+def test_learners_that_rank_as_the_file_does_are_named():
+    values = {"file-order": np.arange(3.0), "slam": np.arange(3.0), "linear": np.ones(3), "listnet": np.zeros(3)}
+    models = [model for model in MODELS if model.name in values]
+    rows = compared(values, models)
+    assert {row.unlearned for row in rows} == {"SLAM"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "p", "answer"),
+    [
+        ("slam-practice", "practice", 0.17, "differ by less than .04"),
+        ("slam-practice", "practice", 0.01, "ranks worse than"),
+        ("slam-kernel", "kernel", 0.17, "differ by less than .04"),
+        ("slam-repaired", "repaired", 0.01, "ranks worse"),
+    ],
+)
+def test_a_difference_that_correction_leaves_to_chance_is_no_answer(claim, question, p, answer, tmp_path):
+    row = {"dataset": "d", "question": question, "model": "s", "title": "S", "value": 0.65, "other": "b"}
+    row |= {"other_title": "B", "other_value": 0.664, "difference": -0.014, "low": -0.025, "high": -0.003}
+    row |= {"worst_fold": -0.01, "worst_fold_low": -0.03, "worst_fold_high": 0.01, "file_order": 0.8}
+    rows = [{**row, "n_queries": 300, "p_holm": p, "unlearned": ""}]
+    judgement = readings.judged(claim, {"slam-practice": rows}, {}, tmp_path)
+    assert (judgement.status, answer in judgement.explanation) == ("answered", True)
+
+
+def test_without_rivals_there_is_nothing_to_read():
+    assert compared({"slam": np.ones(3)}) == []
+    for claim in ("slam-practice", "slam-kernel"):
+        assert readings.trials(claim, {"slam-practice": []}) == []
+
+
+def test_repaired_learners_are_compared_with_those_as_printed() -> None:
+    entry = {"title": "P", "algorithm": "perceptron", "surrogate": None, "control": False}
+    settings = {
+        "margin": {"active": "margin"},
+        "misordered": {"active": "misordered"},
+        "kernel": {"active": "misordered", "features": {"kernel": "gaussian"}},
+    }
+    models = [practice.Model.from_entry({**entry, "model": name, "settings": own}) for name, own in settings.items()]
+    short = {"model": "short", "title": "S", "algorithm": "erm", "surrogate": "slam-ndcg", "control": False}
+    models.append(practice.Model.from_entry({**short, "settings": {"sublists": 3}}))
+    assert [model.repaired for model in models] == [False, True, True, True]
+    base = np.random.default_rng(1).random(100)
+    shifts = {"margin": 0.0, "misordered": 0.02, "short": 0.05, "kernel": 0.1}
+    values = {name: base + shift for name, shift in shifts.items()}
+    rows = compared(values, models)
+    [row] = [row for row in rows if row.question == "repaired"]
+    assert (row.model, row.other) == ("short", "margin")
+    assert row.difference.value == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(("lead", "answer"), [(0.1, "The mean ranks better"), (0.0, "differ by less than .04")])
+def test_a_mean_that_is_the_last_iterate_has_another_answer(lead: float, answer: str, tmp_path: Path) -> None:
+    entry = {"title": "P", "algorithm": "perceptron", "surrogate": None, "control": False}
+    models = [
+        practice.Model.from_entry({**entry, "model": name, "settings": {"average": name != "last", **own}})
+        for name, own in {"mean": {}, "last": {}, "kernel": {"features": {"kernel": "gaussian"}}}.items()
+    ]
+    assert [model.averaged for model in models] == [True, False, True]
+    base, noise = np.random.default_rng(1).random((2, 100))
+    values = {"mean": base + lead * (0.5 + noise), "last": base, "kernel": base + 0.3}
+    rows = compared(values, models)
+    [row] = [row for row in rows if row.question == "averaged"]
+    assert (row.model, row.other, row.difference.value) == ("mean", "last", pytest.approx(lead, abs=0.02))
+    assert answer in readings.judged("slam-averaged", tables(rows), {}, tmp_path).explanation

@@ -1,0 +1,96 @@
+"""The tight weights of SLAM, where its risk is smallest at w = 0, and training on short lists."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.papers.slam.weights import experiment as weights
+from pipeline_lib.papers.slam.weights import tight_weights
+from pipeline_lib.papers.slam.weights.experiment import WeightsSettings
+from pipeline_lib.surrogates import slam
+from pipeline_lib.surrogates.slam import tight_weights_of_all
+from pipeline_lib.theory import zero_minimiser
+from tests.papers.jobs import tables
+from tests.papers.slam.small import judged, parsed
+
+
+def test_constraints_are_those_of_scores_on_a_grid() -> None:
+    # Random scores never ask for more than the extreme ones do.
+    rng = np.random.default_rng(1)
+    for y in (np.array([2, 1, 0], np.int32), np.array([1, 1, 0, 0], np.int32)):
+        hinges, losses = tight_weights.constraints(y)
+        for _ in range(20):
+            v = rng.dirichlet(np.ones(len(y))) * rng.uniform(0.2, 1.5)
+            worst = (losses - hinges @ v).max()
+            for scores in rng.normal(0.0, 1.0, (50, len(y))):
+                own = [max([0.0, *(1 + s - t for s, label in zip(scores, y, strict=True) if label < k)])
+                       for t, k in zip(scores, y, strict=True)]  # fmt: skip
+                order = np.argsort(-scores)
+                gains, D = 2.0**y - 1, 1 / np.log2(np.arange(2, len(y) + 2))
+                assert 1 - gains[order] @ D / (gains @ D) - np.dot(own, v) <= worst + 1e-12
+
+
+def test_valid_weights_have_no_smaller_sum(tmp_path: Path) -> None:
+    rows = list(weights.enumerated(parsed("weights", WeightsSettings)))
+    assert [row.labels for row in rows] == ["2 0", "1 0", "2 2 0", "2 1 0", "2 0 0", "1 1 0", "1 0 0"]
+    by = {row.labels: row for row in rows}
+    assert by["1 1 0"].least_sum == pytest.approx(0.5 / (1 + 1 / math.log2(3)))
+    assert judged("slam-tight-weights", tables(rows), "weights", tmp_path) == ("verified", True)
+    broken = [row.model_copy(update={"least_sum": row.least_sum - 0.01}) for row in rows]
+    assert judged("slam-tight-weights", tables(broken), "weights", tmp_path)[0] == "refuted"
+
+
+def test_sums_are_means_over_queries_whose_labels_differ() -> None:
+    y = [1, 0, 0, 1, 1, 0, 0, 0]
+    own = RankingData.from_arrays(np.zeros((8, 1)), y, [1, 1, 1, 2, 2, 2, 3, 3])
+    *_, row = weights.sums(parsed("weights", WeightsSettings), {"own": own}, 1)
+    printed = (slam.weights(y[:3]).sum() + slam.weights(y[3:6]).sum()) / 2
+    tight = tight_weights_of_all(y, [0, 3, 6, 8]).sum() / 2
+    assert (row.source, row.queries) == ("own", 2)
+    assert (row.printed, row.tight) == (pytest.approx(printed), pytest.approx(tight))
+
+
+def test_the_criterion_says_where_the_minimiser_is_0(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 3, 160)
+    own = RankingData.from_arrays(rng.normal(size=(160, 2)) + 0.5 * y[:, None], y, np.repeat(np.arange(8), 20))
+    rows = list(weights.phases(parsed("weights", WeightsSettings), {"own": own}, 3))
+    assert {row.source for row in rows} == {"gaussian", "population", "own"}
+    assert {row.kind for row in rows if row.source == "own"} == set(weights.KINDS)
+    for claim in ("slam-zero-minimiser", "slam-zero-threshold"):
+        assert judged(claim, tables(rows), "weights", tmp_path) == ("verified", True)
+    moved = [row.model_copy(update={"norm": 0.0}) for row in rows]
+    assert judged("slam-zero-minimiser", tables(moved), "weights", tmp_path)[0] == "refuted"
+
+
+def test_normal_documents_have_their_separation() -> None:
+    data = weights.gaussian(4000, 5, 2, 1.5, np.random.default_rng(0))
+    x, y = data.X64[:, 0], data.y
+    assert x[y == 1].mean() - x[y == 0].mean() == pytest.approx(1.5, abs=0.05)
+    leads, spreads = zero_minimiser.lead_and_spread(x, y, data.offsets, y.astype(float))
+    assert leads.mean() / 2 == pytest.approx(1.5, abs=0.05)
+    assert spreads.mean() / 2 == pytest.approx(zero_minimiser.expected_maximum(3), abs=0.05)
+
+
+def test_rankers_of_whole_and_short_lists_are_compared_query_by_query(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    y = rng.permuted(np.tile((np.arange(30) < 4).astype(int), (24, 1)), axis=1).ravel()
+    X = rng.standard_normal((720, 2)) + 1.2 * y[:, None] * np.array([1.0, 0.0])
+    whole = RankingData.from_arrays(X, y, np.repeat(np.arange(24), 30))
+    first, second = range(12), range(12, 24)
+    parts = {1: whole.divided(train=first, test=second), 2: whole.divided(train=second, test=first)}
+    folds = {number: (fold["train"], fold["test"]) for number, fold in parts.items()}
+    rows = list(weights.on_data(parsed("weights", WeightsSettings), "own", folds, {"level": 0.9, "resamples": 200}, 1))
+    by = {(row.weights, row.lists): row for row in rows}
+    assert all(row.n_queries == 24 for row in rows)
+    assert by["printed", "whole"].largest_norm == 0.0
+    assert by["printed", "whole"].ndcg == pytest.approx(by["printed", "whole"].file_order)
+    short = by["printed", "short"]
+    assert short.over_whole.value == pytest.approx(short.ndcg - by["printed", "whole"].ndcg)
+    assert 0.0 < short.over_whole.low < short.over_whole.value < short.over_whole.high
+    assert judged("slam-short-lists", tables(rows), "weights", tmp_path) == ("answered", True)

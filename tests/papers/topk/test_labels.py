@@ -1,0 +1,164 @@
+"""Is the regret of the games on label laws what exact computation says it is, and are the claims judged by it?"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.learners import top_k_feedback
+from pipeline_lib.papers.topk import games
+from pipeline_lib.papers.topk.labels import experiment as labels
+from pipeline_lib.papers.topk.labels.experiment import LabelsSettings
+from pipeline_lib.theory import partial_labels
+from tests import readings
+from tests.papers.jobs import tables
+
+SETTINGS = LabelsSettings.parse(
+    {
+        "documents": [2, 3],
+        "grades": [2],
+        "played": [3],
+        "played_grades": [2],
+        "rounds": [1000, 3000, 10000],
+        "seeds": 4,
+        "leader_seeds": 50,
+        "learner_rounds": [100, 200, 400],
+        "learner_seeds": 2,
+    }
+)
+
+
+@pytest.mark.parametrize(("m", "grades", "k"), [(3, 2, 1), (3, 2, 2), (3, 3, 2), (4, 2, 3), (3, 3, 3)])
+def test_the_estimate_is_unbiased_for_what_k_labels_determine(m: int, grades: int, k: int) -> None:
+    game = labels.Game(m, grades, k, labels.PAIR, labels.UNBIASED)
+    vectors = partial_labels.label_vectors(m, grades)
+    values = partial_labels.relevances(m, grades)
+    centred = values - values.mean(axis=1, keepdims=True)
+    expected = partial_labels.split(centred, m, grades, k)[0]
+    subsets = list(itertools.combinations(range(m), k))
+    estimates = [labels.estimate(game, documents) for documents in subsets]
+    np.testing.assert_allclose(np.mean(estimates, axis=0), expected, atol=1e-12)
+    if partial_labels.learnable(m, grades, k):
+        np.testing.assert_allclose(expected, centred, atol=1e-12)
+    for documents, estimate in zip(subsets, estimates, strict=True):
+        # The estimate depends on the labels that are seen alone.
+        for seen in itertools.product(range(grades), repeat=k):
+            rows = (vectors[:, documents] == seen).all(axis=1)
+            np.testing.assert_allclose(estimate[rows], estimate[rows][0] * np.ones((rows.sum(), 1)), atol=1e-12)
+
+
+def test_rounds_of_exploration_have_the_stated_probability() -> None:
+    T = 64_000
+    counts = [len(labels.explorations(np.random.default_rng(seed), T)) for seed in range(200)]
+    assert np.mean(counts) == pytest.approx(T ** (2 / 3), rel=0.01)
+    times = labels.explorations(np.random.default_rng(0), T)
+    assert times.min() >= 0
+    assert times.max() < T
+    assert (np.diff(times) > 0).all()
+
+
+def test_a_game_by_hand() -> None:
+    """Every round played one by one, with the same random numbers."""
+    game, T, axes = labels.Game(3, 2, 2, labels.PAIR, labels.UNBIASED), 2000, (5, 0, 1)
+    law = labels.laws_of(game, T)[1]
+    values = partial_labels.relevances(3, 2)
+    relevance = law @ values
+    discounts = 1 / np.log2([2, 3, 4])
+    best = max(relevance[list(order)] @ discounts for order in itertools.permutations(range(3)))
+    random = generator(5, "topk-labels", *game, 1, 0, T)
+    times = set(labels.explorations(random, T).tolist())
+    drawn = iter(random.choice(len(law), size=len(times), p=law).tolist())
+    orders = iter(random.permuted(np.tile(np.arange(3), (len(times), 1)), axis=1).tolist())
+    estimate, regret = np.zeros(3), 0.0
+    for t in range(T):
+        if t in times:
+            y, shown = next(drawn), next(orders)
+            estimate += labels.estimate(game, tuple(sorted(shown[:2])))[y]
+            regret += best - relevance.mean() * discounts.sum()
+        else:
+            regret += best - relevance[np.argsort(-estimate, kind="stable")] @ discounts
+    assert labels.regret(game, law, T, axes) == pytest.approx(regret, rel=1e-9)
+
+
+def test_rows_and_their_limits() -> None:
+    laws = list(labels.laws(SETTINGS))
+    assert [(row.m, row.k, row.learnable) for row in laws] == [
+        (2, 1, True), (2, 2, True), (3, 1, False), (3, 2, True), (3, 3, True)
+    ]  # fmt: skip
+    assert all((row.linear_rate > 1e-3) != row.learnable for row in laws)
+    found = list(labels.games(SETTINGS, 1))
+    assert found == list(labels.games(SETTINGS, 1))
+    slope = {(row.k, row.law, row.learner): row.slope.value for row in found if isinstance(row, labels.Growth)}
+    assert slope[1, labels.PAIR, labels.UNBIASED] > 0.85 > slope[3, labels.PAIR, labels.UNBIASED]
+
+
+def test_the_leader_with_all_labels_round_by_round() -> None:
+    """The regret of every block of rounds between changes of the order, with the same random numbers."""
+    game, T = labels.Game(3, 2, 3, labels.PAIR, labels.ALL_LABELS), 11
+    law = labels.laws_of(game, T)[0]
+    values = partial_labels.relevances(3, 2)
+    relevance, discounts = law @ values, 1 / np.log2([2, 3, 4])
+    best = max(relevance[list(order)] @ discounts for order in itertools.permutations(range(3)))
+    found = labels.of_leader(game, law, T, SETTINGS.leader_seeds, (5, 0))
+    random = generator(5, "topk-labels", *game, 0, T)
+    seen, lost = np.zeros((50, 8)), np.zeros(50)
+    for length in (1, 1, 2, 4, 3):
+        for i in range(50):
+            estimate = seen[i] @ values
+            lost[i] += length * (best - relevance[np.argsort(-estimate, kind="stable")] @ discounts)
+        seen += random.multinomial(length, law, size=50)
+    np.testing.assert_allclose(found, lost, atol=1e-12)
+
+
+def test_laws_of_near_ties_come_together_and_disagree() -> None:
+    game = labels.Game(3, 3, 3, labels.NEAR_TIE, labels.ALL_LABELS)
+    values = partial_labels.relevances(3, 3)
+    gaps = []
+    for T in (10_000, 1_000_000):
+        p, q = (law @ values for law in labels.laws_of(game, T))
+        assert (p[0] - p[1]) * (q[0] - q[1]) < 0
+        gaps.append(abs(p[0] - p[1]))
+    assert gaps[0] == pytest.approx(10 * gaps[1])
+
+
+@pytest.mark.parametrize(("k", "name"), [(1, "kl"), (2, "ranksvm"), (3, "squared-ndcg")])
+def test_the_regret_of_learners_round_by_round(k: int, name: str) -> None:
+    player, T = labels.Player(3, 2, k, name), 150
+    law = labels.hardest(3, 2)[0]
+    found = labels.online_regret(player, law, T, 3.0, (7, 0, 0))
+    relevance, discounts = law @ partial_labels.relevances(3, 2), 1 / np.log2([2, 3, 4])
+    values = [relevance[list(order)] @ discounts for order in itertools.permutations(range(3))]
+    axes = (7, "topk-label-learners", *player, 0, 0, T)
+    order = generator(*axes, "labels").choice(8, size=T, p=law)
+    data, expected = games.on_identity(partial_labels.label_vectors(3, 2)), 0.0
+    eta, gamma = top_k_feedback.theorem_parameters(T) if name != "squared-ndcg" else (T**-0.5, 0.0)
+    for t in range(T):
+        if t == 0:
+            w = np.zeros(3)
+        elif name == "squared-ndcg":
+            w = top_k_feedback.with_all_labels(data, name, t, eta, radius=3.0, order=order[:t]).w
+        else:
+            w = top_k_feedback.run(data, name, k, t, eta, gamma, 3.0, (*axes, "exploration"), order=order[:t]).w
+        shown = relevance[np.argsort(-w, kind="stable")] @ discounts
+        expected += (1 - gamma) * (max(values) - shown) + gamma * (max(values) - np.mean(values))
+    assert found == pytest.approx(expected)
+
+
+def test_every_learner_plays_with_every_number_of_labels_it_can_use() -> None:
+    rows = list(labels.online(SETTINGS, 1))
+    assert {(row.learner, row.k) for row in rows} == {
+        *((name, k) for name, order in top_k_feedback.ORDERS.items() for k in range(order, 4)),
+        *((name, 3) for name in labels.WITH_ALL_LABELS),
+    }
+    assert all(row.regret.value > 0.0 for row in rows)
+    assert all(row.learnable == (row.k >= 2) for row in rows)
+
+
+@pytest.mark.parametrize("claim", ["topk-more-labels", "topk-label-phases"])
+def test_what_labels_determine_is_verified_and_near_misses_are_caught(tmp_path, claim: str) -> None:
+    settings = SETTINGS.model_copy(update={"documents": (2, 3, 4), "grades": (2, 3), "vectors": 81})
+    judged = readings.judged(claim, tables(labels.laws(settings)), settings.plain(), tmp_path)
+    assert (judged.status, judged.severity.missed) == ("verified", ())

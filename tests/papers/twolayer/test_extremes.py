@@ -1,0 +1,119 @@
+"""Are the errors and averages of the exact distributions those that samples and enumerations show?"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.papers.twolayer.extremes import distributions
+from pipeline_lib.papers.twolayer.extremes.distributions import Lists
+from pipeline_lib.papers.twolayer.extremes.experiment import ExtremesSettings, measure
+from pipeline_lib.theory import two_layer
+from tests.papers.jobs import Given
+
+COINS, OF_DOCUMENTS, MEMORY, OF_MEMORISED = distributions.extremes(0.2)
+SETTINGS = ExtremesSettings.parse({"sizes": [4, 20], "short": 6, "long": 30, "deltas": [0.3, 0.01]})
+
+
+def test_averages_are_means_over_all_signs_and_coins():
+    for k, p in ((1, 0.3), (2, 0.5), (5, 0.2)):
+        one, memory = 0.0, 0.0
+        for coins in itertools.product((0, 1), repeat=k):
+            weight = p ** sum(coins) * (1 - p) ** (k - sum(coins)) / 2**k
+            for signs in itertools.product((-1, 1), repeat=k):
+                added = [s for s, b in zip(signs, coins, strict=True) if b]
+                one += weight * abs(sum(added))
+                memory += weight * max(added.count(1), added.count(-1))
+        assert distributions.one_ranker(k, p) == pytest.approx(2 / k * one)
+        assert distributions.with_memory(k, p) == pytest.approx(2 / k * memory)
+
+
+def test_averages_of_many_pairs_are_close_to_those_of_normal_ones():
+    for k in (10**4, 10**6, 5 * 10**7):
+        assert distributions.one_ranker(k, 0.5) == pytest.approx(2 * math.sqrt(1 / (math.pi * k)), rel=1e-3)
+
+
+def wrong_shares(lists: Lists, rng: np.random.Generator) -> np.ndarray:
+    """1 - R_t of the coins of documents, by drawing every document and counting pairs."""
+    shares = []
+    for m in lists.lengths:
+        difficult = rng.random(m) < distributions.DIFFICULT
+        pairs = [difficult[i] and difficult[j] for i, j in itertools.combinations(range(m), 2)]
+        shares.append(np.mean(pairs))
+    return np.array(shares)
+
+
+@pytest.mark.parametrize("groups", [((1, 7),), ((8, 2),), ((2, 4), (1, 9))])
+def test_coins_of_documents_by_simulation(groups):
+    lists, rng = Lists(groups), np.random.default_rng(0)
+    errors = distributions.DIFFICULT**2 - np.array([wrong_shares(lists, rng).mean() for _ in range(2000)])
+    for number in (0.0201, 0.1202, 0.3003):
+        expected = OF_DOCUMENTS.document_error(lists, number)
+        spread = math.sqrt(expected * (1 - expected) / len(errors))
+        assert abs(np.mean(errors > number) - expected) < 4 * spread + 1e-9
+    assert OF_DOCUMENTS.gap(lists, 0.1) == OF_DOCUMENTS.document_error(lists, 0.1)
+    assert OF_DOCUMENTS.query_error(lists, 0.0) == 0.0
+
+
+def test_the_two_ways_to_one_distribution_agree():
+    # One short list and one long one, by convolution, against the sum over both counts.
+    lists = Lists(((1, 5), (1, 6)))
+    p, both = distributions.DIFFICULT, 0.0
+    for a, b in itertools.product(range(6), range(7)):
+        weight = math.comb(5, a) * p**a * (1 - p) ** (5 - a) * math.comb(6, b) * p**b * (1 - p) ** (6 - b)
+        both += weight * ((a * (a - 1) / 20 + b * (b - 1) / 30) / 2 < p**2 - 0.2)
+    assert OF_DOCUMENTS.gap(lists, 0.2) == pytest.approx(both)
+
+
+def test_quantiles_are_exceeded_as_often_as_stated():
+    lists = Lists(((20, 3),))
+    for delta in (0.3, 0.05, 1e-3):
+        at = distributions.quantile(COINS.gap, lists, delta)
+        assert COINS.gap(lists, at + 1e-9) <= delta < COINS.gap(lists, at - 1e-9)
+    assert distributions.quantile(MEMORY.gap, lists, 0.05) == pytest.approx(0.2)
+    assert distributions.quantile(MEMORY.document_error, lists, 0.05) == 0.0
+    assert distributions.quantile(OF_MEMORISED.document_error, lists, 0.05) == pytest.approx(0.2)
+
+
+def test_tiny_probabilities_are_those_of_the_binomial_distribution():
+    # P(K = 0) and P(K <= 1) of 400 coins.
+    assert distributions._below(400, 0.5, 1 / 400) == pytest.approx(2.0**-400)
+    assert distributions._below(400, 0.5, 2 / 400) == pytest.approx(401 * 2.0**-400)
+
+
+def test_rows_hold_the_bounds_of_the_theorems():
+    rows = [row.plain() for row in measure(Given(SETTINGS, 1))]
+    assert {row["population"] for row in rows} == {one.name for one in (COINS, OF_DOCUMENTS, MEMORY, OF_MEMORISED)}
+    for row in rows:
+        layers = ("query", "document")
+        terms = [row[f"{layer}_{term}"] for layer in layers for term in ("complexity", "concentration")]
+        assert sum(terms) == pytest.approx(row["bound"])
+        for layer in layers:
+            parts = row[f"{layer}_bound_complexity"] + row[f"{layer}_bound_concentration"]
+            assert parts == pytest.approx(row[f"{layer}_bound"])
+            assert row[f"{layer}_error"] <= row[f"{layer}_bound"]
+            assert row[f"{layer}_failure"] <= row["delta"]
+        assert row["gap"] <= row["bound"]
+    [uneven] = [row for row in rows if row["longest"] == 30 and row["delta"] == 0.3]
+    lengths = [6, 6, 6, 30]
+    layer = two_layer.document_layer(lengths, OF_DOCUMENTS.documents, 1.0, 0.3)
+    assert (uneven["queries"], uneven["total"]) == (4, 48)
+    assert uneven["document_bound"] == pytest.approx(layer.total)
+
+
+def test_lists_without_a_closed_form_are_refused():
+    with pytest.raises(DataError, match="3, 5"):
+        OF_DOCUMENTS.gap(Lists(((3, 5),)), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"deltas": [0.01, 0.3]}, "falling"), ({"share": 0.5}, "share"), ({"sizes": [2, 20]}, "sizes")],
+)
+def test_wrong_settings_are_named(change, message):
+    with pytest.raises(ConfigurationError, match=message):
+        ExtremesSettings.parse(change)

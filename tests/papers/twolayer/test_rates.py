@@ -1,0 +1,97 @@
+"""Are the rates of the worst gap, the bounds and the plans those of plain computations?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.core.seeds import generator
+from pipeline_lib.papers.twolayer.rates import experiment as rates
+from pipeline_lib.papers.twolayer.rates.experiment import RatesSettings
+from pipeline_lib.papers.twolayer.sign_rankers import Signs
+from tests.papers.jobs import Given, tables
+from tests.small_settings import SETTINGS
+
+ASKED = RatesSettings.parse({**SETTINGS["twolayer"]["rates"], "turned_shares": [0.3], "capacities": [1, 3]})
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, list[dict[str, Any]]]:
+    return tables(rates.measure(Given(ASKED, 1)))
+
+
+def test_every_line_is_measured_in_every_population(found):
+    places = [(row["queries_are"], row["capacity"], row["growing"]) for row in found["twolayer-rates"]]
+    lines = ["queries"] * 3 + ["documents"] * 3 + ["unequal lists"]
+    assert places == [(*one, line) for one in (("differ", 1), ("differ", 3), ("alike", 1)) for line in lines]
+    assert {(row["queries"], row["documents"], row["longest"]) for row in found["twolayer-rates"]} == {
+        *((n, 2, 2) for n in (10, 40, 160)),
+        *((20, m, m) for m in (16, 64, 256)),
+        (160, 16, 256),
+    }
+    assert [row["growing"] for row in found["twolayer-rate-exponents"]] == ["queries", "documents"] * 3
+    assert {row["turned_share"] for row in found["twolayer-rate-plans"]} == {0.3}
+
+
+def test_both_bounds_by_loops(found):
+    delta = ASKED.delta
+    for row in found["twolayer-rates"]:
+        n, capacity = row["queries"], row["capacity"]
+        half = n // 2 if row["growing"] == "unequal lists" else n
+        lengths = [row["documents"]] * half + [row["longest"]] * (n - half)
+        # The largest variance over all rankers: only the number of their weights of -1 counts.
+        largest = 0.0
+        for k in range(capacity + 1):
+            share = row["turned_share"]
+            p = (k * (1 - share) + (capacity - k) * share) / capacity
+            v = p * (1 - p) * (2 * 0.45**2 - 2 * 0.05**2) ** 2
+            s1 = p * (2 * 0.45**3 - 4 * 0.45**4) + (1 - p) * (2 * 0.05**3 - 4 * 0.05**4)
+            s2 = p * (2 * 0.45**2 - 4 * 0.45**4) + (1 - p) * (2 * 0.05**2 - 4 * 0.05**4)
+            mean = sum(v + 4 * s1 / m + 2 * (s2 - 2 * s1) / (m * (m - 1)) for m in lengths) / n
+            largest = max(largest, mean)
+        log = math.log(2**capacity / delta)
+        assert row["deviation"] == pytest.approx(math.sqrt(2 * largest * log / n))
+        assert row["bound"] == pytest.approx(math.sqrt(2 * largest * log / n) + log / (3 * n))
+        complexity = [min(2, 2 * math.sqrt(2 * math.log(2 * 2**capacity) / k)) for k in (n, *(m // 2 for m in lengths))]
+        concentration = 2 * math.log(4 / delta)
+        printed = complexity[0] + math.sqrt(concentration / n) + sum(complexity[1:]) / n
+        assert row["printed"] == pytest.approx(printed + math.sqrt(sum(concentration / m for m in lengths)) / n)
+        assert row["exceeded"] <= row["bound"]
+
+
+def test_gaps_are_those_of_the_samples(found):
+    [row] = [
+        row for row in found["twolayer-rates"] if (row["capacity"], row["longest"], row["documents"]) == (3, 64, 64)
+    ]
+    rng = generator(1, "twolayer-rates", 0.3, 3, 20, 64, 64)
+    gaps = Signs(3, 0.3, 0.1).worst_gaps(np.full(20, 64), ASKED.repetitions, rng)
+    assert row["gap"] == pytest.approx(gaps.mean())
+    assert row["exceeded"] == sorted(gaps)[95]
+    assert row["exceeded_low"] <= row["exceeded"] <= row["exceeded_high"]
+    assert sum(gap > row["exceeded"] for gap in gaps) <= ASKED.delta * len(gaps)
+
+
+def test_the_interval_of_a_quantile_covers_it():
+    rng, covered = np.random.default_rng(0), 0
+    for _ in range(1000):
+        interval = rates.quantile(rng.random(400), 0.95)
+        covered += interval.low <= 0.95 <= interval.high
+    assert covered / 1000 == pytest.approx(0.95, abs=0.03)
+
+
+def test_plans_are_those_of_the_two_bounds(found):
+    for capacity in (1, 3):
+        plans = {row["plan"]: row for row in found["twolayer-rate-plans"] if row["capacity"] == capacity}
+        assert [plan for plan in plans if "documents" in plan] == ["2 documents", "4 documents"]
+        assert plans["2 documents"]["queries"] == 120
+        for bound, name in (("bound", "corrected"), ("printed", "printed")):
+            assert plans[name][bound] <= min(row[bound] for row in plans.values()) * (1 + 1e-3)
+
+
+def test_lists_longer_than_the_budget_are_refused():
+    with pytest.raises(ConfigurationError, match="tried: expected at most half the budget 20, found 16"):
+        RatesSettings.parse({"budgets": [20], "tried": [2, 16]})

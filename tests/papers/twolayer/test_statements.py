@@ -1,0 +1,128 @@
+"""Are definitions, plans and averages of losses compared with the right numbers?"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline_lib.papers.twolayer import loss_averages
+from pipeline_lib.papers.twolayer.loss_averages import LOSSES
+from pipeline_lib.papers.twolayer.statements import experiment as statements
+from pipeline_lib.papers.twolayer.statements.experiment import StatementsSettings
+from pipeline_lib.theory import pair_losses, two_layer
+from pipeline_lib.theory import two_layer_rademacher as rademacher
+from tests import readings
+from tests.papers.jobs import Given, tables
+
+STATEMENTS: dict[str, Any] = {
+    "draws": 500,
+    "radius": 1.0,
+    "matrices": 3,
+    "budgets": [10, 1000],
+    "vc_dimensions": [2, 20],
+    "deltas": [0.2, 0.01],
+    "c1": [1.0],
+}
+
+
+def test_the_best_plan_is_refuted_with_all_documents_in_the_average(monkeypatch, tmp_path):
+    asked = StatementsSettings.parse(STATEMENTS)
+
+    def status(folder):
+        made = tables([*statements.plans(asked), *statements.uneven_plans(asked, 3)])
+        return readings.judged("twolayer-budget", made, STATEMENTS, tmp_path / folder).status
+
+    assert status("right") == "verified"
+    wrong = lambda complexity, m: float(np.mean([complexity(int(k)) for k in m]))  # noqa: E731
+    monkeypatch.setattr(two_layer, "_average", wrong)
+    assert status("wrong") == "refuted"
+
+
+def test_statements():
+    asked = StatementsSettings.parse(STATEMENTS)
+    rows = list(statements.measure(Given(asked, 3)))
+    made = tables(rows)
+    apart = readings.values("twolayer-def3", "standard_errors_apart", made)
+    assert (len(apart), max(apart) < 4) == (6, True)
+    differences = readings.values("twolayer-eq6", "largest_difference", made)
+    assert (len(differences), max(differences) < 1e-12) == (5, True)
+    differences = readings.values("twolayer-budget", "relative_difference", made)
+    assert (len(differences), max(differences) < 1e-5) == (2 * 2 * 2 + 2, True)
+    assert min(row["difference_of_start"] for row in made["twolayer-uneven-plans"]) > 0.1
+    for row in made["twolayer-plans"]:
+        assert row["queries_of_programme"] == pytest.approx(max(1.0, (row["budget"] / 18) ** 0.25), rel=1e-4)
+    assert rows == list(statements.measure(Given(asked, 3)))
+    small = asked.model_copy(update={"budgets": (10,)})
+    assert [row.queries for row in statements.uneven_plans(small, 3)] == [5, 5]  # two documents each
+
+
+def test_misread_definitions_have_one_sign_per_query_or_one_weight():
+    pairs = rademacher.Pairs(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
+    wrong = statements.misread(pairs)
+    both = {name: rademacher.exactly(d, np.full(len(d), 2.0 / len(d)), 1.0) for name, d in wrong.items()}
+    # Weights are 1/2, 1/2 and 1: E |a (1/2 + 1) + b 4|, and 2/3 E |a + 2 b + 4 c|.
+    assert both == {"signs_of_queries": pytest.approx(4.0), "equal_weights": pytest.approx(2 / 3 * 4.0)}
+
+
+def test_capacities_and_confidences_are_compared_with_the_next():
+    plans = [
+        {"budget": 10, "vc_dimension": v, "delta": delta, "c1": 1.0, "queries_by_search": 1000.0 / v - 10.0 * delta}
+        | {"queries": 1.0, "queries_of_programme": 2.0}
+        for v in (2, 5, 20)
+        for delta in (0.2, 0.05, 0.01)
+    ]
+    trials = readings.trials("twolayer-capacity", {"twolayer-plans": plans})
+    assert [(trial.setting["V"], trial.setting["delta"]) for trial in trials] == [
+        (v, delta) for v in ("2, 5", "5, 20") for delta in ("0.05, 0.2", "0.01, 0.05")
+    ]
+    assert {name: value for name, value in trials[0].values.items() if name.startswith("queries_at")} == {
+        "queries_at_smaller_capacity": 499.5,
+        "queries_at_larger_capacity": 199.5,
+        "queries_at_higher_confidence": 499.5,
+        "queries_at_lower_confidence": 498.0,
+    }
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_averages_of_losses_are_suprema_over_rankers(name):
+    loss, d, radius = pair_losses.get(name), np.array([0.7, -1.0, 0.2]), 2.0
+    rankers = np.linspace(-radius, radius, 20_001)
+    losses = np.array([loss.of_difference(-w * d) for w in rankers])
+    for centre, average in ((0.0, "plain"), (loss.at_zero, "centred")):
+        total = sum(np.abs((losses - centre) @ np.array(signs)).max() for signs in itertools.product((-1, 1), repeat=3))
+        assert 2 / 3 * loss_averages.average(loss, d, np.ones(3), radius, centre) == pytest.approx(
+            2 / 3 * total / 8, rel=1e-3
+        ), average
+
+
+def test_averages_of_hinges_are_exact():
+    # A sum of hinges is linear between their kinks, at which w d = 1: no grid of rankers is needed.
+    d, radius = [0.3, 0.9, 0.4], 5.0
+    total = 0.0
+    for signs in itertools.product((-1, 1), repeat=3):
+        ends = [-radius, radius, *(1 / one for one in d)]
+        total += max(abs(sum(s * max(0.0, 1 - w * one) for s, one in zip(signs, d, strict=True))) for w in ends)
+    found = loss_averages.average(pair_losses.get("hinge"), np.array(d), np.ones(3), radius, 0.0)
+    assert found == pytest.approx(total / 8)
+
+
+def test_remarks_hold_every_loss_at_every_bound_on_the_scores():
+    rows = list(statements.remarks(StatementsSettings.parse({"score_bounds": [0.1, 2.0], "draws": 200}), 1))
+    assert len(rows) == 3 * (4 + 1) * 2
+    for row in rows:
+        assert row.steps_below == {2.0: 0, 0.1: 1}[row.score_bound]
+        assert row.average - 4 * row.average_error <= row.contracted * (1 + 1e-9)
+        assert row.without_constant < row.with_half_the_constant < row.contracted
+        assert row.average - 4 * row.average_error <= row.largest * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_ascent_comes_to_the_exact_average(name):
+    loss, d, rng = pair_losses.get(name), np.array([0.7, -1.0, 0.2, 0.5, -0.1]), np.random.default_rng(0)
+    for centre in (0.0, loss.at_zero):
+        exact = 2 / 5 * loss_averages.average(loss, d, np.ones(5), 2.0, centre)
+        found = loss_averages.ascended(loss, d[:, None], 2.0, centre, 2000, rng)
+        assert abs(found.estimate - exact) < 4 * found.standard_error + 0.005 * exact

@@ -1,0 +1,447 @@
+"""A wrong configuration gives every problem with the key and the nearest right name, before any work."""
+
+from __future__ import annotations
+
+import copy
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pipeline_lib import cli
+from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.study import configuration, study_settings
+
+ROOT = Path(__file__).parents[2]
+FOLDS = {"letor-sim": 5, "MQ2008": 5, "Istella-S": 1}
+
+
+def check(config: dict[str, Any]) -> configuration.Study:
+    return configuration.check(config, FOLDS)
+
+
+DEFAULT = check({}).config
+NAMES = [model["name"] for model in DEFAULT["models"]]
+SQUARED, LISTNET = NAMES.index("squared"), NAMES.index("listnet")
+RANKNET_OPTIONS = f"models/{NAMES.index('ranknet')}/options"
+
+
+def changed(path: str, value: Any) -> dict[str, Any]:
+    config = copy.deepcopy(DEFAULT)
+    place, keys = config, path.split("/")
+    for key in keys[:-1]:
+        place = place[int(key)] if isinstance(place, list) else place[key]
+    last: Any = int(keys[-1]) if isinstance(place, list) else keys[-1]
+    place[last] = value
+    return config
+
+
+def test_the_default_configuration_is_sound() -> None:
+    study = check(DEFAULT)
+    assert study.name == "default"
+    assert study.folds("letor-sim") == [1, 2, 3, 4, 5]
+    assert [*study.model_names("letor-sim"), *study.untrained] == [model["name"] for model in DEFAULT["models"]]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("experiments/slm", {}, "experiments: unknown key 'slm'; did you mean 'slam'?"),
+        ("experiments/slam/nothing", 1, "experiments.slam: unknown key 'nothing'"),
+        ("dataset", [], "unknown key 'dataset'; did you mean 'datasets'?"),
+        ("erm/l_2", 1, "erm: unknown key 'l_2'; did you mean 'l2'?"),
+        (
+            f"models/{SQUARED}/surogate",
+            "listnet",
+            f"models[{SQUARED}] (squared): unknown key 'surogate', no setting of 'erm'; did you mean 'surrogate'?",
+        ),
+        (f"models/{LISTNET}/surrogate", "lisnet", "unknown surrogate 'lisnet'; did you mean 'listnet'?"),
+        (f"models/{LISTNET}/algorithm", "emr", "unknown algorithm 'emr'; did you mean 'erm'?"),
+        ("datasets", ["mq2008"], "unknown data set 'mq2008'; did you mean 'MQ2008'?"),
+        ("evaluation/measures/0", "ndgc@10", "unknown measure 'ndgc@10'; did you mean 'ndcg@10'?"),
+        ("evaluation/headline", "p@3", "evaluation.headline: expected one of evaluation.measures, found 'p@3'"),
+        ("evaluation/compared", ["p@3"], "evaluation.compared: expected one of evaluation.measures, found 'p@3'"),
+        ("erm/selection", "mean_ndcg", "erm.selection: unknown measure 'mean_ndcg'"),
+        ("folds", [6], "letor-sim has the folds 1 to 5, none of which is in"),
+        ("models/1/name", "random", "the name 'random' is given 2 times"),
+        ("models/0/surrogate", "listnet", "the algorithm 'random' takes no surrogate"),
+        ("models/0/tol", 0.1, "models[0] (random): unknown key 'tol', no setting of 'random'; "),
+        ("erm/tol", "1e-6", "write a point, such as 1.0e-6"),
+        ("seed", -1, "seed: expected a number >= 0, found -1"),
+        (
+            "study",
+            "My Study",
+            "study: expected lower-case letters, digits and single hyphens between them, found 'My Study'",
+        ),
+        (f"models/{SQUARED}/l2", {"letor-sim": [1.0]}, "l2.letor-sim: expected one value for each fold (5), found 1"),
+        (
+            "evaluation/measures/0",
+            "ndcg@03",
+            "evaluation.measures[0]: unknown measure 'ndcg@03'; did you mean 'ndcg@3'?",
+        ),
+        ("erm/tol", float("nan"), "erm.tol: expected a finite number, found nan"),
+        ("ogd/step/1", float("inf"), "ogd.step[1]: expected a finite number, found inf"),
+        ("letor_sim/population", {"noise": float("nan")}, "letor_sim.population.noise: expected a finite number"),
+        ("seed", 1.0, "seed: expected a whole number, found 1.0 (write 1)"),
+        ("experiments/topk/regret/seeds", 5.0, "experiments.topk.regret.seeds: expected a whole number, found 5.0"),
+        (
+            "models/0/name",
+            "random\n",
+            r"models[0].name: expected lower-case letters, digits and single hyphens between them, found 'random\n'",
+        ),
+        (
+            "study",
+            "default\n",
+            r"study: expected lower-case letters, digits and single hyphens between them, found 'default\n'",
+        ),
+        (
+            "models/0/title",
+            "two\nlines",
+            r"models[0].title: expected one line of text without control characters, found",
+        ),
+        ("models/0/title", "\x1b[2J", "models[0].title: expected one line of text without control characters"),
+        ("mirrors", ["/data\n"], "mirrors[0]: expected one line of text without control characters"),
+        (f"models/{LISTNET}/options", {"k": 3}, f"models[{LISTNET}].options: unknown option of surrogate listnet 'k'"),
+        (RANKNET_OPTIONS, {"normalization": "mean"}, "'normalization'; did you mean 'normalisation'?"),
+        (RANKNET_OPTIONS, {"normalisation": "meen"}, "found 'meen'; did you mean 'mean'?"),
+        (
+            f"models/{NAMES.index('ranksvm')}/options",
+            {"margin": -1.0},
+            ".options: surrogate ranksvm: margin: expected a finite number > 0, found -1.0",
+        ),
+        (
+            "experiments/lists/grid/losses/0/options",
+            {"sigma": 1.0},
+            "experiments.lists.grid.losses[0].options: unknown option of surrogate listnet 'sigma'",
+        ),
+        ("experiments/lists/real/losses/0/surrogate", "lisnet", "unknown surrogate 'lisnet'; did you mean 'listnet'?"),
+        (f"models/{SQUARED}/l2", {"MQ2008": [1.0] * 5}, "l2: expected values for letor-sim"),
+    ],
+)
+def test_a_wrong_key_or_value_is_named(path: str, value: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=re.escape(message)):
+        check(changed(path, value))
+
+
+def test_a_missing_key_is_named() -> None:
+    config = copy.deepcopy(DEFAULT)
+    del config["models"][SQUARED]["algorithm"]
+    with pytest.raises(ConfigurationError, match=rf"models\[{SQUARED}\]: expected the key 'algorithm', found name"):
+        check(config)
+
+
+def test_a_key_that_is_missing_has_its_default() -> None:
+    config = copy.deepcopy(DEFAULT)
+    del config["erm"]["tol"], config["statistics"], config["experiments"]["slam"]
+    assert check(config).config == check(DEFAULT).config
+    assert check({}).config == check(DEFAULT).config
+
+
+def numbers(value: Any, path: str = "") -> Iterator[tuple[str, float]]:
+    """Every number of a configuration with its place."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from numbers(inner, f"{path}/{key}")
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from numbers(inner, f"{path}/{index}")
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield path.removeprefix("/"), value
+
+
+def test_a_number_written_as_text_is_refused_everywhere() -> None:
+    for path, number in numbers(DEFAULT):
+        if "/population" in path:
+            continue  # These are checked when the population is made.
+        place = re.sub(r"/(\d+)", r"[\1]", path).replace("/", ".")
+        section, _, key = place.partition(".")
+        # What a model overrides is named after the model.
+        where = rf"{re.escape(section)} \(.*\): {re.escape(key)}" if section.startswith("models") else re.escape(place)
+        with pytest.raises(ConfigurationError, match=f"  - {where}: expected .*, found '{number}' "):
+            check(changed(path, str(number)))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("folds", "al", "folds: expected 'all' or a list, found 'al'"),
+        ("folds", [1, "two"], "folds[1]: expected a whole number, found 'two'"),
+        ("folds", [1, 1], "folds: expected different values, found [1, 1]"),
+        ("erm/features", "row", "erm.features: expected 'standardised' or 'raw' or a mapping, found 'row'"),
+        ("erm/features", {"componets": 3}, "erm.features: unknown key 'componets'; did you mean 'components'?"),
+        ("perceptron/step", -1.0, "perceptron.step: expected 'theory' or a number > 0, found -1.0"),
+    ],
+)
+def test_a_wrong_alternative_is_one_problem_at_one_place(path: str, value: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        check(changed(path, value))
+    [_, line] = str(caught.value).splitlines()
+    assert line == f"  - {message}"
+
+
+def test_the_page_of_settings_is_that_of_the_classes(tmp_path: Path) -> None:
+    written = tmp_path / "settings.md"
+    cli.main(["default-configuration", "--page", str(written)])
+    assert written.read_text() == (ROOT / "docs" / "settings.md").read_text(), "run `make config`"
+
+
+def test_what_the_page_of_settings_shows_is_a_configuration_and_changes_nothing() -> None:
+    shown = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "settings.md").read_text(), re.DOTALL)
+    found: dict[str, Any] = {}
+    for part in map(yaml.safe_load, shown):
+        found |= {"experiments": {**found["experiments"], **part["experiments"]}} if found.keys() & part else part
+    assert check(found).config == DEFAULT
+
+
+def test_the_file_for_people_to_edit_states_the_defaults() -> None:
+    assert check(yaml.safe_load((ROOT / "config.yaml").read_text())).config == DEFAULT
+
+
+@pytest.mark.parametrize("name", ["slam-ndcg@k", "slam-ndcg@10", "slam-ndcg@3"])
+def test_a_cut_off_can_be_part_of_the_name_of_a_surrogate(name: str) -> None:
+    config = copy.deepcopy(DEFAULT)
+    config["models"][LISTNET]["surrogate"] = name
+    assert check(config).models[LISTNET].surrogate == name
+
+
+@pytest.mark.parametrize("name", ["slam-ndcg@0", "slam-ndcg@03", "slam-ndcg@ten", "slam-ndgc@10", "listnet@10"])
+def test_a_wrong_cut_off_is_refused(name: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"unknown surrogate '{name}'"):
+        check(changed(f"models/{LISTNET}/surrogate", name))
+
+
+def test_erm_without_a_surrogate_lists_them() -> None:
+    config = copy.deepcopy(DEFAULT)
+    del config["models"][SQUARED]["surrogate"]
+    with pytest.raises(ConfigurationError, match="erm needs the key 'surrogate': one of kl, listmle"):
+        check(config)
+
+
+def test_all_problems_are_listed_at_once() -> None:
+    config = changed("datasets", ["mq2008"])
+    config["folds"] = [9]
+    config["models"][LISTNET]["surrogate"] = "lisnet"
+    with pytest.raises(ConfigurationError) as caught:
+        check(config)
+    assert len(str(caught.value).splitlines()) == 3
+
+
+FURTHER = {
+    "experiments": {"slm": {}},
+    "erm": {"tol": "1e-6"},
+    "datasets": [7, "mq2008", "letor-sim", {"name": "mine", "files": ["nowhere.txt"]}],
+    "papers": [1, "slamm"],
+    "folds": [9],
+    "models": [
+        {"name": 5, "algorithm": "random"},
+        {"name": "own", "algorithm": "emr"},
+        {"name": "pairs", "algorithm": "erm", "surrogate": "lisnet", "datasets": ["mine", "Istela-S"]},
+    ],
+    "evaluation": {"measures": ["ndgc@10"], "headline": "p@3", "compared": 3},
+}
+FOUND = (
+    "experiments: unknown key 'slm'",
+    "erm.tol: ",
+    "datasets[0]: ",
+    "datasets[1]: unknown data set 'mq2008'",
+    "datasets[3].files: expected a file, found no 'nowhere.txt'",
+    "papers[0]: ",
+    "papers[1]: unknown paper 'slamm'",
+    "models[0].name: ",
+    "models[1] (own): unknown algorithm 'emr'",
+    "models[2] (pairs): unknown data set 'Istela-S'",
+    "models[2].surrogate: unknown surrogate 'lisnet'",
+    "evaluation.measures[0]: unknown measure 'ndgc@10'",
+    "evaluation.headline: expected one of evaluation.measures, found 'p@3'",
+    "evaluation.compared: ",
+)
+
+
+def problems_of(config: dict[str, Any]) -> list[str]:
+    with pytest.raises(ConfigurationError) as caught:
+        check(config)
+    return [line.removeprefix("  - ") for line in str(caught.value).splitlines()[1:]]
+
+
+def test_unknown_names_are_listed_beside_wrong_types_and_nothing_follows_from_what_cannot_be_read() -> None:
+    found = problems_of(FURTHER)
+    assert len(found) == len(FOUND), found
+    for problem in FOUND:
+        assert [text for text in found if text.startswith(problem)], (problem, found)
+
+
+def test_every_problem_that_is_alone_in_a_section_is_listed_with_those_of_others() -> None:
+    # Which folds and data sets there are is said by the data sets themselves, not all of which can be read.
+    alone = [
+        problem for key in FURTHER if key not in ("folds", "models") for problem in problems_of({key: FURTHER[key]})
+    ]
+    assert set(problems_of(FURTHER)) >= set(alone)
+
+
+@pytest.mark.parametrize("key", ["mirrors", "letor_sim", "models"])
+def test_values_that_contain_themselves_or_multiply_are_one_line_at_once(key: str) -> None:
+    itself: list[Any] = []
+    itself.append(itself)
+    bomb: Any = "x"
+    for _ in range(12):
+        bomb = {f"k{k}": bomb for k in range(9)}
+    for content in (itself, bomb):
+        began = time.process_time()
+        with pytest.raises(ConfigurationError, match=r"^[^\n]{,300}$"):
+            check({key: content})
+        assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("study", "a" * 300, "study: expected at most 100 characters, found 'aaa"),
+        ("models/0/name", "a" * 101, "models[0].name: expected at most 100 characters"),
+        ("datasets", [{"name": "a" * 101, "files": "config.yaml"}], "datasets[0].name: expected at most 100 charac"),
+        ("experiments/twolayer/gaps/slices", 100_000, "experiments.twolayer.gaps.slices: expected a number <= 1000"),
+        ("experiments/twolayer/tradeoff/slices", 100_000, "slices: expected a number <= 1000"),
+        ("experiments/topk/regret/slices", 100_000, "slices: expected a number <= 1000"),
+        ("experiments/slam/risk/parts", 100_000, "parts: expected a number <= 1000"),
+    ],
+)
+def test_what_no_run_could_plan_or_store_is_refused(path: str, value: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
+        check(changed(path, value))
+    assert len(str(caught.value)) < 500
+
+
+def test_an_error_says_where_the_configuration_is_from() -> None:
+    for config in ({"sed": 1}, {"mirrors": [[[["/x"] * 101] * 101] * 101]}):
+        with pytest.raises(ConfigurationError, match=r"^mine\.yaml: "):
+            configuration.check(config, FOLDS, "mine.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seed: 1\nerm:\n  tol: 0.1\n  tol: 0.2\n", ", line 4: .*the key 'tol' is given twice"),
+        ('{\n\t"seed": 1,\n\t"seed": 2}', ", line 3: .*the key 'seed' is given twice"),
+        ("seed: 1\ntitle: !!python/name:os.system\n", ", line 2: .*python/name:os.system"),
+        ("__use_yte__: true\nstudy: ?1 + 1\n", ": the key '__use_yte__' "),
+        ("mirrors: &a [*a]\n", ": .*expected at most 100,000 values, and 100 in each other"),
+        ("a: [\n", ", line 2: "),
+        ("title: 2024-13-45\n", ": .*month must be in 1..12"),
+        ("1: 2\n", ", line 1: .*expected text as a key, found 1"),
+    ],
+)
+def test_a_file_that_is_not_what_it_looks_like_is_refused_with_its_line(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match=f"^{re.escape(str(path))}{message}") as caught:
+        configuration.check_file(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_look_like_what_they_are_pass(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    for text in ("", '{\n\t"seed": 1\n}', "a: &a {x: 1}\nb: {<<: *a, x: 2}\n", (ROOT / "config.yaml").read_text()):
+        path.write_text(text)
+        configuration.check_file(path)
+    for study in (ROOT / "workflow/studies").glob("*.yaml"):
+        configuration.check_file(study)
+
+
+def test_settings_of_a_job_merge_defaults_and_overrides() -> None:
+    config = changed(f"models/{SQUARED}/features", "raw")
+    settings = check(config).settings(config["models"][SQUARED]["name"], "letor-sim", 1)
+    assert settings["features"] == "raw"
+    assert settings["tol"] == DEFAULT["erm"]["tol"]
+    assert list(settings) == sorted(settings)
+
+
+def test_published_values_per_fold_become_the_fold_s_value() -> None:
+    config = changed(f"models/{SQUARED}/l2", {"letor-sim": [1.0, 2.0, 3.0, 4.0, 5.0]})
+    assert check(config).settings(config["models"][SQUARED]["name"], "letor-sim", 4)["l2"] == [4.0]
+
+
+def test_a_model_can_be_restricted_to_data_sets() -> None:
+    config = changed(f"models/{SQUARED}/datasets", ["MQ2008"])
+    config["datasets"] = ["letor-sim", "MQ2008"]
+    study = check(config)
+    restricted = config["models"][SQUARED]["name"]
+    assert restricted in study.model_names("MQ2008")
+    assert restricted not in study.model_names("letor-sim")
+
+
+def test_folds_can_be_chosen() -> None:
+    config = changed("folds", [2, 1])
+    config["datasets"] = ["letor-sim", "Istella-S"]
+    study = check(config)
+    assert (study.folds("letor-sim"), study.folds("Istella-S")) == ([1, 2], [1])
+
+
+KNOWN = ("ndcg", "ndcg@1", "ndcg@10", "map", "err", "p@10", "letor4_ndcg@7", "letor4_mean_ndcg")
+UNKNOWN = (
+    "p",
+    "map@3",
+    "ndcg@0",
+    "ndcg@03",
+    "ndcg@\u0663",
+    "ndcg@3\n",
+    "map\n",
+    "ndcg@x",
+    "ap",
+    "letor4_mean_ndcg@3",
+    "err@2",
+    "",
+    "@3",
+)
+
+
+@pytest.mark.parametrize("name", [*KNOWN, *UNKNOWN])
+def test_the_configuration_knows_the_same_measures_as_the_library(name: str) -> None:
+    from pipeline_lib import metrics
+
+    known = changed("erm/selection", name)
+    try:
+        metrics.per_query([name], [0.0], [1], [0, 1], y_max=1)
+    except ConfigurationError:
+        with pytest.raises(ConfigurationError, match=r"erm\.selection: "):
+            check(known)
+    else:
+        check(known)
+
+
+def test_models_of_the_default_study_go_by_their_names() -> None:
+    own = {"name": "mine", "algorithm": "rankboost", "rounds": 7}
+    study = configuration.check({"models": ["listnet", own]}, {"letor-sim": 5})
+    default = configuration.check({}, {"letor-sim": 5})
+    assert [model.name for model in study.models] == ["listnet", "mine"]
+    assert study.model("listnet") == default.model("listnet")
+    assert configuration.check(study.config, {"letor-sim": 5}).config == study.config
+    with pytest.raises(ConfigurationError, match=r"models\[1\]: .*'listnett'.*'listnet'"):
+        configuration.check({"models": ["ranksvm", "listnett"]}, {"letor-sim": 5})
+
+
+def test_a_study_lists_what_it_sets_otherwise_than_the_default_and_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "clicks.txt"
+    file.write_text("1 qid:1 1:0.5\n")
+    assert study_settings.changes(check({}).config) == []
+    given = {
+        "study": "mine",
+        "seed": 7,
+        "models": ["listnet", {"name": "mine", "algorithm": "random"}],
+        "datasets": [{"name": "clicks", "files": [str(file)]}],
+        "experiments": {"lists": {"averages": {"draws": 60}}},
+    }
+    found = {one.setting: one for one in study_settings.changes(check(given).config)}
+    assert list(found) == ["seed", "datasets", "models", "experiments.lists.averages.draws"]
+    assert found["datasets"].value == ["clicks"]
+    assert found["models"].value == ["listnet", "mine"]
+    drawn = found["experiments.lists.averages.draws"]
+    assert (drawn.default, drawn.value) == (
+        study_settings.study_settings().parse({}).experiments.lists.averages.draws,
+        60,
+    )
+    assert drawn.description

@@ -1,0 +1,97 @@
+"""The description of a results folder: complete, consistent, and true of the files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline_lib.sources import catalog
+from pipeline_lib.study import run_crate
+from pipeline_lib.study.snakemake_internals import FinishedJob
+
+
+@pytest.fixture
+def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, dict[str, dict[str, Any]]]:
+    """A results folder with a model, a table made from it and a file outside; its entities by identifier."""
+    monkeypatch.chdir(tmp_path)
+    texts = {
+        "data/documents.parquet": "documents",
+        "results/mine/models/fold 1.json": "model",
+        "results/mine/tables/summary.parquet": "table",
+        "results/mine/logs/train.log": "",
+        "results/mine/configuration.yaml": "seed: 1",
+        "Snakefile": "rule all: ...",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    model, table = "results/mine/models/fold 1.json", "results/mine/tables/summary.parquet"
+    jobs = [
+        FinishedJob(
+            "train", "train it", ("data/documents.parquet",), (model,), "results/mine/logs/train.log", 0.0, 2.0
+        ),
+        FinishedJob("summarise", "sum it up", (model,), (table,), "", 2.0, 3.0),
+    ]
+    folder = Path("results/mine")
+    run_crate.write(folder, "My study", jobs, [catalog.load()["letor-sim"]], [("Snakefile", "Snakefile")])
+    graph = json.loads((folder / run_crate.METADATA).read_text())["@graph"]
+    return tmp_path / folder, {entity["@id"]: entity for entity in graph}
+
+
+def references(value: Any) -> list[str]:
+    """All identifiers to which a value refers."""
+    if isinstance(value, dict):
+        return [value["@id"]] if value.keys() == {"@id"} else [r for one in value.values() for r in references(one)]
+    return [r for one in value for r in references(one)] if isinstance(value, list) else []
+
+
+def test_every_reference_is_described(described: tuple[Path, dict[str, dict[str, Any]]]) -> None:
+    _, entities = described
+    known = {*entities, "https://w3id.org/ro/crate/1.1"}
+    for entity in entities.values():
+        for key, value in entity.items():
+            assert set(references(value)) <= known, (entity["@id"], key)
+
+
+def test_every_file_is_listed_with_its_digest(described: tuple[Path, dict[str, dict[str, Any]]]) -> None:
+    folder, entities = described
+    listed = {part["@id"] for part in entities["./"]["hasPart"]}
+    files = {path.relative_to(folder).as_posix().replace(" ", "%20"): path for path in folder.rglob("*")}
+    files = {name: path for name, path in files.items() if path.is_file() and name != run_crate.METADATA}
+    assert listed == set(files)
+    for name, path in files.items():
+        assert entities[name]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+        assert entities[name]["contentSize"] == str(path.stat().st_size)
+
+
+def test_a_table_is_traced_to_the_data(described: tuple[Path, dict[str, dict[str, Any]]]) -> None:
+    _, entities = described
+    jobs = [one for one in entities.values() if one["@type"] == "CreateAction" and one["@id"] != "#run"]
+    made_by = {result["@id"]: job for job in jobs for result in _list(job["result"])}
+    table = made_by["tables/summary.parquet"]
+    assert (table["startTime"], table["endTime"]) == ("1970-01-01T00:00:02+00:00", "1970-01-01T00:00:03+00:00")
+    assert table["description"] == "sum it up"
+    [model] = references(_list(table["object"]))
+    [documents] = references(_list(made_by[model]["object"]))
+    assert entities[documents]["sha256"] == hashlib.sha256(b"documents").hexdigest()
+    assert references(made_by[model]["subjectOf"]) == ["logs/train.log"]
+
+
+def test_every_job_belongs_to_a_step_of_the_workflow(described: tuple[Path, dict[str, dict[str, Any]]]) -> None:
+    _, entities = described
+    workflow = entities[entities["./"]["mainEntity"]["@id"]]
+    assert workflow["@id"] == "code/Snakefile"
+    steps = {step: references(entities[step]["workExample"]) for step in references(_list(workflow["step"]))}
+    controls = [one for one in entities.values() if one["@type"] == "ControlAction"]
+    assert len(controls) == 2
+    for control in controls:
+        [step], [action] = references(control["instrument"]), references(control["object"])
+        assert references(entities[action]["instrument"]) == steps[step]
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

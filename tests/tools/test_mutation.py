@@ -1,0 +1,105 @@
+"""Which errors does the mutation campaign make, and does it tell what tests notice from what they do not?"""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tools import affected
+from tools.mutation.__main__ import Trial, draw
+from tools.mutation.operators import mutants
+
+SOURCE = textwrap.dedent(
+    '''
+    """A minus B."""
+    __all__ = ["f"] * 1
+
+    @cached(size=1)
+    def f(a: Array[2], é: int = 0, *, flag: bool) -> Array[3]:
+        """1 + 1."""
+        if TYPE_CHECKING:
+            a = 1
+        _log.info("%s", a + 1)
+        if not flag and a < 0:
+            raise ValueError(f"{a + 1}" + "-" * 3)
+        return zip((é) * a[i], np.sqrt(a)[:], strict=True)
+    '''
+)
+
+
+def edited(line: str) -> set[str]:
+    """What the mutants make of the line of the source that begins so."""
+    number = next(n for n, text in enumerate(SOURCE.splitlines(), 1) if text.lstrip().startswith(line))
+    found = [one for one in mutants("made.py", SOURCE) if one.line == number]
+    return {one.applied(SOURCE).splitlines()[number - 1].strip() for one in found}
+
+
+def test_what_computes_nothing_is_left_alone():
+    lines = {one.line for one in mutants("made.py", SOURCE)}
+    assert {SOURCE.splitlines()[line - 1].split()[0] for line in lines} == {"def", "if", "return"}
+    assert edited("def f") == {
+        "def f(a: Array[2], é: int = 1, *, flag: bool) -> Array[3]:",
+    }
+
+
+def test_every_token_that_computes_is_changed():
+    assert edited("if not flag") == {
+        "if flag and a < 0:",
+        "if not flag or a < 0:",
+        "if not flag and a <= 0:",
+        "if not flag and a > 0:",
+        "if not flag and a < 1:",
+        "if not (not flag and a < 0):",
+    }
+    assert edited("return") == {
+        "return zip((é) / a[i], np.sqrt(a)[:], strict=True)",
+        "return zip((é) , np.sqrt(a)[:], strict=True)",
+        "return zip( a[i], np.sqrt(a)[:], strict=True)",
+        "return zip((é) * a[i - 1], np.sqrt(a)[:], strict=True)",
+        "return zip((é) * a[i + 1], np.sqrt(a)[:], strict=True)",
+        "return zip((é) * a[i], (a)[:], strict=True)",
+    }
+
+
+def test_a_mutant_of_another_text_is_refused():
+    one = mutants("made.py", SOURCE)[0]
+    with pytest.raises(ValueError, match="found another text"):
+        one.applied(SOURCE.replace("0", "1"))
+
+
+def test_a_larger_number_of_mutants_begins_with_the_same_ones():
+    few, more = draw(3, 8), draw(3, 20)
+    assert few == more[:8]
+    assert len({one.place for one in more}) == 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("module", "text", "before", "after", "outcome"),
+    [
+        (
+            "theory/list_bounds.py",
+            "return deviation + loss_bound * math.sqrt(math.log(1.0 / delta) / (2.0 * n))",
+            "+",
+            "-",
+            "killed",
+        ),
+        ("surrogates/pointwise.py", "difference = s[i] - target[i]", "-", "+", "killed"),
+        ("surrogates/vector_exp.py", "k = shifted - ROUND", "-", "+", "killed"),
+        (
+            "surrogates/pair_sweeps.py",
+            "if top <= PASSES_UP_TO:",
+            "top <= PASSES_UP_TO",
+            "not (top <= PASSES_UP_TO)",
+            "survived",
+        ),
+    ],
+)
+def test_an_error_is_noticed_where_it_is_read(module, text, before, after, outcome, tmp_path: Path) -> None:
+    """In code that is interpreted, was compiled, must be compiled; and one that only makes sorting slower is not."""
+    path = f"{affected.PACKAGE}/{module}"
+    found = mutants(path, (affected.ROOT / path).read_text(encoding="utf-8"))
+    [mutant] = [one for one in found if (one.text, one.before, one.after) == (text, before, after)]
+    assert Trial(tmp_path, 90.0).of(mutant)[0] == outcome
