@@ -47,7 +47,7 @@ rule all:
 
 
 onsuccess:
-    from pipeline_lib.reporting import site
+    from pipeline_lib.report import site
 
     run.conclude(workflow, ROOT, STUDY, DATA, site.heading(STUDY.name, STUDY.papers, STUDY.config["title"]))
 

@@ -14,7 +14,7 @@ sys.path[:0] = [str(FOLDER.parent), str(FOLDER)]
 
 import registers  # noqa: E402  (found through the line above)
 
-from pipeline_lib.reporting.formulas import mathml  # noqa: E402
+from pipeline_lib.report.formulas import mathml  # noqa: E402
 
 project = "The theory of learning to rank"
 extensions = [

@@ -17,7 +17,7 @@ import pytest
 
 from pipeline_lib import cli, learners, papers, surrogates
 from pipeline_lib.claims import errata, ledger
-from pipeline_lib.reporting import site
+from pipeline_lib.report import site
 from pipeline_lib.sources import catalog
 
 ROOT = Path(__file__).parents[1]
@@ -35,7 +35,7 @@ import json
 from pipeline_lib import learners, papers, surrogates
 from pipeline_lib.claims import errata
 from pipeline_lib.claims import ledger
-from pipeline_lib.reporting import site
+from pipeline_lib.report import site
 from pipeline_lib.sources import catalog
 print(json.dumps({
     "data sets": sorted(catalog.load()),

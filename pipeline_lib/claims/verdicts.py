@@ -8,6 +8,7 @@ from statistics import NormalDist
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, Strict, model_validator
+from scipy.special import stdtrit
 
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.claims.words import Status, plain, setting_words
@@ -156,8 +157,6 @@ def _widening(intervals: int, freedom: float | None) -> float:
     if freedom is None:
         wide, narrow = (NormalDist().inv_cdf(1 - tail) for tail in tails)
     else:
-        from scipy.special import stdtrit
-
         wide, narrow = (float(stdtrit(freedom, 1 - tail)) for tail in tails)
     return wide / narrow
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import ConfigurationError
@@ -161,8 +162,6 @@ def _places(values: np.ndarray, n: int) -> np.ndarray:
 
 
 def _draw(path: Path, queries: np.ndarray, totals: np.ndarray, best: float, documents: int) -> None:
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(7.2, 3.4), layout="constrained")
     axis = figure.subplots()
     axis.loglog(queries, totals, color="#0072b2")

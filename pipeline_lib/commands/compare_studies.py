@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-from pipeline_lib.reporting import comparison_page
-from pipeline_lib.reporting.comparison import Comparison, compare
+from pipeline_lib.report import comparison_page
+from pipeline_lib.report.comparison import Comparison, compare
 
 SHOWN = 40
 """Lines of each kind that are printed; a page has all of them."""

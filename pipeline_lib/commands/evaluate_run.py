@@ -10,6 +10,7 @@ from typing import Annotated
 
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pipeline_lib import metrics, ranking, statistics
@@ -163,8 +164,6 @@ def _rankings(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _of_table(path: Path) -> Iterator[tuple[str, list[str]]]:
-    import pyarrow.parquet as pq
-
     columns, met = ["qid", "document", "score"], set()
     with storage.checked(path, required=False) as source, storage.parquet_of_others(path):
         file = pq.ParquetFile(source)

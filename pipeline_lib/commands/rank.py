@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
+import pyarrow as pa
 
 from pipeline_lib import learners
 from pipeline_lib.core import progress, storage
@@ -83,8 +84,6 @@ def _qrels(path: Path) -> Iterator[Write]:
 
 @contextmanager
 def _table(path: Path) -> Iterator[Write]:
-    import pyarrow as pa
-
     columns = {"qid": pa.string(), "document": pa.string(), "rank": pa.int32(), "score": pa.float64()}
     schema = pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns.items()])
     with storage.parquet_writer(path, schema, compression="zstd") as writer:

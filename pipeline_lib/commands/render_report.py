@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from pipeline_lib.core import storage
-from pipeline_lib.reporting import site
+from pipeline_lib.report import site
 from pipeline_lib.study import provenance
 
 
@@ -22,4 +22,4 @@ def run(
     storage.write_json(results / "provenance.json", provenance.collect())
     site.render(results, report, claims=claims, papers=papers)
     shown = [path for path in (claims, results / "configuration.yaml") if path.is_file()]
-    storage.write_digests(report / site.DIGESTS, [*site.files(report), *shown])
+    storage.write_digests(report / storage.DIGESTS, [*site.files(report), *shown])

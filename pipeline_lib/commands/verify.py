@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DamagedFileError, PipelineError
-from pipeline_lib.reporting.site import DIGESTS
+from pipeline_lib.core.storage import DIGESTS
 from pipeline_lib.sources import catalog, manifest, raw_files
 from pipeline_lib.study import run_lock
 from pipeline_lib.study.run_crate import METADATA

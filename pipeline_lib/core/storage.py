@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+DIGESTS = "files.json"  # beside a report: the digest of each of its files
 KEY = "sha256"
 PARQUET_KEY = b"pipeline_lib.sha256"
 BLOCK = 1 << 18

@@ -4,7 +4,7 @@ A paper is a folder of this package, found by its file ``paper.toml``:
 
     paper.toml      title, authors, year, its place in the order of the report, and the order of its topics
     sections.yaml   its statements section by section, with their claims (pipeline_lib/claims/coverage.py)
-    page.md         its page of the report, a template (pipeline_lib/reporting/page.py)
+    page.md         its page of the report, a template (pipeline_lib/report/page.py)
     errata.yaml     what in it is wrong or loose, and what holds (pipeline_lib/claims/errata.py)
     findings.md     what the front page of the report says of it, a template as well
     page.py         functions that the templates use, FUNCTIONS = {name: function}; seldom needed

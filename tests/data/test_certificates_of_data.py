@@ -16,7 +16,7 @@ from pipeline_lib.commands import evaluate_model, summarise_results
 from pipeline_lib.core import storage
 from pipeline_lib.data.ranking_data import Standardisation
 from pipeline_lib.learners.models import LinearModel, ThresholdModel
-from pipeline_lib.reporting import certificate_blocks
+from pipeline_lib.report import certificate_blocks
 from pipeline_lib.sources import folds, letor, query_stream
 from pipeline_lib.theory import certificates, held_out, ranker_facts
 from pipeline_lib.theory.constants import constants

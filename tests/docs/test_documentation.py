@@ -15,7 +15,7 @@ from pipeline_lib.study.study_settings import study_settings
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-# The blocks of these pages need files about them; tests/reporting/test_claims_page_of_docs.py runs those of claims.md,
+# The blocks of these pages need files about them; tests/report/test_claims_page_of_docs.py runs those of claims.md,
 # and tests/workflow/test_adding.py the others.
 ELSEWHERE = ("claims.md", "adding-*.md")
 PAGES = sorted(

@@ -13,7 +13,7 @@ import pytest
 
 from pipeline_lib import cli, papers
 from pipeline_lib.papers.witnesses import Between, Instance, Relation, Witness, exp, log2, root
-from pipeline_lib.reporting import blocks
+from pipeline_lib.report import blocks
 
 ROOT = Path(__file__).parents[2]
 ERRATA = ROOT / "docs" / "errata.md"

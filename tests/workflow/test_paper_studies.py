@@ -13,9 +13,9 @@ import pytest
 from pipeline_lib import papers
 from pipeline_lib.claims import judged, ledger
 from pipeline_lib.claims.words import STATUSES, Status
-from pipeline_lib.reporting.blocks import Prose, walk
-from pipeline_lib.reporting.page import PaperPages
-from pipeline_lib.reporting.results import ResultsFolder
+from pipeline_lib.report.blocks import Prose, walk
+from pipeline_lib.report.page import PaperPages
+from pipeline_lib.report.results import ResultsFolder
 from tests import readings
 from tests.small_settings import SETTINGS
 

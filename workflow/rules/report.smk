@@ -1,7 +1,7 @@
 # From per-query values to tables, judged claims and one page.
 PUBLISHED = sorted(map(of_project, (ROOT / "workflow/published").glob("*.csv")))
 LEDGER = sorted(of_project(path) for paper in papers.every() for path in (*paper.ledger, paper.folder / "paper.toml"))
-TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/reporting/templates").glob("*")))
+TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/report/templates").glob("*")))
 TERMS = [of_project(path) for path in (ROOT / "docs/glossary.md",) if path.exists()]
 PAGES = sorted(of_project(path) for paper in STUDY.papers for path in papers.page_files(paper))
 # The classes of the models' surrogates, which the settings of models name.

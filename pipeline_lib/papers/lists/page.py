@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from pipeline_lib.reporting.queries import Rows
+from pipeline_lib.report.queries import Rows
 
 POWERS = (
     ("lists-m-free", "gap_exponent_in_m", "gap against m, ListNet and SmoothDCG (title)", 0.0),

@@ -6,9 +6,9 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 
-from pipeline_lib.reporting.declared_figures import Curves
-from pipeline_lib.reporting.figures import Band
-from pipeline_lib.reporting.queries import Rows
+from pipeline_lib.report.declared_figures import Curves
+from pipeline_lib.report.figures import Band
+from pipeline_lib.report.queries import Rows
 
 
 def on_curves(curves: Rows, places: Rows, height: str, marked: Mapping[str, str]) -> Curves:

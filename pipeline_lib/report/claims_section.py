@@ -1,0 +1,110 @@
+"""How is a claim shown: its statement and verdict, how it could have failed, and, folded, its rule and evidence?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pipeline_lib.claims import errata
+from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
+from pipeline_lib.claims.severity import Plant, Severity
+from pipeline_lib.claims.words import STATUSES, Status, plain, setting_words, shown_value, spoken
+from pipeline_lib.report.blocks import Section
+from pipeline_lib.report.markdown import prose
+from pipeline_lib.report.study import count
+
+SIGNS: dict[Status, str] = {
+    "refuted": "✗",
+    "deviates": "≈",
+    "verified": "✓",
+    "answered": "!",
+    "consistent": "~",
+    "not-run": "○",
+}
+"""The sign of every status, for readers who cannot tell its colour, in the order of the report."""
+
+
+def linked(claim: str, status: Status) -> str:
+    """A link to a claim after the sign of its status, as running text."""
+    return f"{SIGNS[status]}\u00a0[{claim}](#claim-{claim})"
+
+
+TRIALS_SHOWN = 10
+"""Trials a claim lists on the page, the deciding ones first; claims.json holds all."""
+
+
+@dataclass(frozen=True)
+class ClaimList:
+    """Claims that stand together, each with its verdict."""
+
+    claims: tuple[JudgedClaim, ...]
+    block: ClassVar[str] = "claims"
+    shown: ClassVar[int] = TRIALS_SHOWN
+
+    @staticmethod
+    def trials(claim: JudgedClaim) -> list[tuple[str, str, str, str]]:
+        """Setting, values, status and table of the trials shown, the deciding ones first."""
+        found = sorted(claim.trials, key=lambda trial: STATUSES.index(trial.status))[:TRIALS_SHOWN]
+        return [
+            (
+                setting_words(trial) or "the one trial",
+                "; ".join(f"{spoken(name)} {shown_value(value)}" for name, value in trial.values.items()),
+                trial.status,
+                trial.table,
+            )
+            for trial in found
+        ]
+
+    @staticmethod
+    def errata(claim: JudgedClaim) -> list[tuple[str, str]]:
+        """The errata on which the judgement depends: letter and address."""
+        return [(letter, errata.address(letter)) for letter in errata.of_claims().get(claim.id, ())]
+
+    @staticmethod
+    def tested(found: Severity) -> str:
+        """In one line, how severe the test was: deciding trials, slack, planted statements."""
+        words = [f"decided by {found.informative} of {count(found.trials, 'trial')}"]
+        words += filter(None, [found.sharper])
+        for holds, noun, outcome in ((False, "planted error", "caught"), (True, "planted control", "passed")):
+            alike = [plant.caught for plant in found.planted if plant.holds is holds]
+            words += [f"{sum(alike)} of {count(len(alike), noun)} {outcome}"] if alike else []
+        return "; ".join(words)
+
+    @staticmethod
+    def figures(found: Severity) -> list[tuple[str, str]]:
+        """What the evidence excludes and resolves, each with its name."""
+        figures = [("Excluded", excluded(found))] if found.excludes else []
+        return figures + ([("Resolution", _resolved(found))] if any(found.resolution.values()) else [])
+
+    @staticmethod
+    def outcome(plant: Plant) -> str:
+        """What became of a planted statement."""
+        if plant.problem:
+            return f"could not be tried ({plant.problem})"
+        if plant.holds:
+            return "passes, as it should" if plant.caught else "does not pass, as it should"
+        return "caught" if plant.caught else "not caught"
+
+
+def further(judged: JudgedStudy, paper: str, shown: Sequence[str]) -> Section | None:
+    """The claims of a paper that its story does not show, such as those whose experiment was not run."""
+    claims = [claim for claim in judged.claims if claim.paper == paper and claim.id not in shown]
+    claims.sort(key=lambda claim: STATUSES.index(claim.status))
+    if not claims:
+        return None
+    words = "These claims belong to parts of the paper of which this study has no results."
+    return Section(f"further-{paper}", "Further claims", (prose(words), ClaimList(tuple(claims))))
+
+
+def _resolved(severity: Severity) -> str:
+    """The smallest differences that could have been seen."""
+    parts = (f"{spoken(name)} {plain(size)}" for name, size in severity.resolution.items() if size)
+    return f"the smallest difference that every trial could have seen: {', '.join(parts)}"
+
+
+def excluded(severity: Severity) -> str:
+    """Exponents that the intervals of all trials exclude."""
+    return "; ".join(
+        f"{spoken(name)} below {plain(low)} and above {plain(high)}" for name, (low, high) in severity.excludes.items()
+    )

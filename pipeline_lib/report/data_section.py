@@ -1,0 +1,98 @@
+"""Which data sets were studied, what is known of each, and which were not available?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pipeline_lib.core.markup import listed
+from pipeline_lib.report.figures import Figure, data_plot
+from pipeline_lib.report.results import Row
+from pipeline_lib.report.study import SUMMARY, Study
+from pipeline_lib.report.tables import Cell
+
+
+def given(study: Study) -> dict[str, Any]:
+    """What the template of the table of all data sets shows."""
+    return {"study": study, "described": list(map(_described, study.data)), "absent": SUMMARY}
+
+
+def _described(entry: Row) -> Row:
+    lengths = [entry["documents_per_query"][key] for key in ("min", "median", "max")]
+    return {
+        **entry,
+        "documents_per_query": Cell(" / ".join(f"{length:,g}" for length in lengths), raw=" ".join(map(repr, lengths))),
+        "without": entry["queries_without_relevant"],
+        "expected": _catalogue_words(entry),
+    }
+
+
+def _catalogue_words(entry: Row) -> str:
+    expected = entry["expected"]
+    if _changed(entry):
+        return "changed after it was obtained"
+    if not expected:
+        return "not in it" if _own(entry) else "no figures to compare"
+    about = sorted(map(str, expected.get("approximate") or ()))
+    wrong = sorted(key for key, value in expected.items() if key not in about and _differs(entry.get(key), value))
+    if wrong:
+        return f"differs in {listed(wrong)}"
+    return f"as expected ({listed(about)} known only roughly)" if about else "as expected"
+
+
+def _differs(found: Any, expected: Any) -> bool:
+    """Whether a figure of the data contradicts the catalogue; what either does not know contradicts nothing."""
+    return found is not None and expected is not None and found != expected
+
+
+def about(entry: Row) -> dict[str, Any]:
+    """What the template of one data set shows of it: its labels and lengths as a figure, its files with digests."""
+    return {
+        "known": [(key.capitalize(), str(entry[key])) for key in ("title", "licence", "citation") if entry[key]],
+        "remarks": [*entry.get("removed", []), *entry.get("notes", [])],
+        "figure": _figure(entry),
+        "parts": [_part(part) for part in entry["parts"] or ()],
+        "own": _own(entry),
+        "changed": _changed(entry),
+    }
+
+
+def _part(part: Row) -> Row:
+    found = "as in the catalogue" if part.get("verified") else "as first recorded; not in the catalogue"
+    return {
+        **part,
+        "part": part["name"],
+        "verified": "not as in the catalogue: changed after it was obtained" if part.get("before") else found,
+        "sha256": _digest(part["sha256"]),
+        "before": _digest(part.get("before") or part["sha256"]),
+    }
+
+
+def _own(entry: Row) -> bool:
+    """Whether a data set is one of the configuration, which names its files."""
+    return any("file" in part for part in entry["parts"] or ())
+
+
+def _changed(entry: Row) -> bool:
+    """Whether a file was changed after it was obtained."""
+    return any(part.get("before") for part in entry["parts"] or ())
+
+
+def _digest(sha256: str | None) -> Cell | None:
+    return Cell(f"{sha256[:16]}…", raw=sha256) if sha256 else None
+
+
+def _figure(entry: Row) -> Figure:
+    histogram: Mapping[str, Any] = entry.get("document_counts_histogram") or {"edges": [], "counts": []}
+    labels = {str(label): int(count) for label, count in entry["labels"].items()}
+    shares = ", ".join(f"label {label}: {count:,}" for label, count in labels.items())
+    lengths = entry["documents_per_query"]
+    return Figure(
+        name=f"data-{entry['dataset']}",
+        title=f"Labels and list lengths of {entry['dataset']}",
+        caption=f"{entry['dataset']}: labels of the documents (left) and number of documents per query (right)",
+        source=f"data/{entry['dataset']}.json",
+        description=f"Documents by label: {shares}. Documents per query: from {lengths['min']:g} to "
+        f"{lengths['max']:g}, median {lengths['median']:g}.",
+        draw=lambda: data_plot(labels, histogram["edges"], histogram["counts"]),
+    )

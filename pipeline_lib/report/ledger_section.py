@@ -1,0 +1,147 @@
+"""How is the ledger shown: as a picture with a cell for every claim, by status, and by severity?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from pipeline_lib.claims import errata
+from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
+from pipeline_lib.claims.severity import SLACK, Severity
+from pipeline_lib.claims.words import STATUSES, Status, plain, rounded_down
+from pipeline_lib.report.blocks import Block, Subsection
+from pipeline_lib.report.claims_section import excluded
+from pipeline_lib.report.markdown import prose
+from pipeline_lib.report.results import Row
+from pipeline_lib.report.tables import Cell, whole
+
+CONTRADICTED: tuple[Status, ...] = ("refuted", "deviates")
+"""The statuses of claims that fail as they are stated."""
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """One paper of the picture, with its claims by status and within a status by severity."""
+
+    paper: str
+    title: str
+    claims: tuple[JudgedClaim, ...]
+
+    @classmethod
+    def of(cls, judged: JudgedStudy, paper: str) -> LedgerRow:
+        """The row of one paper."""
+        claims = [claim for claim in judged.claims if claim.paper == paper]
+        claims.sort(key=lambda claim: (STATUSES.index(claim.status), claim.severity.order if claim.severity else ()))
+        return cls(paper, judged.papers[paper].title, tuple(claims))
+
+    def counts(self) -> list[tuple[str, int]]:
+        """How many claims have which status, without those that none has."""
+        numbers = ((status, sum(claim.status == status for claim in self.claims)) for status in STATUSES)
+        return [(status.replace("-", " "), number) for status, number in numbers if number]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The ledger as a picture: a row for every paper, and in it a cell for every claim, which links to the claim."""
+
+    rows: tuple[LedgerRow, ...]
+    block: ClassVar[str] = "ledger"
+
+    @staticmethod
+    def words(claim: JudgedClaim) -> str:
+        """What a cell says of its claim where it is pointed at, or read aloud."""
+        tested, found = "", claim.severity
+        if found is not None:
+            tested = f"; {found.informative} of {found.trials} trials informative"
+            tested += "" if found.slack_factor is None else f", slack {rounded_down(found.slack_factor)}"
+        return f"{claim.id} ({claim.where}): {claim.status.replace('-', ' ')}{tested}"
+
+
+def picture(judged: JudgedStudy, papers: Sequence[str]) -> Subsection | None:
+    """The picture of the claims of some papers, and what its cells are; None where there is no claim."""
+    rows = tuple(LedgerRow.of(judged, name) for name in shown(judged, papers))
+    if not rows:
+        return None
+    words = (
+        "Every cell is a claim and leads to its verdict with the evidence. Within a status, the claims that were "
+        "tested most severely come first; [the ledger](#claims) says what the statuses mean."
+    )
+    any_judged = any(claim.severity is not None for row in rows for claim in row.claims)
+    told = prose(words) if any_judged else prose("No claim was judged in this study.", "missing")
+    return Subsection("picture", "Every claim at a glance", (told, Picture(rows)))
+
+
+def summary(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any]:
+    """How many claims of the papers have which status, and which papers the study leaves out, with how many claims."""
+    every = LedgerRow("", "", tuple(claim for claim in judged.claims if claim.paper in papers))
+    others = [claim.paper for claim in judged.claims if claim.paper not in papers]
+    return {
+        "claims": len(every.claims),
+        "claiming": len(shown(judged, papers)),
+        "statuses": [f"{number} {status}" for status, number in every.counts()],
+        "left_out": [name for name in judged.papers if name in others],
+        "not_judged": len(others),
+    }
+
+
+def outcomes(judged: JudgedStudy, paper: str) -> list[Block]:
+    """What came out for one paper: its row of the picture, and links to the contradicted claims and to the errata."""
+    if paper not in shown(judged, [paper]):
+        return []
+    row = LedgerRow.of(judged, paper)
+    contradicted = {
+        status: [f"[{claim.where}](#claim-{claim.id})" for claim in row.claims if claim.status == status]
+        for status in CONTRADICTED
+    }
+    words = [f"{status.capitalize()}: {', '.join(links)}." for status, links in contradicted.items() if links]
+    if letters := [f"[{one.letter}](#{errata.address(one.letter)})" for one in errata.load() if paper in one.where]:
+        words.append(f"[Errata](#errata): {', '.join(letters)}.")
+    return [Subsection(f"claims-{paper}", "What came out", (Picture((row,)), *map(prose, words)))]
+
+
+def given(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any] | None:
+    """What the template shows: the claims by status and paper, and all that were judged by severity; None without any.
+
+    Within a status, the most severely tested claims come first.
+    """
+    if not (about := shown(judged, papers)):
+        return None
+    found = judged.counts()
+    counted: list[dict[str, Any]] = [
+        {"paper": paper.title, **found[name], "all": sum(found[name].values())} for name, paper in about.items()
+    ]
+    if len(counted) > 1:
+        sums = {key: sum(row[key] for row in counted) for key in (*STATUSES, "all")}
+        total = {key: replace(whole(number), strong=True) for key, number in sums.items()}
+        counted.append({"paper": Cell("All papers", "all", strong=True), **total})
+    severe = [
+        (claim, claim.severity) for claim in judged.claims if claim.paper in papers and claim.severity is not None
+    ]
+    severe.sort(key=lambda pair: (STATUSES.index(pair[0].status), pair[1].order))
+    return {
+        "slack": plain(SLACK),
+        "statuses": STATUSES,
+        "counted": counted,
+        "judged": [_severity(*pair) for pair in severe],
+    }
+
+
+def shown(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, JudgedPaper]:
+    """The papers of the study that claim something."""
+    claiming = {claim.paper for claim in judged.claims}
+    return {name: paper for name, paper in judged.papers.items() if name in papers and name in claiming}
+
+
+def _severity(claim: JudgedClaim, severity: Severity) -> Row:
+    factor = severity.slack_factor
+    return {
+        "status": claim.status.replace("-", " "),
+        "claim": Cell(f"[{claim.id}](#claim-{claim.id})", raw=claim.id, running=True),
+        "informative": severity.informative,
+        "trials": severity.trials,
+        "slack_factor": None if factor is None else Cell(rounded_down(factor), factor),
+        "excluded": excluded(severity),
+        "caught": len(severity.planted) - len(severity.missed),
+        "planted": len(severity.planted),
+    }

@@ -1,0 +1,126 @@
+"""Where does a table of a study come from: which experiment made it, with which settings, and what shows it?
+
+Every caption of the report links to the part that answers this for its tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, ClassVar
+
+import yaml
+
+from pipeline_lib import papers
+from pipeline_lib.claims.judged import JudgedClaim
+from pipeline_lib.core.markup import listed
+from pipeline_lib.experiment import pattern_of
+from pipeline_lib.report.blocks import Block, walk
+from pipeline_lib.report.claims_section import ClaimList
+from pipeline_lib.report.figures import Figure
+from pipeline_lib.report.results import ResultsFolder
+from pipeline_lib.report.study import TABLES
+from pipeline_lib.report.tables import Table
+
+Shown = Table | Figure | JudgedClaim
+PART = "made-by"
+"""What the addresses of these parts of the report begin with."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What makes tables of the study: its address in the report, its name, its files as patterns, its settings."""
+
+    id: str
+    title: str
+    files: tuple[str, ...]
+    says: str
+    settings: Mapping[str, Any]
+    jobs: tuple[str, ...] = ()
+
+    @property
+    def written(self) -> str:
+        """The settings as they stand in a configuration."""
+        return yaml.safe_dump(
+            dict(self.settings), sort_keys=False, width=88, default_flow_style=None, allow_unicode=True
+        )
+
+
+@dataclass(frozen=True)
+class Uses:
+    """The files of one origin, and the tables, figures and claims that are read from each; ``place`` is its address."""
+
+    place: str
+    files: Mapping[str, Sequence[Shown]]
+    block: ClassVar[str] = "uses"
+
+
+def parts(
+    results: ResultsFolder, chosen: Sequence[str], shown: Iterable[Block]
+) -> list[tuple[Origin, Uses, list[float]]]:
+    """Every origin of something that is shown, with what is read from it and the seconds that its jobs took.
+
+    Origins are the learners, the data sets, the claims, and each experiment; ``chosen`` are the papers of the study.
+    """
+    known = [*_of_all(results), *_of_experiments(results, chosen)]
+    of_origin: dict[str, dict[str, list[Shown]]] = {}
+    for one, file in _read(walk(shown)):
+        origin = next((one for one in known if any(re.search(pattern, file) for pattern in one.files)), None)
+        if origin is not None:
+            of_origin.setdefault(origin.id, {}).setdefault(file, []).append(one)
+    jobs = results.benchmarks()
+    return [
+        (
+            origin,
+            Uses(origin.id, dict(sorted(of_origin[origin.id].items()))),
+            [job.seconds for job in jobs if job.name.partition("/")[0] in origin.jobs],
+        )
+        for origin in known
+        if origin.id in of_origin
+    ]
+
+
+def _read(blocks: Iterable[Block]) -> Iterator[tuple[Shown, str]]:
+    """Tables, figures and claims, each with every file that it is read from."""
+    for block in blocks:
+        if isinstance(block, Table | Figure):
+            yield from ((block, file) for file in block.source.split(", "))
+        elif isinstance(block, ClaimList):
+            yield from ((claim, file) for claim in block.claims for file in claim.tables)
+
+
+def _of_all(results: ResultsFolder) -> Iterator[Origin]:
+    """What every study has: learners, data sets and claims."""
+    yield Origin(
+        f"{PART}-learners",
+        "Learners",
+        tuple(f"^{re.escape(file)}$" for file in TABLES),
+        "What was trained, evaluated and compared on the data sets, with the settings of the study.",
+        {name: value for name, value in results.configured.items() if name != "experiments"},
+        ("train_model", "train_fold", "evaluate_model", "summarise_results", "compare_models"),
+    )
+    words = "are described in `data/catalog.yaml` or in the configuration; the study obtains and converts them."
+    yield Origin(f"{PART}-data", "Data sets", (r"^data/",), f"Data sets {words}", {}, ("describe_data",))
+    words = (
+        "Every claim is judged by the rule in `pipeline_lib/papers/PAPER/claims.yaml` on the tables that it names, and "
+        "`sections.yaml` lists its place in the paper; [the ledger](#claims) says what the statuses mean."
+    )
+    files = (r"^claims\.json$", r"/(claims|sections)\.yaml$")
+    yield Origin(f"{PART}-claims", "Claims", files, words, {}, ("judge_claims",))
+
+
+def _of_experiments(results: ResultsFolder, chosen: Sequence[str]) -> Iterator[Origin]:
+    configured = results.configured.get("experiments", {})
+    for paper in chosen:
+        for name, declared in papers.experiments(paper).items():
+            module = PurePosixPath(papers.module_of(paper, name).replace(".", "/"))
+            yield Origin(
+                f"{PART}-{paper}-{name.replace('_', '-')}",
+                f"Experiment `{name}` of `{paper}`",
+                tuple(pattern_of(table) for table in declared.tables),
+                f"Declared in `{module}.py`, with the steps {listed([f'`{step.name}`' for step in declared.steps])}.",
+                {"seed": results.configured.get("seed"), **configured.get(paper, {}).get(name, {})},
+                tuple(f"{paper}_{step.name}" for step in declared.steps),
+            )

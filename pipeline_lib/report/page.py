@@ -1,0 +1,235 @@
+r"""How does a template become a section of the report?
+
+``pipeline_lib/papers/<paper>/page.md``, a paper's page, is a Jinja template in Markdown: prose with numbers in it. It
+may include parts, ``{% include "page/regret.md" %}``, and it can use
+
+    has("topk-regret")                      whether the study has this table
+    matching("lists-real-*")                the names of the tables that match a pattern
+    rows("topk-regret", surrogate="kl")     its rows (pipeline_lib.report.queries)
+    {% set last | sql %}                    the answer to a query, by name
+      SELECT ... FROM "topk-regret"
+    {% endset %}
+    claim("topk-thm41").status              what the evidence says of a claim
+    claims("topk-thm41", "topk-thm42")      shows claims with their verdicts; every claim stands on its page once
+    trials("topk-thm41", "regret_exponent")  rows of its trials that have these values: settings and values; x_low
+                                            and x_high are the ends of the interval of x, or x itself
+    setting("topk", "figure")               a value of the configuration
+    model_title("erm-listnet")              what a model of the study is called
+    measure_title("ndcg@10")                what a measure is called
+    table(...), col(...)                    a table (pipeline_lib.report.declared_tables)
+    lines(...), panels(...), heat(...), against(...), curves(...), power(...), thinned(...)
+                                            figures (pipeline_lib.report.declared_figures)
+    waterfall(...), chains(...), largest_chains(...), chain_summary(...), chain_steps(...)
+                                            from measurements to bounds (pipeline_lib.report.waterfalls)
+    count(3, "query", "queries"), duration(90)
+                                            a number with its noun, a time in words
+    definitions(pairs), listing(text)       terms with their meanings, text as it stands
+
+and the filters ``number``, ``short`` (three significant digits), ``whole``, ``percent``, ``listed``, ``code`` and
+``called`` (the words for a value, from a mapping); ``at_least`` and ``at_most`` round a limit down and up. What a
+template inserts is text, never markup, unless the filter ``markdown`` says that it is. A shape that cannot be declared
+is a function of the paper's ``page.py``, which hands it in: ``FUNCTIONS = {"ladder": ladder}``. What the front page
+says of the paper, a few findings with their decisive figures, is ``findings.md``: a template of the same kind, without
+a heading. The sections that every report has are templates as well, in ``report/templates``, to which the modules of
+their names hand what they show; there, a table may also be made of mappings, with its source by name.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError, TemplateSyntaxError, pass_context
+from markupsafe import Markup
+
+from pipeline_lib import papers
+from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
+from pipeline_lib.claims.trials import Trial
+from pipeline_lib.core.errors import DataError, hint
+from pipeline_lib.core.markup import listed
+from pipeline_lib.report import declared_figures, declared_tables, markdown, waterfalls
+from pipeline_lib.report.blocks import Block, Definitions, Listing, Section
+from pipeline_lib.report.claims_section import ClaimList
+from pipeline_lib.report.queries import Rows, Tables
+from pipeline_lib.report.results import ResultsFolder
+from pipeline_lib.report.study import count, duration, measure_title
+from pipeline_lib.report.tables import number, short, whole
+from pipeline_lib.statistics import Interval
+
+TEMPLATES = Path(__file__).parent / "templates"
+FILTERS: Mapping[str, Callable[..., str]] = {
+    "number": lambda value, digits=4, signed=False: number(value, digits, signed=signed).text,
+    "short": short,
+    "whole": lambda value: whole(round(value)).text,
+    "percent": lambda value, digits=0: declared_tables.shown_as(value, "percent", digits).text,
+    "at_least": lambda value, digits=None, form=None: _rounded(value, digits, form, ROUND_FLOOR),
+    "at_most": lambda value, digits=None, form=None: _rounded(value, digits, form, ROUND_CEILING),
+    "called": lambda value, names: str(names.get(value, value)),
+    "code": lambda words: _code(words),
+    "listed": lambda values: listed([str(value) for value in values]),
+}
+
+
+OF_ALL: Mapping[str, Any] = {
+    "measure_title": measure_title,
+    "table": declared_tables.table,
+    "col": declared_tables.col,
+    "curves": declared_figures.curves,
+    "power": declared_figures.power,
+    "thinned": declared_figures.thinned,
+    "lines": declared_figures.lines,
+    "panels": declared_figures.lines,
+    "heat": declared_figures.heat,
+    "against": declared_figures.against,
+    "waterfall": waterfalls.waterfall,
+    "chains": waterfalls.chains,
+    "largest_chains": waterfalls.largest,
+    "chain_summary": waterfalls.summary,
+    "chain_steps": waterfalls.steps,
+    "count": count,
+    "duration": duration,
+    "definitions": lambda entries: Definitions(tuple(entries)),
+    "listing": Listing,
+    "max": max,
+    "min": min,
+    "zip": zip,
+}
+"""What a template can use without a study."""
+
+
+class PaperPages:
+    """The templates of all papers and of the report, with the results and judgements of one study.
+
+    All methods raise a :class:`DataError` that names file and line when a template is wrong or needs a table or column
+    that is not there.
+    """
+
+    def __init__(self, results: ResultsFolder, claims: JudgedStudy) -> None:
+        self._functions = _functions(results, claims)
+
+    def story(self, paper: str) -> Section | None:
+        """The section of one paper; None where it has no page, or where nothing of it has run.
+
+        A topic that ``paper.toml`` does not name was added as a folder: its page stands at the end.
+        """
+        return markdown.section(*self._of_paper(paper, "page.md", *papers.get(paper).added("page.md")), paper)
+
+    def findings(self, paper: str) -> list[Block]:
+        """What the front page says of a paper: its template ``findings.md``, which has no heading."""
+        return markdown.blocks(*self._of_paper(paper, "findings.md"))
+
+    def section(self, name: str, place: str, **given: Any) -> Section | None:
+        """A section that every report has, from its template and what that is given; None where it is empty."""
+        return section(name, place, {**self._functions, **given})
+
+    def _of_paper(self, paper: str, name: str, *added: str) -> tuple[str, list[Block]]:
+        folder = papers.get(paper).folder
+        if not (folder / name).is_file():
+            return "", []
+        return _rendered(folder, (name, *added), {**self._functions, **papers.page_functions(paper)})
+
+
+def section(name: str, place: str, given: Mapping[str, Any]) -> Section | None:
+    """A section from one of the report's own templates, at the address ``place``; None where it is empty."""
+    return markdown.section(*_rendered(TEMPLATES, (f"{name}.md",), {**OF_ALL, **given}), place)
+
+
+def _rendered(folder: Path, names: Sequence[str], given: Mapping[str, Any]) -> tuple[str, list[Block]]:
+    """The text of templates, one after the other, and the blocks of their placeholders."""
+    held: list[Block] = []
+    try:
+        texts = [environment(folder).get_template(name).render(given, _held=held) for name in names]
+    except (TemplateError, DataError) as error:
+        raise DataError(f"{_place(error, folder, names[0])}: {error}") from error
+    return "\n\n".join(texts), held
+
+
+@cache
+def environment(folder: Path) -> Environment:
+    """The templates of one folder, each compiled once; what they insert is text, or the placeholder of a block."""
+
+    @pass_context
+    def shown(context: Mapping[str, Any], value: Any) -> Any:
+        if hasattr(type(value), "block"):
+            context["_held"].append(value)
+            return Markup(markdown.placeholder(len(context["_held"]) - 1))
+        return value if isinstance(value, Markup) else Markup(markdown.escaped(str(value)))
+
+    made = Environment(
+        loader=FileSystemLoader(folder),
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.do"],
+        comment_start_string="<!--",  # {#place} is the address of a part
+        comment_end_string="-->",
+    )
+    made.filters |= {**FILTERS, "markdown": Markup, "sql": pass_context(lambda context, query: context["sql"](query))}
+    return made
+
+
+def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
+    tables = Tables(results)
+    by_id = {claim.id: claim for claim in claims.claims}
+    titles = {entry["model"]: entry["title"] for entry in results.models()}
+
+    def claim(name: str) -> JudgedClaim:
+        if name not in by_id:
+            raise DataError(f"unknown claim {name!r}; {hint(name, by_id)}")
+        return by_id[name]
+
+    def trials(name: str, *needed: str) -> Rows:
+        found = (_row(trial) for trial in claim(name).trials if all(value in trial.values for value in needed))
+        return Rows(found, tuple(PurePosixPath(table).stem for table in claim(name).tables))
+
+    return {
+        **OF_ALL,
+        "has": tables.has,
+        "matching": tables.matching,
+        "rows": tables.rows,
+        "sql": tables.sql,
+        "claim": claim,
+        "claims": lambda *names: ClaimList(tuple(claim(name) for name in names)),
+        "trials": trials,
+        "setting": results.setting,
+        "model_title": lambda name: titles.get(name, name),
+    }
+
+
+def _row(trial: Trial) -> dict[str, Any]:
+    """Setting and values of a trial as one row."""
+    row = dict(trial.setting)
+    for name, value in trial.values.items():
+        ends = value if isinstance(value, Interval) else Interval(value, value, value)
+        row |= {name: ends.value, f"{name}_low": ends.low, f"{name}_high": ends.high}
+    return row
+
+
+def _rounded(value: float | None, digits: int | None, form: declared_tables.Form | None, direction: str) -> str:
+    """A number rounded in one direction, to so many decimals (of per cent), or else to three significant digits."""
+    if value is None:
+        return declared_tables.shown_as(None).text
+    exact = Decimal(f"{value:.9g}")  # what arithmetic adds in the last digits is no reason to round
+    if digits is None:
+        last = min(0, exact.adjusted() - 2) if exact.adjusted() < 7 else exact.adjusted() - 2
+    else:
+        last = -digits - (2 if form == "percent" else 0)
+    shown = float(exact.quantize(Decimal(1).scaleb(last), rounding=direction))
+    return declared_tables.shown_as(shown, form, digits).text
+
+
+def _code(words: str) -> str:
+    return Markup(f"`{words}`") if "`" not in words else words
+
+
+def _place(error: Exception, folder: Path, name: str) -> str:
+    """File and line of the template that an error comes from."""
+    if isinstance(error, TemplateSyntaxError):
+        return f"{error.filename or error.name}:{error.lineno}"
+    lines = [one for one in traceback.extract_tb(error.__traceback__) if one.filename.startswith(str(folder))]
+    return f"{lines[-1].filename}:{lines[-1].lineno}" if lines else str(folder / name)

@@ -1,0 +1,185 @@
+"""What did a study measure? The sections of the main page share this index of its tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pipeline_lib.report.results import ResultsFolder, Row
+from pipeline_lib.statistics import smallest_p_value
+
+SUMMARY, MEASURES, COMPARISONS = "tables/summary.parquet", "tables/measures.parquet", "tables/comparisons.parquet"
+TRAINING, PUBLISHED, VALIDATION = "tables/training.parquet", "tables/published.parquet", "tables/validation.parquet"
+CERTIFICATES, WEIGHTS = "tables/certificates.parquet", "tables/weights.parquet"
+TABLES = (SUMMARY, MEASURES, COMPARISONS, TRAINING, PUBLISHED, VALIDATION, CERTIFICATES, WEIGHTS)
+HEADLINES = ("ndcg@10", "letor4_mean_ndcg", "map", "err")
+"""Measures by which learners are compared first when the configuration does not say."""
+SIGNIFICANT = 0.05
+IDEAL = "ideal"
+"""The algorithm of the control that sees the labels: an upper limit, not a competitor."""
+
+
+class Study:
+    """The tables of a study, indexed as the sections use them."""
+
+    def __init__(self, results: ResultsFolder) -> None:
+        self.results = results
+        self.name = results.study
+        self.availability = results.availability()
+        self.data = results.datasets()
+        self.models = {entry["model"]: entry for entry in results.models()}
+        self.summary = results.rows(SUMMARY)
+        self.measures = results.rows(MEASURES)
+        self.comparisons = results.rows(COMPARISONS)
+        self.training = results.rows(TRAINING)
+        self.published = results.rows(PUBLISHED)
+        self.validation = results.rows(VALIDATION)
+        self.certificates = results.rows(CERTIFICATES)
+        self.weights = results.rows(WEIGHTS)
+        self._folds: dict[tuple[str, str, str], list[float]] = {}
+        for row in self.measures:
+            self._folds.setdefault((row["dataset"], row["model"], row["measure"]), []).append(row["value"])
+        self._ranking: dict[tuple[str, str], list[str]] = {}
+        for row in sorted(self.summary, key=lambda row: (-row["mean"], row["model"])):
+            self._ranking.setdefault((row["dataset"], row["measure"]), []).append(row["model"])
+        self._means = {(row["dataset"], row["model"], row["measure"]): row for row in self.summary}
+        self._tests = {
+            (row["dataset"], row["measure"], frozenset((row["model_a"], row["model_b"]))): row
+            for row in self.comparisons
+        }
+
+    def of_one_fold(self, dataset: str) -> bool:
+        """Whether a single fold of a data set was studied, so that nothing is known of how folds differ."""
+        return {row["n_folds"] for row in self.summary if row["dataset"] == dataset} == {1}
+
+    def tested_queries(self, dataset: str) -> int:
+        """Test queries of a data set, all folds together."""
+        return max((row["n_queries"] for row in self.summary if row["dataset"] == dataset), default=0)
+
+    def can_differ(self, dataset: str, measure: str) -> bool:
+        """Whether a difference of this measure can be significant, by the number of queries and of comparisons."""
+        tests = sum((row["dataset"], row["measure"]) == (dataset, measure) for row in self.comparisons)
+        return tests * smallest_p_value(self.tested_queries(dataset)) < SIGNIFICANT
+
+    def datasets(self) -> list[str]:
+        """Data sets with results, in the order of the study."""
+        order = [entry["dataset"] for entry in self.data]
+        measured = dict.fromkeys(row["dataset"] for row in self.summary)
+        return sorted(measured, key=lambda name: (order.index(name) if name in order else len(order), name))
+
+    def model_title(self, model: str) -> str:
+        """A model's title, else its slug."""
+        return str(self.models[model]["title"]) if model in self.models else model
+
+    def untrained(self) -> list[str]:
+        """Models that could not be trained, each with the reason."""
+        left_out = (entry for entry in self.models.values() if entry.get("untrained"))
+        return [f"{entry['title']}: {entry['untrained']}" for entry in left_out]
+
+    def is_control(self, model: str) -> bool:
+        """Whether a model is a control rather than a learner."""
+        return bool(self.models.get(model, {}).get("control", False))
+
+    def measured(self, dataset: str) -> list[str]:
+        """Measures of a data set, in the order of the table."""
+        return list(dict.fromkeys(row["measure"] for row in self.summary if row["dataset"] == dataset))
+
+    def is_ideal(self, model: str) -> bool:
+        """Whether a model is the control that sees the labels."""
+        return bool(self.models.get(model, {}).get("algorithm", model) == IDEAL)
+
+    def headlines(self, dataset: str) -> list[str]:
+        """The one or two measures that speak for a data set: the configuration's, else the first of HEADLINES."""
+        measured = self.measured(dataset)
+        preferred = [self.results.setting("evaluation", "headline")]
+        preferred += self.results.setting("evaluation", "compared") or []
+        headlines = [name for name in dict.fromkeys([*preferred, *HEADLINES]) if name in measured]
+        return (headlines or measured)[:2]
+
+    def unstudied(self) -> list[Row]:
+        """Data sets that the configuration names and of which there is nothing."""
+        known = {entry["dataset"] for entry in self.data} | {row["dataset"] for row in self.summary}
+        return [entry for entry in self.availability if entry["dataset"] not in known]
+
+    def interval(self) -> str:
+        """How the intervals are called, by their level."""
+        level = self.results.setting("statistics", "level")
+        return f"{100 * level:g} % interval" if isinstance(level, float) else "interval"
+
+    def mean(self, dataset: str, model: str, measure: str) -> Row | None:
+        """The row of the summary, if there is one."""
+        return self._means.get((dataset, model, measure))
+
+    def ranked(self, dataset: str, measure: str, *, control: bool) -> list[str]:
+        """Learners (or controls) of a data set, best first."""
+        return [model for model in self._ranking.get((dataset, measure), []) if self.is_control(model) == control]
+
+    def folds(self, dataset: str, model: str, measure: str) -> tuple[float, ...]:
+        """The values of the folds."""
+        return tuple(self._folds.get((dataset, model, measure), ()))
+
+    def best_control(self, dataset: str, measure: str) -> str | None:
+        """The best control that does not see the labels."""
+        controls = [model for model in self.ranked(dataset, measure, control=True) if not self.is_ideal(model)]
+        return controls[0] if controls else None
+
+    def test(self, dataset: str, measure: str, model_a: str, model_b: str) -> Row | None:
+        """The paired comparison of two models, whichever comes first in the table."""
+        return self._tests.get((dataset, measure, frozenset((model_a, model_b))))
+
+
+def measure_title(measure: str) -> str:
+    """A measure's name as it is printed.
+
+    Example
+    -------
+    >>> measure_title("ndcg@10"), measure_title("map"), measure_title("letor4_mean_ndcg")
+    ('NDCG@10', 'MAP', 'LETOR mean NDCG')
+    """
+    if measure.startswith("letor4_"):
+        return f"LETOR {measure_title(measure.removeprefix('letor4_'))}"
+    return "mean NDCG" if measure == "mean_ndcg" else measure.upper()
+
+
+def slug(measure: str) -> str:
+    """A measure's name as part of a file name.
+
+    Example
+    -------
+    >>> slug("letor4_ndcg@10")
+    'letor4-ndcg-at-10'
+    """
+    return measure.replace("@", "-at-").replace("_", "-")
+
+
+def count(number_: int, noun: str, plural: str = "") -> str:
+    """A number with its noun.
+
+    Example
+    -------
+    >>> count(1, "query", "queries"), count(1200, "query", "queries")
+    ('1 query', '1,200 queries')
+    """
+    return f"{number_:,} {noun if number_ == 1 else plural or f'{noun}s'}"
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: whole seconds below two minutes, whole minutes above.
+
+    Example
+    -------
+    >>> duration(1.2), duration(90.0), duration(3599.0)
+    ('1 second', '90 seconds', '60 minutes')
+    """
+    return count(round(seconds), "second") if seconds < 120 else count(round(seconds / 60), "minute")
+
+
+def as_text(value: Any) -> str:
+    """A setting as it is printed.
+
+    Example
+    -------
+    >>> as_text("mean"), as_text([0.1, None])
+    ('mean', '[0.1, null]')
+    """
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

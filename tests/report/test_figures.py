@@ -1,0 +1,84 @@
+"""Are counts labelled plainly, do series differ, do legends fit, and are the files the same again?"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from matplotlib.figure import Figure as Drawing
+
+from pipeline_lib.report.figures import Figure, heat_maps, line_plot, save, style
+
+POINTS = [(1.0, 3.0, 2.0, 4.0), (10.0, 30.0, 20.0, 50.0), (200.0, 7.0, 5.0, 9.0)]
+
+
+@pytest.mark.parametrize(
+    ("places", "labels"),
+    [
+        ((2, 40), {"2", "10", "20"}),
+        ((10, 2000), {"10", "100", "1,000"}),
+        ((0.001, 1.0), {"0.01", "1"}),
+        ((1e-7, 1.0), {"10⁻⁵"}),
+    ],
+)
+def test_counts_are_labelled_plainly(places: tuple[float, float], labels: set[str]) -> None:
+    drawing = line_plot({"": {"a": [(x, 1.0, 1.0, 1.0) for x in places]}}, xlabel="n", ylabel="y", log="x")
+    drawing.draw_without_rendering()
+    axis = drawing.axes[0].xaxis
+    shown = {label.get_text() for which in ("major", "minor") for label in axis.get_ticklabels(which=which)}
+    assert labels <= shown
+
+
+def test_a_heat_map_without_a_gap_is_drawn() -> None:
+    drawing = heat_maps({"hinge": [[0.0, -0.1]]}, ["10"], ["2", "4"], xlabel="m", ylabel="n")
+    assert {text.get_text() for text in drawing.axes[0].texts} == {"0.000".lstrip("0"), "-0.100"}
+
+
+def lines(labels: int = 1) -> Drawing:
+    series = {f"line {i}": [(x, y + i, low + i, high + i) for x, y, low, high in POINTS] for i in range(labels)}
+    return line_plot({"": series}, xlabel="n", ylabel="y", log="xy")
+
+
+def test_no_two_of_many_series_look_alike() -> None:
+    look = [(line.get_color(), line.get_marker(), line.get_markerfacecolor()) for line in lines(14).axes[0].get_lines()]
+    assert len(set(look)) == len(look) == 14
+    assert len({(marker, face == colour) for colour, marker, face in look}) == 14  # in grey as well
+
+
+@pytest.mark.parametrize("count", [1, 3, 9])
+@pytest.mark.parametrize("letters", [3, 20, 40])
+def test_a_legend_fits_into_the_drawing(count: int, letters: int) -> None:
+    series = {f"{i} " + "n" * letters: [(x, y, y, y) for x, y, *_ in POINTS] for i in range(count)}
+    with style():
+        drawing = line_plot({"": series}, xlabel="n", ylabel="y")
+        drawing.draw_without_rendering()
+    box = drawing.legends[0].get_window_extent()
+    assert box.x0 >= 0.0
+    assert box.x1 <= drawing.bbox.x1
+
+
+def test_a_figure_has_all_its_files_without_a_date_and_identifiers_of_its_own(tmp_path: Path) -> None:
+    shown = {}
+    for name, folder in itertools.product(("one", "two"), ("first", "again")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        shown[name] = save(Figure(name, "Title", "Caption", "s", "Words", lines), tmp_path / folder)
+    files = {path.name: path.read_bytes() for path in (tmp_path / "first").iterdir()}
+    assert sorted(files) == sorted(f"{name}.{kind}" for name in ("one", "two") for kind in ("svg", "pdf", "png"))
+    assert files == {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()}
+    assert files["one.pdf"].startswith(b"%PDF")
+    assert b"Date" not in files["one.pdf"]
+    one, two = (set(re.findall(r'\b(?:id|class)="([^"]+)"', text)) for text in shown.values())
+    assert one
+    assert not one & two
+    assert ElementTree.fromstring(files["one.svg"]).get("role") == "img"
+    for text in shown.values():
+        assert {"n", "y", "10", "Title", "line 0"} <= set(re.findall(r"<text [^>]*>([^<]*)</text>", text))
+        ids = set(re.findall(r'\bid="([^"]+)"', text))
+        used = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', text)
+        assert {place for pair in used for place in pair if place} <= ids
+        assert set(re.findall(r'\bclass="([^"]+)"', text)) == set(re.findall(r"\.(k[\w-]+){", text))
+        assert not re.search(r" (?:d|x|y|transform)=\"[^\"]*\.\d{3}", text)
+        assert not re.search(r"#[0-9a-f]{6}", text)  # colours are those of the page

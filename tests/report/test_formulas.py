@@ -1,0 +1,107 @@
+"""Does TeX become MathML that browsers set, wherever a page may hold it, and is broken TeX refused?"""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from xml.etree.ElementTree import fromstring
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline_lib import learners, metrics, surrogates
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.markup import quoted
+from pipeline_lib.report.blocks import inline, mathematics, plain
+from pipeline_lib.report.formulas import mathml
+from pipeline_lib.report.tables import Column, Group, Table, text, to_latex
+
+METHODS = (Path(__file__).parents[2] / "docs/methods.md").read_text(encoding="utf-8")
+FORMULAS = {
+    **{f"surrogate {name}": surrogates.create(name).formula for name in surrogates.NAMES},
+    **{f"learner {name}": learners.get(name).formula for name in learners.NAMES},
+    **{f"measure {name}": metrics.get(name.replace("K", "10")).formula for name in metrics.NAMES},
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_every_formula_is_tex_that_can_be_set(name: str) -> None:
+    tex = FORMULAS[name]
+    assert tex.isascii()
+    for display in (True, False):
+        root = fromstring(mathml(tex, display=display))
+        assert root.tag == "math"
+        assert not any("\\" in (element.text or "") for element in root.iter())
+
+
+@pytest.mark.parametrize("kind", ["surrogate", "learner", "measure"])
+def test_the_documentation_shows_the_same_formulas(kind: str) -> None:
+    section = METHODS.split(f"\n## {kind.capitalize()}s\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `([^`]+)` \| \$`([^|`]+)`\$ \|", section, re.MULTILINE)
+    assert len(rows) == len(re.findall(r"^\| `", section, re.MULTILINE)) > 5
+    assert dict(rows) == {name: FORMULAS[f"{kind} {name}"] for name, _ in rows}
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [
+        r"\frac{a}{", r"\frac{a}", r"x^", r"x^{", "a_b_c", "}", "a & b", r"\summ_i x", r"\begin{cases} a", r"\left( x",
+        r"\sqrt", "", " ", "$x$", r"\bigl\lvert x",
+    ],
+)  # fmt: skip
+def test_broken_tex_is_refused_and_quoted(tex: str) -> None:
+    with pytest.raises(DataError, match=re.escape(repr(tex))):
+        mathml(tex)
+
+
+@pytest.mark.parametrize(
+    ("tex", "tag", "shown"),
+    [
+        (r"\mathbb{1}", "mn", "\N{MATHEMATICAL DOUBLE-STRUCK DIGIT ONE}"),
+        (r"\mathbf{x}", "mi", "\N{MATHEMATICAL BOLD SMALL X}"),
+        (r"\mathbb{R}", "mi", "\N{DOUBLE-STRUCK CAPITAL R}"),
+        (r"\mathrm{NDCG}", "mi", "NDCG"),
+        (r"\lVert", "mo", "\N{DOUBLE VERTICAL LINE}"),
+        (r"\text{a <b> & c}", "mtext", "a <b> & c"),
+    ],
+)
+def test_signs_are_those_that_browsers_know(tex: str, tag: str, shown: str) -> None:
+    found = list(fromstring(mathml(tex)).iter(tag))
+    assert [(element.text or "").replace("\N{NO-BREAK SPACE}", " ") for element in found] == [shown]
+    assert "mathvariant" not in found[0].attrib
+
+
+def test_limits_go_below_where_a_formula_stands_alone() -> None:
+    for tex in (r"\sum_i x_i", r"\max_i x_i"):
+        assert fromstring(mathml(tex, display=True)).find(".//munder") is not None
+
+
+def test_cases_are_two_rows_aligned_to_the_left() -> None:
+    root = fromstring(mathml(r"\begin{cases} 1 & \text{if } x > 0 \\ 0 & \text{otherwise} \end{cases}", display=True))
+    assert len(list(root.iter("mtr"))) == 2
+    assert {cell.get("style") for cell in root.iter("mtd")} == {"text-align: left"}
+
+
+def test_running_text_and_statements_may_hold_tex() -> None:
+    formula = mathml("x_i < 1")
+    assert inline(r"where \(x_i < 1\), see `\(`") == rf"where {formula}, see <code>\(</code>"
+    assert inline(r"[of \(x_i < 1\)](#there)") == f'<a href="#there">of {formula}</a>'
+    assert mathematics(r"\(x_i < 1\) & v_max") == f"{formula} &amp; v<sub>max</sub>"
+    assert plain(r"where \(x_i < 1\)") == "where x_i < 1"
+    table = Table("t", r"Where \(x_i\) & y_i", "t", (Column("a", "A"),), (Group("", ((text("b"),),)),))
+    assert r"Where \(x_i\) \& y\_i" in to_latex(table)
+
+
+@pytest.mark.parametrize("shown", [inline, mathematics])
+def test_broken_tex_in_running_text_is_refused(shown: object) -> None:
+    with pytest.raises(DataError, match="frac"):
+        shown(r"of \(\frac{1}\)")  # type: ignore[operator]
+
+
+@settings(max_examples=300)
+@given(st.text(alphabet="\\()[]`#$_^{}&<x 1"))
+def test_what_somebody_else_chose_is_never_mathematics(words: str) -> None:
+    assert inline(quoted(words)) == html.escape(words)
+    assert inline(rf"{quoted(words)} (\(m\) documents)") == f"{html.escape(words)} ({mathml('m')} documents)"

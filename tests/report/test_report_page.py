@@ -1,0 +1,362 @@
+"""Is the report one self-contained, honest, deterministic page?"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import re
+import shutil
+from pathlib import Path
+
+import html5lib
+import made_study
+import polars as pl
+import pytest
+import yaml
+
+from pipeline_lib import papers
+from pipeline_lib.claims.words import STATUSES
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DamagedFileError, DataError
+from pipeline_lib.papers import FOLDER, Paper
+from pipeline_lib.report import figures, site
+from pipeline_lib.report.results import ResultsFolder
+from pipeline_lib.report.tables import Column
+from tests import readings
+from tests.html_page import Page
+
+UNREAD = r"<style>.*?</style>|<script.*?</script>|<svg\b.*?</svg>|<[^>]+>"
+"""What is in a page besides the words that are read."""
+
+
+@pytest.fixture
+def copy(study: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(study, tmp_path / "results" / "made"))
+
+
+def rendered(results: Path, tmp_path: Path) -> str:
+    """The page without its figures: drawing them takes most of the time."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(figures, "save", lambda figure, folder: "")
+        made_study.report(results, tmp_path / "report")
+    return (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_page_is_well_formed_and_loads_nothing(report: Path) -> None:
+    text = (report / "report.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert page.open == []
+    assert page.loaded == ["data:,"]
+    assert re.findall(r"<script[^>]*>", text) == ['<script type="application/json" id="index">', "<script>"]
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+    assert not re.search(r'(?:src|href)="(?:https?:)?//', text)
+    assert len(page.ids) == len(set(page.ids))
+    assert page.headers_without_scope == 0
+    for link in page.links:
+        assert link[1:] in page.ids if link.startswith("#") else (report / link).is_file(), link
+
+
+def test_the_pages_have_all_places_of_the_single_file_and_load_their_search_only(report: Path) -> None:
+    files = [report / "index.html", *sorted((report / "pages").iterdir())]
+    pages = {file: Page(file.read_text(encoding="utf-8")) for file in files}
+    whole = Page((report / "report.html").read_text(encoding="utf-8"))
+    of_every_page = {"main", "index"}
+    assert sorted(name for page in pages.values() for name in page.ids if name not in of_every_page) == sorted(
+        {*whole.ids} - of_every_page
+    )
+    for file, page in pages.items():
+        assert page.links[0] == "#main"  # over the contents to the text of the same page
+        assert page.headings[0] == "h1"
+        assert all(int(b[1]) <= int(a[1]) + 1 for a, b in itertools.pairwise(page.headings))
+        assert page.open == []
+        loaded = [one for one in page.loaded if one != "data:,"]
+        assert [(file.parent / one).resolve() for one in loaded] == [(report / "search.js").resolve()]
+        assert len(page.ids) == len(set(page.ids))
+
+
+def test_every_page_is_reached_from_the_front_page_and_marks_where_one_is(report: Path) -> None:
+    front = (report / "index.html").read_text(encoding="utf-8")
+    for file in sorted((report / "pages").iterdir()):
+        assert f'href="pages/{file.name}#' in front
+        assert file.read_text(encoding="utf-8").count('aria-current="page"') == 1
+
+
+def test_the_front_page_is_short_and_has_a_cell_for_every_claim(report: Path) -> None:
+    front = (report / "index.html").read_text(encoding="utf-8")
+    words = re.sub(UNREAD, " ", front, flags=re.DOTALL).split()
+    assert len(words) < 1500
+    cells = re.findall(r'<a class="cell (\S+)" href="pages/(\w+)\.html#claim-([\w-]+)"', front)
+    judged = {claim["id"]: claim for claim in json.loads((report / "claims.json").read_text())["claims"]}
+    assert sorted(name for *_, name in cells) == sorted(judged)
+    assert all((status, paper) == (judged[name]["status"], judged[name]["paper"]) for status, paper, name in cells)
+
+
+def test_every_figure_speaks(report: Path) -> None:
+    text = (report / "report.html").read_text(encoding="utf-8")
+    drawings = re.findall(r"<svg\b.*?</svg>", text, flags=re.DOTALL)
+    assert len(drawings) == 6
+    for drawing in drawings:
+        assert 'role="img"' in drawing
+        assert "<title" in drawing
+        assert "<desc" in drawing
+
+
+def test_no_cell_is_empty_and_nothing_is_nan(report: Path) -> None:
+    text = (report / "report.html").read_text(encoding="utf-8")
+    cells = re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", text, flags=re.DOTALL)
+    assert cells
+    assert all(cell.strip() for cell in cells)
+    words = re.sub(UNREAD, " ", text, flags=re.DOTALL)
+    assert not re.search(r"\b(nan|NaN|None|null|inf)\b", words)
+
+
+def test_every_column_is_headed() -> None:
+    with pytest.raises(DataError, match="kind"):
+        Column("kind", " ")
+
+
+def test_print_has_one_size_to_which_all_others_are_relative() -> None:
+    style = (site.TEMPLATES / "report.css").read_text(encoding="utf-8")
+    absolute = re.findall(r"([^{};]+)\{[^{}]*font(?:-size)?:[^;}]*\b[\d.]+(?:pt|px|cm|mm|in)\b", style)
+    assert [selector.strip() for selector in absolute] == ["html"]
+    sizes = {
+        name: float(found[1])
+        for name in ("body", "table", r"table\.wide", "figcaption")
+        if (found := re.search(rf"^{name} \{{[^}}]*?(?:font: |font-size: )([\d.]+)rem", style, re.MULTILINE))
+    }
+    assert len(sizes) == 4
+    assert sizes["body"] == max(sizes.values())
+
+
+def test_contradictions_and_missing_data_come_first(report: Path) -> None:
+    text = (report / "report.html").read_text(encoding="utf-8")
+    first = text[text.index('id="overview"') : text.index('<section id="data"')]
+    assert "MQ2007" in first
+    [uncertified] = notes(first, "tables/training.parquet", "SLAM-NDCG", "MQ2008")
+    assert re.findall(r"\b\d+\b", uncertified)[:2] == ["1", "30"]  # of 30 convex fits one, as the study is made
+    ledger = first[first.index('id="picture"') :]
+    assert ledger.index("slam-thm10") < ledger.index("cone-table1-mq2008")
+    assert "place it in data/raw" in text
+    articles = re.findall(r'<article class="claim (\S+) slam"', text)
+    assert articles == sorted(articles, key=STATUSES.index)
+    assert len(re.findall(r'<article class="claim', text)) == len(readings.ledger_of_claims())
+
+
+def test_numbers_of_the_tables_are_the_numbers_of_the_study(study: Path, report: Path) -> None:
+    summary = pl.read_parquet(study / "tables" / "summary.parquet")
+    with (report / "tables" / "results-MQ2008.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["model"] for row in rows][-1] == "random"
+    for row in rows:
+        for measure in ("ndcg@10", "map"):
+            [one] = summary.filter(
+                (pl.col("dataset") == "MQ2008") & (pl.col("model") == row["model"]) & (pl.col("measure") == measure)
+            ).iter_rows(named=True)
+            assert (float(row[measure]), float(row[f"{measure}_sd"])) == (one["mean"], one["sd"])
+
+
+def test_marks_follow_the_paired_tests(study: Path, tmp_path: Path, copy: Path) -> None:
+    path = copy / "tables" / "comparisons.parquet"
+    frame = pl.read_parquet(path)
+    storage.write_table(path, frame.with_columns(p_holm=pl.lit(1.0)))
+    none = rendered(copy, tmp_path)
+    assert "<sup>†" not in none
+    storage.write_table(path, frame.with_columns(p_holm=pl.lit(0.0)))
+    every = rendered(copy, tmp_path)
+    assert "‡</sup>" not in every
+    with (tmp_path / "report" / "tables" / "results-MQ2008.csv").open() as file:
+        models = len(list(csv.DictReader(file)))
+    table = every[every.index('id="table-results-MQ2008"') :]
+    # All but the best learner and the control that sees the labels.
+    assert table[: table.index("</table>")].count("<sup>†</sup>") == 2 * (models - 2)
+
+
+def test_latex_is_escaped_and_complete(report: Path) -> None:
+    for path in sorted((report / "tables").glob("*.tex")):
+        text = path.read_text(encoding="utf-8")
+        assert text.count("{") - text.count("\\{") == text.count("}") - text.count("\\}")
+        body = text[text.index("\\toprule") : text.index("\\bottomrule")]
+        columns = len(re.search(r"\\begin\{tabular\}\{([lr]+)\}", text)[1])  # type: ignore[index]
+        for line in body.splitlines():
+            if line.endswith("\\\\") and "multicolumn" not in line:
+                assert len(re.findall(r"(?<!\\)&", line)) == columns - 1
+                assert not re.search(r"(?<!\\)[%#_]", line)
+
+
+def test_the_same_results_give_the_same_bytes(study: Path, report: Path, tmp_path: Path) -> None:
+    made_study.report(study, tmp_path / "again")
+    first = {path.relative_to(report): path.read_bytes() for path in report.rglob("*") if path.is_file()}
+    again = tmp_path / "again"
+    second = {path.relative_to(again): path.read_bytes() for path in again.rglob("*") if path.is_file()}
+    assert first.keys() == second.keys()
+    assert [name for name in first if first[name] != second[name]] == []
+
+
+def notes(text: str, *words: str) -> set[str]:
+    """The paragraphs and items of a page that hold all of these words."""
+    written = {
+        re.sub(r"<[^>]+>", "", found) for found in re.findall(r"<(?:p|li)\b.*?</(?:p|li)>", text, flags=re.DOTALL)
+    }
+    return {note for note in written if all(word in note for word in words)}
+
+
+@pytest.mark.parametrize(
+    ("absent", "without", "named"),
+    [
+        ("tables/comparisons.parquet", "table-tests-MQ2008-map", True),
+        ("tables/training.parquet", "table-training-MQ2008", True),
+        ("tables/published.parquet", "table-published", True),
+        ("tables/measures.parquet", "", False),
+        ("tables/validation.parquet", "figure-validation-MQ2008", False),
+        ("tables/summary.parquet", "results-MQ2008", True),
+        ("models.json", "method-erm-listnet", True),
+        ("provenance.json", "", True),
+        ("configuration.yaml", "table-tests-MQ2008-map", True),
+        ("availability.json", "not-studied", False),
+        ("data/", "data-MQ2008", True),
+    ],
+)
+def test_the_page_names_what_is_absent_and_does_without(
+    copy: Path, report: Path, tmp_path: Path, absent: str, without: str, named: bool
+) -> None:
+    path = copy / absent
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    before, text = (report / "report.html").read_text(encoding="utf-8"), rendered(copy, tmp_path)
+    assert bool(notes(text, absent) - notes(before)) == named
+    page = Page(text)
+    assert page.open == []
+    assert not without or without in set(Page(before).ids) - set(page.ids)
+
+
+def test_text_that_was_changed_is_never_vouched_for(copy: Path, tmp_path: Path) -> None:
+    path = copy / "data/MQ2008.json"
+    description = storage.read_json(path)
+    description["parts"][1] |= {"verified": False, "before": "0123456789abcdef" * 4}
+    storage.write_json(path, description)
+    rendered(copy, tmp_path)
+    with (tmp_path / "report/tables/parts-MQ2008.csv").open(newline="") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    assert [row["verified"] == "as in the catalogue" for row in rows] == [True, False, True, True, True]
+    assert rows[1]["sha256"] == description["parts"][1]["sha256"]
+    assert rows[1]["before"] == description["parts"][1]["before"]
+    table = (tmp_path / "report/tables/data-sets.csv").read_text()
+    [line] = (line for line in table.splitlines() if line.startswith("MQ2008,"))
+    assert "as expected" not in line
+
+
+def test_an_empty_study_still_gives_a_page(tmp_path: Path) -> None:
+    (tmp_path / "results" / "empty").mkdir(parents=True)
+    text = rendered(tmp_path / "results" / "empty", tmp_path)
+    assert set(re.findall(r'<article class="claim ([\w-]+)', text)) == {"not-run"}
+    assert Page(text).open == []
+    document = json.loads((tmp_path / "report" / "claims.json").read_text())
+    assert document["counts"]["all"]["not-run"] == len(readings.ledger_of_claims())
+
+
+def test_malformed_tables_are_errors(copy: Path, tmp_path: Path) -> None:
+    path = copy / "tables" / "summary.parquet"
+    frame = pl.read_parquet(path)
+    storage.write_table(path, frame.with_columns(mean=pl.lit(float("nan"))))
+    with pytest.raises(DataError, match=r"summary\.parquet: row 0, column mean: expected a finite number, found nan"):
+        rendered(copy, tmp_path)
+    path.write_text("text")
+    with pytest.raises(DamagedFileError, match=r"summary\.parquet"):
+        rendered(copy, tmp_path)
+    with pytest.raises(DataError, match="run the study first"):
+        ResultsFolder.at(tmp_path / "nowhere")
+
+
+def test_a_model_that_is_not_trained_is_named_in_every_results_table(copy: Path, tmp_path: Path) -> None:
+    models = storage.read_json(copy / "models.json")
+    assert "Not trained" not in rendered(copy, tmp_path)
+    left_out = {**models["models"][-1], "model": "trees", "title": "Boosted <trees>", "control": False}
+    left_out["untrained"] = "lightgbm is not installed (pip install lightgbm)"
+    storage.write_json(copy / "models.json", {"models": [*models["models"], left_out]})
+    text = rendered(copy, tmp_path)
+    words = "Not trained: Boosted &lt;trees&gt;: lightgbm is not installed (pip install lightgbm)."
+    tables = len(list((tmp_path / "report" / "tables").glob("results-*.csv")))
+    assert text.count(words) == 1 + tables > 1  # the overview, and every table
+
+
+def test_a_paper_adds_a_page_by_its_name(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "cone"
+    shutil.copytree(FOLDER / "cone", folder)
+    (folder / "page.md").write_text("# Cones\n\nOf {{ setting('study', 'name') or 'made' }}.\n", encoding="utf-8")
+    monkeypatch.setattr(Paper, "folder", property(lambda self: folder if self.name == "cone" else FOLDER / self.name))
+    monkeypatch.setattr(papers, "page_of", lambda paper: None)
+    text = rendered(study, tmp_path)
+    headings = re.findall(r"<h2[^>]*>([^<]+?) *<", text)
+    assert "<p>Of made.</p>" in text
+    assert headings.index("MQ2008") < headings.index("Cones") < headings.index("The ledger")
+
+
+def test_a_learner_that_ends_at_zero_is_named(copy: Path, tmp_path: Path) -> None:
+    path = copy / "tables/training.parquet"
+    training = pl.read_parquet(path)
+    still = (pl.col("model") == "erm-slam-ndcg") & (pl.col("dataset") == "MQ2008") & (pl.col("fold") < 4)
+    norm = pl.when(still).then(0.0).when(pl.col("algorithm") == "erm").then(1.5).alias("norm")
+    storage.write_table(path, training.with_columns(norm))
+    [note] = notes(rendered(copy, tmp_path), "w = 0", "SLAM-NDCG")
+    assert re.findall(r"\d+", note.partition("SLAM-NDCG")[2]) == ["3", "5"]
+
+
+HOSTILE = (
+    *("[x](javascript:alert(1))", "[y](#claims)", "`code` \\`", "{study} {{z}}", "$a_{b$"),
+    *("<script>alert(1)</script>", "5 % \\[ \"q\" 'p' & \\"),
+)
+
+
+def words_of(text: str) -> str:
+    """All text of a page, without its tags."""
+    return "".join(html5lib.parse(text, namespaceHTMLElements=False).itertext())
+
+
+def test_titles_are_text_wherever_they_are_shown(copy: Path, report: Path, tmp_path: Path) -> None:
+    models = storage.read_json(copy / "models.json")
+    for title, entry in zip(HOSTILE, models["models"], strict=True):
+        entry["title"] = title
+    storage.write_json(copy / "models.json", models)
+    for path in (copy / "data").glob("*.json"):
+        storage.write_json(path, {**storage.read_json(path), "title": " ".join(HOSTILE)})
+    with (copy / "configuration.yaml").open("a", encoding="utf-8") as file:
+        yaml.safe_dump({"title": " ".join(HOSTILE)}, file)
+    made_study.report(copy, tmp_path / "report")
+    text, before = (folder.joinpath("report.html").read_text() for folder in (tmp_path / "report", report))
+    assert sorted(set(Page(text).links)) == sorted(set(Page(before).links))
+    assert Page(text).loaded == Page(before).loaded
+    assert text.count("<script") == before.count("<script")
+    assert text.count("<code>") == before.count("<code>")
+    words = words_of(text)
+    for title in HOSTILE:
+        assert title in words
+    [heading] = re.findall(r"<h1>(.*?)</h1>", text, re.DOTALL)
+    assert words_of(heading) == " ".join(HOSTILE)
+    latex = "".join(path.read_text() for path in (tmp_path / "report/tables").glob("*.tex"))
+    assert "\\$a\\_\\{b\\$" in latex
+    assert not re.search(r"^ +[\[*]", latex, re.MULTILINE)
+    assert not re.search(r"(?<!\\)%(?! needs)", latex)
+
+
+def test_labels_of_figures_are_no_formulas(tmp_path: Path) -> None:
+    def found(label: str) -> str:
+        def draw() -> figures.Drawing:
+            points = [(1.0, 1.0, 0.5, 1.5), (10.0, 2.0, 1.5, 2.5)]
+            return figures.line_plot({"": {label: points}}, xlabel=label, ylabel=label, log="xy")
+
+        figure = figures.Figure("f", label, label, "s", label, draw)
+        figures.save(figure, tmp_path)
+        return (tmp_path / "f.svg").read_text()
+
+    for label in ("a $x", "$x$", "$a_{b$", "\\frac{$", "_hidden"):
+        # Title, two axes and legend; title and description of the SVG are not among the texts that are drawn.
+        assert [text.strip() for text in re.findall(r"<text [^>]*>([^<]*)</text>", found(label))].count(label) == 4
+
+
+@pytest.mark.parametrize("control", [False, True])
+@pytest.mark.parametrize("folds", [(), (0.4, 0.6)])
+def test_a_legend_explains_only_what_is_drawn(control: bool, folds: tuple[float, ...]) -> None:
+    dots = [figures.Dot("a", 0.5, 0.4, 0.6, folds, False), figures.Dot("b", 0.5, 0.4, 0.6, (), control)]
+    [legend] = figures.dot_plot(["a", "b"], {"ndcg": dots}).legends
+    assert len(legend.get_texts()) == 1 + control + bool(folds)

@@ -1,0 +1,194 @@
+"""Does the report of a small study of one's own speak of what that study contains, and of nothing else?"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import html5lib
+import made_study
+import numpy as np
+import polars as pl
+import pytest
+
+from pipeline_lib.core import storage
+from pipeline_lib.papers import names
+from pipeline_lib.report import figures, site
+from pipeline_lib.statistics import paired_randomisation_test
+
+PAPERS = names()
+LEARNER, CONTROL, IDEAL = "erm-listnet", "random", "ideal"
+
+
+class Page:
+    """The title, sections and warnings of a page, and of its tables the text of every cell, row by row."""
+
+    def __init__(self, text: str) -> None:
+        parts = list(html5lib.parse(text, namespaceHTMLElements=False).iter())
+        [self.title] = ("".join(one.itertext()) for one in parts if one.tag == "h1")
+        self.sections = {str(one.get("id")): "".join(one.itertext()) for one in parts if one.tag == "section"}
+        self.tables = {
+            str(one.get("id")).removeprefix("table-"): [
+                ["".join(cell.itertext()) for cell in row] for row in one.iter("tr")
+            ]
+            for one in parts
+            if one.tag == "figure" and str(one.get("class")).startswith("table")
+        }
+        self.warnings = ["".join(one.itertext()) for one in parts if "warning" in str(one.get("class"))]
+        self.words = " ".join(self.sections.values())
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_study.make(tmp_path_factory.mktemp("made"))
+
+
+def numbers(text: str) -> list[str]:
+    return re.findall(r"\d+(?:\.\d+)?", text)
+
+
+Small = Callable[..., Page]
+
+
+@pytest.fixture
+def small(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
+    """Shrink the made-up study to one data set, one fold and few models and queries, and render it."""
+
+    # Drawing takes most of the time, and these tests read text.
+    monkeypatch.setattr(figures, "save", lambda figure, folder: "")
+
+    def render(
+        models: Sequence[str] = (LEARNER, CONTROL, IDEAL),
+        queries: int = 5,
+        papers: Sequence[str] = (),
+        ideal: float = 1.0,
+        folds: int = 1,
+    ) -> Page:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        results = folder / "results" / "own"
+        shutil.copytree(made, results)
+        (results / "data" / "MQ2008.json").unlink()
+        (results / "tables" / "slam-checks.parquet").unlink()
+        for path in (results / "tables").glob("*.parquet"):
+            frame = pl.read_parquet(path.read_bytes()).filter(pl.col("dataset") == "letor-sim")
+            if "model" in frame.columns:
+                frame = frame.filter(pl.col("model").is_in(models))
+            if "model_a" in frame.columns:
+                frame = frame.filter(pl.col("model_a").is_in(models) & pl.col("model_b").is_in(models))
+            if "fold" in frame.columns:
+                frame = frame.filter(pl.col("fold") <= folds)
+            if "n_queries" in frame.columns:
+                frame = frame.with_columns(n_queries=pl.lit(queries, pl.Int64))
+                means = ("value", "mean")
+                here = [name for name in means if name in frame.columns]
+                same = pl.when(pl.col("model") == IDEAL).then(ideal)
+                frame = frame.with_columns(same.otherwise(pl.col(name)).alias(name) for name in here)
+            if "n_folds" in frame.columns:
+                sd = pl.col("sd") if folds > 1 else pl.lit(None, pl.Float64)
+                frame = frame.with_columns(n_folds=pl.lit(folds, pl.Int64), sd=sd)
+            storage.write_table(path, frame)
+        known = storage.read_json(results / "models.json")["models"]
+        storage.write_json(results / "models.json", {"models": [one for one in known if one["model"] in models]})
+        availability = storage.read_json(results / "availability.json")["datasets"]
+        storage.write_json(results / "availability.json", {"datasets": availability[:1]})
+        made_study.report(results, folder / "report", papers)
+        text = (folder / "report" / "report.html").read_text(encoding="utf-8")
+        for link in re.findall(r'href="#([^"]+)"', text):
+            assert f'id="{link}"' in text, link
+        return Page(text)
+
+    return render
+
+
+def test_the_front_page_says_what_kind_of_data_was_studied(small: Small) -> None:
+    [title, *_] = made_study.DATASETS["letor-sim"]
+    assert title in small().sections["overview"]
+
+
+@pytest.mark.parametrize("papers", [(), ("cone",), ("slam", "lists"), PAPERS], ids=len)
+def test_the_page_speaks_of_the_papers_that_were_chosen(papers: Sequence[str], small: Small) -> None:
+    page = small(papers=papers)
+    assert page.title == site.heading("own", papers)
+    assert [name for name in page.sections if name.startswith("claims-")] == [f"claims-{paper}" for paper in papers]
+    assert ("claims" in page.sections) == bool(papers)
+    rows = page.tables.get("claims-by-status", [[]])[1:]
+    assert len(rows) == len(papers) + (len(papers) > 1)  # their sum is a row only where there is something to add
+    left_out = [paper for paper in PAPERS if paper not in papers]
+    assert not papers or all(paper in page.sections["overview"] for paper in left_out)
+
+
+@pytest.mark.parametrize("folds", [1, 2])
+def test_several_folds_have_a_deviation(folds: int, small: Small) -> None:
+    assert ("±" in small(folds=folds).words) == (folds > 1)
+
+
+def test_no_section_and_no_table_is_empty(small: Small) -> None:
+    page = small()
+    assert "published" not in page.sections
+    for name, words in page.sections.items():
+        assert len(words.split()) > 5, name
+    for name, rows in page.tables.items():
+        assert len(rows) > 1, name
+        assert all(cell.strip() for row in rows for cell in row), name
+
+
+def test_one_learner_is_not_the_best_of_several(small: Small) -> None:
+    one, two = (small(models=models).tables["best-learners"] for models in ((LEARNER,), (LEARNER, "adarank-map")))
+    [header, row] = one
+    assert "–" not in row
+    assert len(header) == len(row) < len(two[0])
+
+
+def test_controls_alone_have_neither_a_best_learner_nor_certificates(small: Small) -> None:
+    page = small(models=(CONTROL, IDEAL))
+    assert not {"best-learners", "certificates-letor-sim"} & {*page.tables}
+    assert "results-letor-sim" in page.tables
+
+
+@pytest.mark.parametrize("queries", [1, 5, 6, 7, 16])
+@pytest.mark.parametrize("models", [(LEARNER, CONTROL), (LEARNER, CONTROL, IDEAL)], ids=len)
+def test_too_few_queries_are_warned_of(queries: int, models: Sequence[str], small: Small) -> None:
+    page = small(models=models, queries=queries)
+    # The most extreme data there are: every query says the same, in as many tests as there are pairs of models.
+    least = paired_randomisation_test([1.0] * queries, [0.0] * queries, rng=np.random.default_rng(0))
+    tests = len(models) * (len(models) - 1) // 2
+    marks = [cell for row in page.tables["results-letor-sim"] for cell in row if "†" in cell or "‡" in cell]
+    if tests * least < 0.05:
+        assert not page.warnings
+        assert marks
+    else:
+        [words] = page.warnings
+        assert {str(queries), f"{least:.3g}"} <= set(numbers(words))
+        assert not marks
+
+
+@pytest.mark.parametrize(("queries", "without"), [(10, 2), (10, 1), (5, 4)])
+def test_the_ideal_order_says_why_it_stays_below_one(queries: int, without: int, small: Small) -> None:
+    below, at_one = (
+        Counter(numbers(small(queries=queries, ideal=ideal).sections["results-letor-sim"]))
+        for ideal in (1 - without / queries, 1.0)
+    )
+    assert {str(without), str(queries)} <= set(below - at_one)
+
+
+def test_what_theory_certifies_is_shown_for_each_learner_or_why_it_is_not(small: Small) -> None:
+    page = small(models=(LEARNER, "adarank-map", CONTROL), folds=2)
+    [header, row] = page.tables["certificates-letor-sim"]
+    assert len(header) == len(row)
+    # Of the bounds the tightest one, of the folds the one with the largest value.
+    assert "46.4" in row
+    # The test queries say the same of the one ranker.
+    assert "12.4" in row
+    assert made_study.WITHOUT_SURROGATE in page.sections["results-letor-sim"]
+    assert CONTROL not in row
+
+
+def test_every_test_says_of_how_many_queries(small: Small) -> None:
+    page = small(queries=77)
+    assert "77" in page.tables["best-learners"][1]
+    tests = [rows for name, rows in page.tables.items() if name.startswith("tests-")]
+    assert tests
+    assert all("77" in row for rows in tests for row in rows[1:])
