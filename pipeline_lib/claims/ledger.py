@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, Self
 import polars as pl
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from pipeline_lib.claims import judged, rules
+from pipeline_lib.claims import judged, kinds
 from pipeline_lib.claims.judged import JudgedClaim, JudgedTrial
 from pipeline_lib.claims.kinds import AnyCheck
 from pipeline_lib.claims.planted import Planted
@@ -212,7 +212,7 @@ def judge_trials(claim: Claim, trials: Sequence[Trial], context: Context, notes:
         When the trials lack a value that the rule reads; the message names the claim.
     """
     try:
-        verdict = rules.judge(claim.checks, trials)
+        verdict = kinds.judge(claim.checks, trials)
         planted = tuple(_plant(claim, one, trials, verdict, context) for one in claim.planted)
         severity = Severity.of(verdict, planted)
         status, why = final(verdict, severity)
@@ -283,7 +283,7 @@ def _plant(claim: Claim, planted: Planted, trials: Sequence[Trial], verdict: Ver
             found += _trials(claim, claim.readings[1:], context)[0]
         else:
             raise DataError(f"planted: {planted.name}: expected rows of the study, found none that count")
-        caught, problem = planted.caught(verdict, rules.judge(claim.checks, found)), ""
+        caught, problem = planted.caught(verdict, kinds.judge(claim.checks, found)), ""
     except DataError as error:
         # What cannot be tried on this evidence says nothing of its claim, and nothing of the others.
         caught, problem = False, str(error)

@@ -1,7 +1,7 @@
 """What is a claim judged by? Trials: measurements with their setting, their numbers, and the table they come from.
 
 They are read from tables (:mod:`pipeline_lib.claims.reading`); the rules that turn them into a status live in
-:mod:`pipeline_lib.claims.rules`.
+:mod:`pipeline_lib.claims.kinds`.
 """
 
 from __future__ import annotations

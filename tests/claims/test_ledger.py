@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from pipeline_lib import papers
-from pipeline_lib.claims import ledger, rules
+from pipeline_lib.claims import kinds, ledger
 from pipeline_lib.claims.kinds import Bound, Cells, Equals, Exponent, Order, Question
 from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.severity import SLACK
@@ -179,7 +179,7 @@ def test_every_check_reaches_every_status_it_allows(claim: Claim) -> None:
     for check in claim.checks:
         for wanted in reachable(check):
             trials = [Trial({"n": n}, values, TABLE) for n, values in enumerate(synthetic(check, wanted))]
-            found = rules.judge([check], trials)
+            found = kinds.judge([check], trials)
             assert found.status == wanted, (check, found.sentence)
             assert found.sentence.endswith(".")
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from pipeline_lib import experiment, metrics, papers
-from pipeline_lib.claims import rules
+from pipeline_lib.claims import kinds
 from pipeline_lib.commands import evaluate_model
 from pipeline_lib.core import seeds, storage
 from pipeline_lib.core.errors import DataError
@@ -290,7 +290,7 @@ def test_the_labels_of_two_folds_exchanged_change_the_answer(tmp_path: Path) -> 
 def status(claim: str, tables: dict[str, list[dict[str, Any]]], settings: dict[str, Any]) -> str:
     """What the checks of a claim say of such tables, whatever is planted."""
     [found] = [one for one in readings.ledger_of_claims() if one.id == claim]
-    return rules.judge(found.checks, readings.trials(claim, tables, settings)).status
+    return kinds.judge(found.checks, readings.trials(claim, tables, settings)).status
 
 
 def test_the_document_layer_of_a_leak_refutes_theorem_3(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,4 +65,4 @@ def test_the_page_shows_the_stored_judgement_without_the_evidence(
 
 def test_the_command_that_renders_does_not_depend_on_how_claims_are_judged() -> None:
     read = import_closure.closure(["pipeline_lib.commands.render_report"])
-    assert not {"pipeline_lib.claims.rules", "pipeline_lib.claims.ledger"} & read
+    assert not {"pipeline_lib.claims.kinds", "pipeline_lib.claims.ledger"} & read

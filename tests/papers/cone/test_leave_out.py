@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pipeline_lib import RankingData
-from pipeline_lib.claims import rules
+from pipeline_lib.claims import kinds
 from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.data.rows import Row
 from pipeline_lib.learners import cone
@@ -88,7 +88,7 @@ def test_theorem_1_is_refuted_without_beta_and_with_its_mean(
     found = [*leave_out.left_out(settings, 3), *leave_out.tails(settings), *map(leave_out.twins, TWINS[3:5])]
     read = {**tables(found), "cone-stability": []}
     [claim] = [one for one in readings.ledger_of_claims() if one.id == "cone-thm1"]
-    verdict = rules.judge(claim.checks, readings.trials("cone-thm1", read))
+    verdict = kinds.judge(claim.checks, readings.trials("cone-thm1", read))
     assert verdict.status == ("verified" if error is None else "refuted")
     if error is None:
         judgement = readings.judged("cone-thm1", read, SETTINGS["cone"]["leave_out"], tmp_path)

@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import dblquad, quad
 
 from pipeline_lib import surrogates
-from pipeline_lib.claims import rules
+from pipeline_lib.claims import kinds
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData
@@ -167,7 +167,7 @@ def test_equation_4_is_judged_by_paired_differences(monkeypatch, over, status):
         excess = trial.values["regret"].value - trial.values["bound"]
         assert excess == pytest.approx(np.mean(over) * trial.setting["T"])
     [claim] = [one for one in readings.ledger_of_claims() if one.id == "topk-eq4"]
-    assert rules.judge(claim.checks, trials).status == status
+    assert kinds.judge(claim.checks, trials).status == status
 
 
 @pytest.mark.parametrize(("most", "rounds"), [(400, [100, 200, 300, 400]), (200, [100, 200, 300])])

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri, stdtrit
 
-from pipeline_lib.claims import rules
+from pipeline_lib.claims import kinds
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.claims.verdicts import jointly
 from pipeline_lib.core.errors import DataError
@@ -30,7 +30,7 @@ def trial(**values: float | Interval) -> Trial:
 
 
 def status(entry: dict, *trials: Trial) -> str:
-    return rules.judge([check_of(entry)], trials).status
+    return kinds.judge([check_of(entry)], trials).status
 
 
 AT_MOST = {"check": "at-most", "statistic": "a", "limit": 1, "tolerance": 0.25, "deviates_within": 0.5}
@@ -85,7 +85,7 @@ def test_a_bound_whose_interval_contains_the_limit_decides_nothing() -> None:
 
 def test_trials_that_decide_nothing_do_not_count() -> None:
     strict = {"check": "at-most", "statistic": "a", "limit": 1}
-    found = rules.judge([check_of(strict)], [trial(a=Interval(1, 0.5, 1.5)), trial(a=0.5)])
+    found = kinds.judge([check_of(strict)], [trial(a=Interval(1, 0.5, 1.5)), trial(a=0.5)])
     assert (found.status, found.per_trial) == ("verified", ("consistent", "verified"))
 
 
@@ -101,7 +101,7 @@ def test_the_slack_factor_is_where_the_first_trial_contradicts() -> None:
     for name, sign in (("at-most", 1), ("at-least", -1)):
         entry = {"check": name, "statistic": "a", "limit": "b"}
         trials = [trial(a=2.0, b=2.0 * 4.0**sign), trial(a=2.0, b=2.0 * 3.0**sign), trial(a=0.5, b=0.0)]
-        factor = rules.judge([check_of(entry)], trials[:2]).slack_factor
+        factor = kinds.judge([check_of(entry)], trials[:2]).slack_factor
         assert factor == pytest.approx(3.0)
         for shrunk, expected in ((2.99, "verified"), (3.01, "refuted")):
             sharper = [trial(a=one.values["a"], b=one.values["b"] / shrunk**sign) for one in trials[:2]]  # type: ignore[operator]
@@ -122,14 +122,14 @@ def test_the_slack_factor_is_where_the_first_trial_contradicts() -> None:
 )
 def test_the_slack_factor_of_either_sign(check: str, value: float, limit: float, factor: float | None) -> None:
     entry = {"check": check, "statistic": "a", "limit": limit}
-    assert rules.judge([check_of(entry)], [trial(a=value)]).slack_factor == factor
+    assert kinds.judge([check_of(entry)], [trial(a=value)]).slack_factor == factor
 
 
 def test_the_slack_factor_of_a_claim_is_that_of_its_loosest_check() -> None:
     checks = [check_of({"check": "at-most", "statistic": name, "limit": 1}) for name in ("a", "b")]
-    assert rules.judge(checks, [trial(a=0.5), trial(b=0.125)]).slack_factor == 8.0
-    assert rules.judge(checks, [trial(a=0.5), trial(b=Interval(2.0, 0.125, 4.0))]).slack_factor == 8.0
-    assert rules.judge(checks, [trial(a=4.0), trial(b=0.125)]).slack_factor == 0.25
+    assert kinds.judge(checks, [trial(a=0.5), trial(b=0.125)]).slack_factor == 8.0
+    assert kinds.judge(checks, [trial(a=0.5), trial(b=Interval(2.0, 0.125, 4.0))]).slack_factor == 8.0
+    assert kinds.judge(checks, [trial(a=4.0), trial(b=0.125)]).slack_factor == 0.25
 
 
 def test_many_intervals_are_judged_together() -> None:
@@ -192,9 +192,9 @@ def test_a_difference_of_means_is_judged_with_the_fewer_degrees_of_freedom() -> 
 
 def test_a_bound_reports_the_smallest_slack_or_the_decisive_failure() -> None:
     check = check_of({"check": "at-most", "statistic": "gap", "limit": "bound"})
-    found = rules.judge([check], [trial(gap=1, bound=3), trial(gap=2, bound=2.5)])
+    found = kinds.judge([check], [trial(gap=1, bound=3), trial(gap=2, bound=2.5)])
     assert found.sentence.endswith(" 0.5 (2 against 2.5 at m = 5).")
-    found = rules.judge([check], [trial(gap=1, bound=3), trial(gap=4, bound=2.5), trial(gap=3, bound=2.5)])
+    found = kinds.judge([check], [trial(gap=1, bound=3), trial(gap=4, bound=2.5), trial(gap=3, bound=2.5)])
     assert found.sentence.endswith(" 4 against 2.5 at m = 5.")
     assert found.per_trial == ("verified", "refuted", "refuted")
 
@@ -252,9 +252,9 @@ def test_an_exponent_needs_its_whole_interval() -> None:
 
 def test_exponents_outside_of_every_interval_are_excluded() -> None:
     check = check_of({"check": "exponent", "statistic": "a", "at_most": 1, "deviates_within": 0.1})
-    low, high = rules.judge([check], [trial(a=Interval(0.5, 0.4, 0.6))]).excludes["a"]
+    low, high = kinds.judge([check], [trial(a=Interval(0.5, 0.4, 0.6))]).excludes["a"]
     assert (low, high) == (0.4, 0.6)
-    wider = rules.judge([check], [trial(a=Interval(0.5, 0.4, 0.6)), trial(a=Interval(0.7, 0.6, 0.8))]).excludes["a"]
+    wider = kinds.judge([check], [trial(a=Interval(0.5, 0.4, 0.6)), trial(a=Interval(0.7, 0.6, 0.8))]).excludes["a"]
     assert wider[0] < 0.4 < 0.8 < wider[1]
 
 
@@ -264,7 +264,7 @@ def test_an_order_is_decided_by_intervals_that_are_apart() -> None:
     assert status(entry, trial(a=Interval(3, 1.5, 3.5), b=Interval(1, 0.5, 1.5))) == "consistent"
     assert status(entry, trial(a=Interval(3, 2.5, 3.5), b=Interval(-1, -2, -0.5))) == "refuted"
     assert status(entry, trial(a=1, b=1)) == "consistent"
-    found = rules.judge([check_of(entry)], [trial(a=1, b=2)])
+    found = kinds.judge([check_of(entry)], [trial(a=1, b=2)])
     assert found.sentence.endswith(" a 1 against b 2 at m = 5.")
 
 
@@ -274,7 +274,7 @@ def test_cells_count_what_lies_within() -> None:
     assert status(entry, good, edge) == "verified"
     assert status(entry, good, bad) == "deviates"
     assert status(entry, bad) == "refuted"
-    sentence = rules.judge([check_of(entry)], [good, bad]).sentence
+    sentence = kinds.judge([check_of(entry)], [good, bad]).sentence
     assert "1 of 2 cells" in sentence
     assert "0.4651 against 0.45" in sentence
 
@@ -286,10 +286,10 @@ def test_a_question_is_answered_by_the_first_answer_that_the_whole_interval_sati
     ]
     check = check_of({"check": "question", "statistics": ["a"], "answers": answers})
     grows, same, open_ = (trial(a=Interval(x, x - 0.2, x + 0.2)) for x in (0.4, 0.1, 0.6 - 1.1))
-    assert rules.judge([check], [grows]).answers == ("It grows.",)
-    assert rules.judge([check], [same]).answers == ("It hardly changes.",)
-    assert (rules.judge([check], [open_]).status, rules.judge([check], [open_]).answers) == ("consistent", ())
-    found = rules.judge([check], [grows, grows, open_])
+    assert kinds.judge([check], [grows]).answers == ("It grows.",)
+    assert kinds.judge([check], [same]).answers == ("It hardly changes.",)
+    assert (kinds.judge([check], [open_]).status, kinds.judge([check], [open_]).answers) == ("consistent", ())
+    found = kinds.judge([check], [grows, grows, open_])
     assert (found.status, found.per_trial) == ("answered", ("answered", "answered", "consistent"))
 
 
@@ -303,13 +303,13 @@ def test_an_equality_with_an_interval_is_an_equivalence_test() -> None:
 
 def test_every_check_must_decide() -> None:
     checks = [check_of(AT_MOST), check_of({"check": "at-least", "statistic": "b", "limit": 0})]
-    found = rules.judge(checks, [trial(a=0, b=Interval(0, -1, 1))])
+    found = kinds.judge(checks, [trial(a=0, b=Interval(0, -1, 1))])
     assert found.status == "consistent"
 
 
 def test_the_worst_check_decides_and_speaks_first() -> None:
     checks = [check_of(AT_MOST), check_of({"check": "at-least", "statistic": "b", "limit": 0})]
-    found = rules.judge(checks, [trial(a=0, b=-1), trial(a=1.4)])
+    found = kinds.judge(checks, [trial(a=0, b=-1), trial(a=1.4)])
     assert found.status == "refuted"
     assert found.sentence.startswith("B ≥ 0 fails")
     assert found.per_trial == ("refuted", "deviates")
@@ -318,12 +318,12 @@ def test_the_worst_check_decides_and_speaks_first() -> None:
 def test_what_cannot_be_read_is_an_error() -> None:
     check = check_of({"check": "at-most", "statistic": "gap", "limit": "bound"})
     with pytest.raises(DataError, match=r"expected bound .*gap"):
-        rules.judge([check], [trial(gap=1)])
+        kinds.judge([check], [trial(gap=1)])
     with pytest.raises(DataError, match="at least one trial with gap, bound"):
-        rules.judge([check], [])
+        kinds.judge([check], [])
     with pytest.raises(DataError, match="expected the values of one of the checks"):
-        rules.judge([check], [trial(gap=1, bound=2), trial(bound=2)])
-    assert rules.judge([check], [trial(gap=1, bound=2, shown=7)]).status == "verified"
+        kinds.judge([check], [trial(gap=1, bound=2), trial(bound=2)])
+    assert kinds.judge([check], [trial(gap=1, bound=2, shown=7)]).status == "verified"
 
 
 def test_a_number_that_is_compared_with_is_written_once() -> None:
