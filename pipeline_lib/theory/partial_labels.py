@@ -1,7 +1,7 @@
 r"""From the labels of how many documents per query can NDCG be learned?
 
-A learner shows an order of the m documents of a query and then sees the labels of the k documents on top. `topk`,
-section 5, leaves open what more than one label is worth. What NDCG needs of a label law P are the expected relevances
+A learner shows an order of the m documents of a query and then sees the labels of the k documents on top. What
+NDCG needs of a label law P are the expected relevances
 
     a_i(P) = E_{y ~ P} G(y_i) / Z(y),
 

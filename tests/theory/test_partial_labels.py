@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
 from decimal import Decimal, localcontext
-from math import comb
 
 import numpy as np
 import pytest
@@ -73,31 +73,47 @@ def test_the_quantities_of_the_proof_do_not_vanish() -> None:
         half = Decimal(2).ln()
         discounts = [half / Decimal(i + 1).ln() for i in range(1, 43)]
         sums = list(itertools.accumulate(discounts, initial=Decimal(0)))
-
-        def phi(x: int, b: int, m: int) -> Decimal:
-            terms = (
-                (-1) ** j
-                * (comb(m - 2, j) * x + (comb(m - 2, j - 1) if j else 0) * (x - b))
-                / (b * sums[j] + x * discounts[j])
-                for j in range(m)
-            )
-            return sum(terms, Decimal(0))
-
-        for m in range(2, 41):
-            assert phi(1, 3, m) > phi(3, 3, m)
-            assert sum((-1) ** j * comb(m, j) / sums[j + 1] for j in range(m + 1)) > 0
+        third = Decimal(1) / 3
+        U = [(1 - third) * a + third * b for a, b in itertools.pairwise(sums)]
+        for n in range(39):
+            terms = [third / U[j] + (1 - third) / U[j + 1] - 1 / sums[j + 1] for j in range(n + 1)]
+            assert sum((-1) ** j * math.comb(n, j) * term for j, term in enumerate(terms)) > 0
+            assert sum((-1) ** j * math.comb(n, j) / sums[j + 1] for j in range(n + 1)) > 0
 
 
-def test_the_instance_on_five_grades_that_can_be_checked_by_hand() -> None:
-    values = partial_labels.relevances(3, 5)
-    vectors = [tuple(vector) for vector in partial_labels.label_vectors(3, 5)]
+def test_the_two_numbers_by_which_three_grades_need_all_labels() -> None:
+    """The enclosures at the end of the proof of Lemma 3 in docs/feedback-on-top.md, whose margins exceed rounding."""
+    N = 100_000
+
+    def D(x: float) -> float:
+        return math.log(2.0) / math.log1p(x)
+
+    def U(z: float) -> tuple[float, float]:
+        head = math.fsum(D(i) - D(i + z) for i in range(1, N + 1))
+        low, high = (head + z * D(n) + D(1 + z) / 3.0 for n in (N, N + 1))
+        return low, high
+
+    assert U(-0.2371)[1] < 0.0 < U(-0.2370)[0]
+    assert (U(-0.2371)[1] - U(-0.25)[0]) / 0.0129 < 1.66
+    assert 1.0 / 3.0 / 1.66 / (0.2371 * 1.2371) > 0.68 > 0.38686 > 1.0 - 1.0 / (1.0 + D(2.0))
+
+
+def test_the_instance_on_four_grades_that_can_be_checked_by_hand() -> None:
+    values = partial_labels.relevances(3, 4)
+    vectors = [tuple(vector) for vector in partial_labels.label_vectors(3, 4)]
     found = []
     for parity in (0, 1):
         upper = [bits for bits in itertools.product((0, 1), repeat=3) if sum(bits) % 2 == parity]
-        rows = [vectors.index(((1, 3)[a], (0, 4)[b], (1, 3)[c])) for a, b, c in upper]
+        rows = [vectors.index(((1, 2)[a], (0, 3)[b], (1, 2)[c])) for a, b, c in upper]
         relevance = values[rows].mean(axis=0)
         found.append(round(float(relevance[0] - relevance[1]), 4))
-    assert found == [0.0304, -0.0422]
+    assert found == [0.0404, -0.0053]
+
+
+@pytest.mark.parametrize(("m", "rate"), [(3, 0.0357), (7, 0.0007)])
+def test_the_regret_per_round_that_no_learner_avoids(m: int, rate: float) -> None:
+    pair = partial_labels.hardest_pair(m, 2, m - 2)
+    assert partial_labels.linear_rate(pair.p, pair.q, m, 2) == pytest.approx(rate, abs=5e-5)
 
 
 def test_what_is_too_large_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -161,4 +162,54 @@ def test_every_learner_plays_with_every_number_of_labels_it_can_use() -> None:
 def test_what_labels_determine_is_verified_and_near_misses_are_caught(tmp_path, claim: str) -> None:
     settings = SETTINGS.model_copy(update={"documents": (2, 3, 4), "grades": (2, 3), "vectors": 81})
     judged = readings.judged(claim, tables(labels.laws(settings)), settings.plain(), tmp_path)
+    assert (judged.status, judged.severity.missed) == ("verified", ())
+
+
+def test_all_binary_labels_but_one_leave_the_parity_of_a_relevance_open() -> None:
+    """The part of G(y_1)/Z that is orthogonal to all functions of m - 1 labels, by the formula of the proof."""
+    settings = SETTINGS.model_copy(update={"documents": (2, 3, 4, 5), "vectors": 32})
+    found = {
+        row.m: row.unseen for row in labels.targets(settings) if row.target == labels.RELEVANCE and row.k == row.m - 1
+    }
+    for m, unseen in found.items():
+        sums = np.cumsum(1 / np.log2(np.arange(2, m + 2)))
+        parity = sum((-1) ** j * math.comb(m - 1, j) / sums[j] for j in range(m))
+        assert unseen == pytest.approx(parity / 2**m, rel=1e-12)
+
+
+def test_the_regret_in_a_squared_loss_round_by_round() -> None:
+    game, T, axes = labels.Game(3, 2, 2, labels.PAIR, labels.RELEVANCE), 800, (5, 0, 1)
+    law = np.array([0.1, 0.05, 0.2, 0.15, 0.05, 0.1, 0.3, 0.05])
+    mean = law @ partial_labels.relevances(3, 2)
+    random = generator(5, "topk-labels", *game, 1, 0, T)
+    times = set(labels.explorations(random, T).tolist())
+    drawn = iter(random.choice(len(law), size=len(times), p=law).tolist())
+    orders = iter(random.permuted(np.tile(np.arange(3), (len(times), 1)), axis=1).tolist())
+    total, seen, regret, learned = np.zeros(3), 0, 0.0, 0.0
+    points = (np.arange(1000) + 0.5) / 1000
+    for t in range(T):
+        excess = np.sum((total / max(seen, 1) - mean) ** 2)
+        learned += excess
+        if t in times:
+            total, seen = total + labels.estimate(game, tuple(sorted(next(orders)[:2])))[next(drawn)], seen + 1
+            regret += sum(np.mean((points - a) ** 2) for a in mean)
+        else:
+            regret += excess
+    assert labels.squared_regret(game, law, T, axes) == pytest.approx((regret, learned), rel=1e-6)
+
+
+@pytest.mark.parametrize("claim", ["topk-squared-loss", "topk-centred-loss", "topk-label-targets"])
+def test_two_calibrated_losses_differ_in_the_labels_they_need(tmp_path, claim: str) -> None:
+    settings = SETTINGS.model_copy(
+        update={
+            "documents": (2, 3, 4),
+            "grades": (2, 3),
+            "vectors": 81,
+            "estimated": (2, 3),
+            "seeds": 20,
+            "rounds": (10**4, 10**5, 10**6),
+        }
+    )
+    rows = tables([*labels.targets(settings), *labels.squared(settings, 1)])
+    judged = readings.judged(claim, rows, settings.plain(), tmp_path)
     assert (judged.status, judged.severity.missed) == ("verified", ())

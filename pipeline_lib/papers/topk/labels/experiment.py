@@ -26,21 +26,31 @@ They are Algorithm 1 with every surrogate that has an estimator from k labels, a
 labels (k = m) on ListNet and on the squared loss against G(y)/Z(y). No learner can do better than linear regret where k
 labels do not determine the best order. Where they do, a surrogate must also be calibrated for NDCG: otherwise its
 minimiser shows another order, however many labels are seen.
+
+The question with which section 5 of the paper ends is about the regret in a surrogate that is calibrated for NDCG, not
+in NDCG. Two squared losses show that it has no single answer: ||s - G(y)/Z(y)||^2, whose minimiser is the vector a(P),
+and the same against G(y)/Z(y) less its mean over the list, whose minimiser has the same order under every law. With
+all binary labels but one the first cannot be estimated and the second can. P and Q are uniform on the label vectors
+with an even and with an odd number of relevant documents, which m - 1 labels do not tell apart. A learner plays the
+mean of its unbiased estimates, which minimises the estimated loss. Its regret under P is sum_t ||s_t - a(P)||^2,
+without the noise of labels, with random scores from [0, 1]^m in rounds of exploration. Averaged over the two laws, no
+learner that sees m - 1 labels has less than T ||a(P) - a(Q)||^2 / 4 in the first loss.
 """
 
 from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Iterator
-from itertools import combinations, product
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations, permutations, product
 from typing import Annotated, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Le
 from numpy.typing import NDArray
 
-from pipeline_lib import ranking, surrogates
+from pipeline_lib import metrics, ranking, surrogates
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
@@ -57,10 +67,21 @@ _LOG = logging.getLogger(__name__)
 
 PAIR, PRODUCT, NEAR_TIE = "pair", "independent labels", "near tie"
 UNBIASED, INDEPENDENT, ALL_LABELS = "unbiased", "independent", "all labels"
+MOST_ORDERS = 720
+"""Measures are enumerated over no more orders than these, those of six documents."""
 NEARNESS = 20.0
 """c of the law pairs that differ by c/sqrt(T): the noise of T rounds then hides which law it is, or nearly so."""
 WITH_ALL_LABELS = ("listnet", "squared-ndcg")
 """Surrogates of online gradient descent, whose gradients take all labels."""
+RELEVANCE, CENTRED = "G/Z", "G/Z less its mean"
+MEASURES: Mapping[str, Callable[..., Floats]] = {
+    "NDCG": metrics.ndcg,
+    "NDCG@1": functools.partial(metrics.ndcg, k=1),
+    "NDCG@2": functools.partial(metrics.ndcg, k=2),
+    "AP": metrics.average_precision,
+    "ERR": functools.partial(metrics.expected_reciprocal_rank, y_max=1),
+}
+"""Measures of binary labels, of which is asked what k labels tell about the order that is best by them."""
 SMOOTHING = 0.1
 """epsilon of SmoothDCG, which climbs its gain."""
 
@@ -95,6 +116,9 @@ class LabelsSettings(Settings):
     )
     learner_seeds: Annotated[Whole, Ge(2)] = Field(3, description="number of these games for every learner, law and T")
     radius: Positive = Field(3.0, description="U, the radius of these learners")
+    estimated: Annotated[Rising, at_least(2)] = Field(
+        (2, 3, 4), description="lengths of the lists on which the two squared losses are estimated"
+    )
 
 
 class Seen(Row):
@@ -117,6 +141,24 @@ class Law(Seen, table="tables/topk-label-laws"):
     linear_rate: float = Field(description="regret per round under the pair of laws that no learner falls below")
     unseen: float = Field(description="largest part of F_12 that orders with 1 and 2 at neighbouring ranks do not show")
     exponent: float = Field(description="power of T of the least regret under all laws, by theory: 1, 2/3 or 1/2")
+
+
+class Target(Seen, table="tables/topk-label-targets"):
+    """What k labels of m documents determine of the mean of a function of all labels."""
+
+    target: str = Field(description="G/Z, G/Z less its mean, or a measure: its differences between any two orders")
+    unseen: float = Field(description="largest part of it that is no sum of functions of k labels each")
+
+
+class Squared(Seen, table="tables/topk-label-squared"):
+    """The regret in a squared loss of a learner that sees all binary labels but one, averaged over two laws."""
+
+    target: str = Field(description="what scores are compared with: G/Z, or G/Z less its mean")
+    T: int = Field(description="rounds of the game")
+    regret: Annotated[Interval, LOW_HIGH] = Field(description="mean regret over games, with its 95 % interval")
+    learned: Interval = Field(description="the same of the scores that were learned, in rounds of exploration as well")
+    linear_limit: float = Field(description="regret against G/Z that no learner falls below, T ||a(P) - a(Q)||^2 / 4")
+    slope: Interval = Field(description="power of T with which the regret grows, fitted to all T, with a 95 % interval")
 
 
 class OfGame(Seen):
@@ -181,8 +223,10 @@ class Player(NamedTuple):
 
 
 def measure(job: Job) -> Iterator[Row]:
-    """The rows of all four tables."""
+    """The rows of all tables."""
     yield from laws(job.settings)
+    yield from targets(job.settings)
+    yield from squared(job.settings, job.seed)
     yield from games(job.settings, job.seed)
     yield from online(job.settings, job.seed)
 
@@ -205,6 +249,69 @@ def laws(settings: LabelsSettings) -> Iterator[Law]:
                 unseen=partial_labels.unseen_by_neighbours(m, grades, k),
                 exponent=partial_labels.regret_exponent(m, grades, k),
             )
+
+
+def targets(settings: LabelsSettings) -> Iterator[Target]:
+    """For every length, number of grades and k: what of relevances, and of measures of binary labels, is unseen."""
+    for m, grades in product(settings.documents, settings.grades):
+        if grades**m > settings.vectors:
+            continue
+        relevances = partial_labels.relevances(m, grades)
+        values = {RELEVANCE: relevances, CENTRED: relevances - relevances.mean(axis=1, keepdims=True)}
+        if grades == 2 and math.factorial(m) <= MOST_ORDERS:
+            values |= {name: differences(measure, m) for name, measure in MEASURES.items()}
+        for (target, functions), k in product(values.items(), range(1, m + 1)):
+            unseen = float(np.abs(partial_labels.split(functions, m, grades, k)[1]).max())
+            yield Target(m=m, grades=grades, k=k, target=target, unseen=unseen)
+
+
+def differences(measure: Callable[..., Floats], m: int) -> Floats:
+    """A measure of every order less that of the first one, for every vector of binary labels, shape (2^m, m!)."""
+    vectors, orders = partial_labels.label_vectors(m, 2), np.array(list(permutations(range(m))))
+    shown = vectors[:, orders]
+    falling = np.tile(np.arange(m, 0.0, -1.0), shown.shape[0] * shown.shape[1])
+    values = measure(falling, shown.ravel(), np.arange(0, shown.size + 1, m)).reshape(shown.shape[:2])
+    return values - values[:, :1]
+
+
+def squared(settings: LabelsSettings, seed: int) -> Iterator[Squared]:
+    """Estimate both squared losses from all binary labels but one, at every T, and fit the exponents of the regret."""
+    for m, target in product(settings.estimated, (RELEVANCE, CENTRED)):
+        game, even = Game(m, 2, m - 1, PAIR, target), partial_labels.label_vectors(m, 2).sum(axis=1) % 2 == 0
+        pair, relevances = (even / even.sum(), ~even / (~even).sum()), partial_labels.relevances(m, 2)
+        limit = float(np.sum(((pair[0] - pair[1]) @ relevances) ** 2)) / 4.0
+        found = np.zeros((settings.seeds, len(settings.rounds), 2))
+        for number, (i, T) in product(range(settings.seeds), enumerate(settings.rounds)):
+            sides = [squared_regret(game, law, T, (seed, number, side)) for side, law in enumerate(pair)]
+            found[number, i] = np.mean(sides, axis=0)
+        slope = exponent(settings.rounds, found[:, :, 0])
+        for i, T in enumerate(settings.rounds):
+            yield Squared(
+                m=m,
+                grades=2,
+                k=m - 1,
+                target=target,
+                T=T,
+                regret=mean_interval(found[:, i, 0]),
+                learned=mean_interval(found[:, i, 1]),
+                linear_limit=T * limit,
+                slope=slope,
+            )
+
+
+def squared_regret(game: Game, law: Floats, T: int, axes: tuple[int, int, int]) -> tuple[float, float]:
+    """The regret in the squared loss of one game of T rounds under one law, and that of the learned scores alone.
+
+    Scores are 0 before the first estimate.
+    """
+    seed, number, side = axes
+    mean = law @ wanted(game)
+    random = generator(seed, "topk-labels", *game, side, number, T)
+    shown, estimates = _explored(game, law, T, random, _unbiased)
+    scores = np.vstack([np.zeros(game.m), estimates / np.arange(1, len(estimates) + 1)[:, None]])
+    excess = np.sum((scores - mean) ** 2, axis=1)
+    exploring = float(np.sum(1.0 / 12.0 + (0.5 - mean) ** 2))
+    return float(shown @ excess) + len(estimates) * exploring, float(shown @ excess + excess[:-1].sum())
 
 
 def games(settings: LabelsSettings, seed: int) -> Iterator[Regret | Growth]:
@@ -266,15 +373,22 @@ def regret(game: Game, law: Floats, T: int, axes: tuple[int, int, int]) -> float
     best = partial_labels.best_value(relevance)
     seed, number, side = axes
     random = generator(seed, "topk-labels", *game, side, number, T)
+    shown, estimates = _explored(game, law, T, random, _unbiased if game.learner == UNBIASED else _independent)
+    lost = best - value(np.vstack([np.zeros(game.m), estimates]), relevance)
+    exploring = best - relevance.mean() * ranking.discounts(game.m).sum()
+    return float(shown @ lost + len(estimates) * exploring)
+
+
+def _explored(
+    game: Game, law: Floats, T: int, random: np.random.Generator, estimator: Callable[..., Floats]
+) -> tuple[NDArray[np.int64], Floats]:
+    """How many rounds exploit each estimate, from none on, and the estimates after every round of exploration."""
     times = explorations(random, T)
     # The estimate changes after a round of exploration only; until the next one the same order is shown.
     shown = np.diff(np.concatenate([[-1], times, [T]])) - 1
     drawn = random.choice(len(law), size=len(times), p=law)
     orders = random.permuted(np.tile(np.arange(game.m), (len(times), 1)), axis=1)
-    estimates = (_unbiased if game.learner == UNBIASED else _independent)(game, drawn, orders)
-    lost = best - value(np.vstack([np.zeros(game.m), estimates]), relevance)
-    exploring = best - relevance.mean() * ranking.discounts(game.m).sum()
-    return float(shown @ lost + len(times) * exploring)
+    return shown, estimator(game, drawn, orders)
 
 
 def of_leader(game: Game, law: Floats, T: int, seeds: int, axes: tuple[int, int]) -> Floats:
@@ -320,20 +434,25 @@ def _tables(game: Game) -> tuple[list[tuple[int, ...]], Floats]:
 def estimate(game: Game, documents: tuple[int, ...]) -> Floats:
     """The estimate for every label vector if the labels of these documents are seen, shape (label vectors, m).
 
-    It is the sum over the components of F_i that depend on these documents alone, each divided by the probability that
-    k random documents contain those of the component.
+    It is the sum over the components of the functions :func:`wanted` that depend on these documents alone, each divided
+    by the probability that k random documents contain those of the component.
     """
-    values = partial_labels.relevances(game.m, game.grades)
-    centred = values - values.mean(axis=1, keepdims=True)
-    total = np.zeros_like(centred)
-    below = np.zeros_like(centred)
+    functions = wanted(game)
+    total = np.zeros_like(functions)
+    below = np.zeros_like(functions)
     # What at most `size` of these labels determine, less what fewer do, is the part of exactly `size` of them.
     for size in range(game.k + 1):
-        up_to = _seen(centred, game, documents, size)
+        up_to = _seen(functions, game, documents, size)
         chance = np.prod([(game.k - i) / (game.m - i) for i in range(size)])
         total += (up_to - below) / chance
         below = up_to
     return total
+
+
+def wanted(game: Game) -> Floats:
+    """What a learner estimates for every label vector: G/Z, or F_i = G_i/Z less its mean, shape (label vectors, m)."""
+    values = partial_labels.relevances(game.m, game.grades)
+    return values if game.learner == RELEVANCE else values - values.mean(axis=1, keepdims=True)
 
 
 def _seen(values: Floats, game: Game, documents: tuple[int, ...], size: int) -> Floats:
@@ -430,7 +549,7 @@ EXPERIMENT = Experiment(
         Step(
             "labels",
             measure,
-            rows=(Law, Regret, Growth, Online),
+            rows=(Law, Target, Squared, Regret, Growth, Online),
             surrogates=("squared", "kl", "smooth-dcg", "ranksvm", "ranknet", "rankboost", "listnet", "squared-ndcg"),
             cost=Cost(2.0, start_mb=500.0),
             seconds=_seconds,
