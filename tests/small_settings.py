@@ -56,7 +56,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "trained_sublists": 3,
             "trained_l2": 0.01,
         },
-        "lengths": {"lengths": [3, 30], "rounds": 200, "queries": 5, "margin": 0.2},
+        "lengths": {"lengths": [3, 30], "opposed": [3, 5], "rounds": 200, "queries": 5, "margin": 0.2},
         "relevance": {"l2": 0.01, "sublists": 3, "passes": 2},
         "sentences": {
             "lists": 40,

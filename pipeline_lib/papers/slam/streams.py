@@ -23,6 +23,8 @@ from pipeline_lib.theory import perceptron_bounds
 ACTIVE: tuple[perceptron.Active, ...] = ("margin", "misordered")
 SMALL = 0.02
 """The norm of the documents of the stalled stream."""
+SLOPE = 0.375
+"""d of the opposed documents, exact in float32."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +84,17 @@ def stalled(T: int) -> Stream:
     X = SMALL * np.array([[0.0, 0.0], [1.0, 0.0], [-0.5, 0.6]])
     data = RankingData.from_arrays(X, [0, 1, 1], [0, 0, 0])
     return Stream("stalled", 0, data, np.zeros(T, np.int64), True, SMALL / math.sqrt(7.25))
+
+
+def opposed(m: int) -> tuple[RankingData, Floats]:
+    """A list of m documents, of which one is irrelevant, and a comparator u without loss.
+
+    The irrelevant document, the first one, is at 0; m - 2 relevant ones are at (1, d) and the last one at (-1, d), with
+    d = SLOPE. All scores of relevant documents by u = (0, 1/d) are 1. The perceptron has to learn u against the weight
+    of the m - 2 documents, which pull w towards (1, 0), where the last document is below the irrelevant one.
+    """
+    X = np.array([[0.0, 0.0], *[[1.0, SLOPE]] * (m - 2), [-1.0, SLOPE]])
+    return RankingData.from_arrays(X, [0, *[1] * (m - 1)], [0] * m), np.array([0.0, 1.0 / SLOPE])
 
 
 def adversarial_order(data: RankingData, length: int, measure: str) -> NDArray[np.int64]:

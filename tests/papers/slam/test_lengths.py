@@ -24,12 +24,13 @@ def test_the_bound_without_m_holds_and_is_nearly_attained(tmp_path: Path) -> Non
     rows = list(lengths.measure(Job(parsed("lengths", ListLengthsSettings), 5)))
     judgement = judged("slam-free-of-m", tables(rows) | ON_OTHER_STREAMS, "lengths", tmp_path)
     assert judgement == ("verified", True)
-    orthogonal = {(row.measure, row.m, row.active): row for row in rows if row.stream == "orthogonal"}
+    played = [row for row in rows if isinstance(row, lengths.Played)]
+    orthogonal = {(row.measure, row.m, row.active): row for row in played if row.stream == "orthogonal"}
     for m in (3, 30):
         assert orthogonal["map", m, "misordered"].cumulative_loss == pytest.approx(5 * (1 - 1 / m))
         assert orthogonal["map", m, "misordered"].margin_bound == pytest.approx(5.0)
         assert orthogonal["map", m, "margin"].margin_bound == pytest.approx(5.0 * m)
-    worse = [row.model_copy(update={"cumulative_loss": 3 * row.cumulative_loss}) for row in rows]
+    worse = [row.model_copy(update={"cumulative_loss": 3 * row.cumulative_loss}) for row in played]
     assert judged("slam-free-of-m", tables(worse) | ON_OTHER_STREAMS, "lengths", tmp_path)[0] == "refuted"
 
 
@@ -38,3 +39,46 @@ def test_margins_of_streams_are_those_of_their_lists() -> None:
         assert set(stream.data.documents_per_query) == {3}
         found = perceptron_bounds.largest_margin(stream.data)
         assert stream.gamma("ndcg") == pytest.approx(found.gamma, abs=2e-3)
+
+
+@pytest.mark.parametrize(("active", "step"), lengths.PLAYERS)
+def test_the_loss_on_opposed_documents_round_by_round(active: str, step: str) -> None:
+    """Algorithm 1 written out for three documents and MAP: 0, (1, d), (-1, d), the last two relevant."""
+    d, weights = 0.375, (1 / 4, 1 / 6)
+    row = next(
+        row
+        for row in lengths.measure(Job(parsed("lengths", ListLengthsSettings), 5))
+        if isinstance(row, lengths.Opposed) and (row.m, row.active, row.step) == (3, active, step)
+    )
+    # v_max is the largest quotient of weights, 3/2.
+    C = 4 * 3 * (1 + d * d) * 1.5
+    eta = 1 / C if step == "theory" else 1.0
+    assert (row.printed_bound, row.eta) == (pytest.approx(C / d**2), pytest.approx(eta))
+    assert row.stepless_bound == pytest.approx(4 / d**2)
+    x = y = total = 0.0
+    last = 0
+    for t in range(1, row.T + 1):
+        scores = (x + d * y, -x + d * y)
+        # The irrelevant document precedes those with scores of at most 0.
+        below = sum(score <= 0 for score in scores)
+        loss = (0.0, 1 / 6, 1 - (1 / 2 + 2 / 3) / 2)[below]
+        if not loss:
+            break
+        total, last = total + loss, t
+        threshold = 1.0 if active == "margin" else 0.0
+        # The weights belong to the relevant documents in the order of the list.
+        for (sign, score), v in zip(((1.0, scores[0]), (-1.0, scores[1])), weights, strict=True):
+            if score < threshold or (active == "misordered" and score <= 0):
+                x, y = x + eta * v * sign, y + eta * v * d
+    assert (row.last_mistake, row.cumulative_loss) == (last, pytest.approx(total))
+
+
+def test_small_steps_lose_what_the_bound_allows_and_steps_of_one_do_not(tmp_path: Path) -> None:
+    rows = tables(
+        row
+        for row in lengths.measure(Job(parsed("lengths", ListLengthsSettings), 5))
+        if isinstance(row, lengths.Opposed)
+    )
+    assert judged("slam-small-steps", rows, "lengths", tmp_path) == ("verified", True)
+    # The bound is a theorem; no stream known comes near it.
+    assert judged("slam-printed-free-of-m", rows, "lengths", tmp_path) == ("consistent", True)

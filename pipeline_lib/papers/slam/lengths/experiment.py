@@ -3,6 +3,11 @@
 On separable streams of lists of m documents, with two features or with an axis for every query, Algorithm 1 and the
 perceptron that updates on misordered documents only play with the step of their bounds. The constant C of Theorem 5 and
 Corollary 6 is 4 m R_X^2 v_max for the first and 4 R_X^2 for the second (docs/a-bound-free-of-the-list-length.md).
+
+Algorithm 1 itself has a bound without m for every fixed step eta, with C = 2/eta + Delta^2 where Delta is the largest
+distance of two documents of a list. Its step in Theorem 5, 1/(4 m R_X^2 v_max), becomes small on long lists. What it
+then loses is seen on a list that is met again and again (:func:`pipeline_lib.papers.slam.streams.opposed`), on which
+two kinds of relevant documents pull in opposite directions.
 """
 
 from __future__ import annotations
@@ -29,6 +34,9 @@ from pipeline_lib.theory import perceptron_bounds
 MEASURES = ("ndcg", "map")
 SHARES = (0.6, 0.3, 0.1)
 TOL = 1e-6
+THEORY, ONE = "theory", "1"
+PLAYERS: tuple[tuple[perceptron.Active, str], ...] = (("margin", THEORY), ("margin", ONE), ("misordered", ONE))
+"""Who plays on the opposed lists, with which step; for updates on misordered documents only it does not matter."""
 
 
 class ListLengthsSettings(Settings):
@@ -39,6 +47,9 @@ class ListLengthsSettings(Settings):
     )
     rounds: Annotated[Whole, Ge(2)] = Field(1000, description="T, the number of rounds in a stream")
     queries: Annotated[Whole, Ge(2)] = Field(20, description="number of different queries in a stream")
+    opposed: Annotated[Rising, at_least(3)] = Field(
+        (3, 5, 8, 12, 16), description="values of m of the list with opposed documents, which is met 5 m^4 times"
+    )
     margin: Positive = Field(0.2, description="gap between neighbouring grades of the separable population")
 
 
@@ -63,8 +74,25 @@ class Played(Row, table="tables/slam-lengths"):
     gamma: float = Field(description="largest margin of a unit vector")
 
 
-def measure(job: Job) -> Iterator[Played]:
+class Opposed(Row, table="tables/slam-lengths-opposed"):
+    """The loss for MAP of one perceptron on one list with opposed documents that is met again and again."""
+
+    active: str = Field(description="documents that are updated on: margin, as printed, or misordered only")
+    step: str = Field(description="step size: theory, that of Theorem 5, or 1")
+    m: int = Field(description="documents of the list")
+    T: int = Field(description="rounds")
+    eta: float = Field(description="step size")
+    cumulative_loss: float = Field(description="sum of the ranking losses of all rounds")
+    last_mistake: int = Field(description="number of the last round with a ranking loss, from 1")
+    printed_bound: float = Field(description="C ||u||^2 with the C of Theorem 5, at a comparator u without loss")
+    free_bound: float = Field(description="||u||^2 (2/eta + Delta^2), without 2/eta for misordered documents only")
+    stepless_bound: float = Field(description="||u||^2 Delta^2")
+
+
+def measure(job: Job) -> Iterator[Played | Opposed]:
     """One row for every stream, length, measure and active set, after all rounds."""
+    for m, (active, step) in product(job.settings.opposed, PLAYERS):
+        yield _opposed(m, active, step)
     for m in job.settings.lengths:
         for stream, measure in product(streams_of(job.settings, m, job.seed), MEASURES):
             yield from _played(stream, m, measure)
@@ -117,16 +145,41 @@ def _played(stream: Stream, m: int, measure: str) -> Iterator[Played]:
         )
 
 
+def _opposed(m: int, active: perceptron.Active, step: str) -> Opposed:
+    data, u = streams.opposed(m)
+    order = np.zeros(5 * m**4, np.int64)
+    printed = perceptron.norm_factor(data, order, "map")
+    eta = 1.0 / printed if step == THEORY else 1.0
+    losses = perceptron.run(data, order, "map", eta, active).losses
+    squared = float(u @ u)
+    apart = data.X64[:, None, :] - data.X64[None, :, :]
+    stepless = squared * float(np.einsum("ijk,ijk->ij", apart, apart).max())
+    return Opposed(
+        active=active,
+        step=step,
+        m=m,
+        T=len(order),
+        eta=eta,
+        cumulative_loss=float(losses.sum()),
+        last_mistake=int(np.flatnonzero(losses)[-1]) + 1,
+        printed_bound=squared * printed,
+        free_bound=stepless + (2.0 * squared / eta if active == "margin" else 0.0),
+        stepless_bound=stepless,
+    )
+
+
 EXPERIMENT = Experiment(
     ListLengthsSettings,
     (
         Step(
             "lengths",
             measure,
-            rows=(Played,),
+            rows=(Played, Opposed),
             surrogates=("slam-ndcg", "slam-map"),
             cost=Cost(3.0, start_mb=500.0),
-            seconds=lambda settings, cell: 2e-7 * settings.rounds * sum(settings.lengths),
+            seconds=lambda settings, cell: (
+                2e-7 * settings.rounds * sum(settings.lengths) + 2e-6 * sum(m**4 for m in settings.opposed)
+            ),
         ),
     ),
 )
