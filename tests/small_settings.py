@@ -188,7 +188,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "tied_queries": [5],
             "tied_features": [2],
             "tied_sums": [2.0],
-            "tradeoff_queries": [2],
+            "tradeoff_queries": [4],
             "tradeoff_sums": [1.0, 2.0],
         },
         "stability": {

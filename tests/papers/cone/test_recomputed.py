@@ -343,17 +343,18 @@ def test_ties_by_fractions() -> None:
 
 def test_the_trade_off_by_a_grid() -> None:
     high = 1.5
-    settings = LeaveOutSettings.parse({"tradeoff_queries": [3], "tradeoff_sums": [1.0, high]})
+    settings = LeaveOutSettings.parse({"tradeoff_queries": [5], "tradeoff_sums": [1.0, high]})
     [row] = leave_out.tradeoff(settings)
     grid = [k / 2000 for k in range(1, 4001)]
+    samples = [sample for sample in itertools.product((1.0, 2.0), repeat=5) if 2 <= sample.count(1.0) <= 3]
     for name, largest in (("mean_empirical_risk", 1.0), ("next_mean_empirical_risk", high)):
         total = 0.0
-        for sample in itertools.product((1.0, 2.0), repeat=3):
-            total += min(sum(max(u - z, z - largest * u, 0.0) ** 2 for z in sample) / 3 for u in grid)
-        assert getattr(row, name) == pytest.approx(total / 8, abs=1e-5)
-    # lambda_u = 1: the means of 1, 1, 2 and of 1, 1 or 1, 2 are 4/3, 1 and 3/2. Beta is |(2 - 4/3)^2 - (2 - 1)^2|, or
-    # that of 2, 2, 1, by symmetry, with the loss at 1.
-    assert row.beta == pytest.approx(1 - 4 / 9)
+        for sample in samples:
+            total += min(sum(max(u - z, z - largest * u, 0.0) ** 2 for z in sample) / 5 for u in grid)
+        assert getattr(row, name) == pytest.approx(total / len(samples), abs=1e-5)
+    # lambda_u = 1: the means of 1, 1, 1, 2, 2 and without a 2, or without a 1, are 7/5, 5/4 and 3/2. The loss at 2
+    # changes most, from the square of 3/5 to that of 3/4; that of 2, 2, 2, 1, 1 likewise at 1.
+    assert row.beta == pytest.approx((3 / 4) ** 2 - (3 / 5) ** 2)
 
 
 def test_the_best_cones_of_the_plane_by_loops() -> None:

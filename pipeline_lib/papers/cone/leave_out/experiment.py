@@ -31,6 +31,7 @@ from pipeline_lib.core.settings import (
     Settings,
     Whole,
     at_least,
+    at_most,
     no_fewer_than,
 )
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
@@ -82,10 +83,10 @@ class LeaveOutSettings(Settings):
     tied_sums: Annotated[tuple[Annotated[Positive, Gt(1)], ...], *Positives.__metadata__] = Field(
         (1.5, 2.0, 4.0), description="values of lambda_u above 1 for such samples with N = K = 1"
     )
-    tradeoff_queries: Annotated[Rising, at_least(2)] = Field(
-        (2, 5, 20), description="values of P for which lambda_u is varied and all samples are enumerated"
+    tradeoff_queries: Annotated[Rising, at_least(4)] = Field(
+        (4, 8, 20), description="values of P for which lambda_u is varied and samples are enumerated"
     )
-    tradeoff_sums: Annotated[Positives, at_least(1), no_fewer_than(2, "to be compared")] = Field(
+    tradeoff_sums: Annotated[Positives, at_least(1), at_most(2), no_fewer_than(2, "to be compared")] = Field(
         (1.0, 1.25, 1.5, 1.75, 2.0), description="values of lambda_u for these"
     )
 
@@ -174,12 +175,12 @@ class Tie(Row, table="tables/cone-ties"):
 
 
 class Traded(Row, table="tables/cone-tradeoff"):
-    """What lowering lambda_u to its neighbouring value changes, over all samples of differences 1 and 2, exact."""
+    """What lowering lambda_u to its neighbour changes, over samples with differences 1 and 2 twice or more, exact."""
 
     P: int = Field(description="training queries")
     lambda_u: float = Field(description="the lower lambda_u")
     next_lambda_u: float = Field(description="the higher one")
-    beta: float = Field(description="beta of (12) over all samples, for the lower lambda_u")
+    beta: float = Field(description="beta of (12) over these samples, for the lower lambda_u")
     next_beta: float = Field(description="that for the higher one")
     largest_empirical_risk: float = Field(description="largest empirical risk of a sample, for the lower lambda_u")
     next_largest_empirical_risk: float = Field(description="that for the higher one")

@@ -1,8 +1,9 @@
 """Does a smaller lambda_u make ConeRank more stable, and its empirical risk larger?
 
-Section 3.4 of `cone` says that it does both. Here K = N = 1, every query has the difference 1 or 2, each with
-probability 1/2, and all samples are enumerated. A basis u > 0 reaches the numbers from u to lambda_u u. Of several best
-u the one that is nearest to 1 is taken.
+Section 3.4 of `cone` says that it does both. Here K = N = 1, and every query has the difference 1 or 2, each with
+probability 1/2. A basis u > 0 reaches the numbers from u to lambda_u u, 1 <= lambda_u <= 2. All samples are enumerated
+in which either difference occurs twice or more: the best basis is then unique, also without any one query, so that
+nothing depends on which of several best ones is taken.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ DIFFERENCES = (1, 2)
 
 
 class Traded(NamedTuple):
-    """Beta of (12) with its supremum over all samples, the largest and the mean empirical risk, and the mean risk."""
+    """Beta of (12) with its supremum over these samples, the largest and the mean empirical risk, and the mean risk."""
 
     beta: Fraction
     largest_empirical_risk: Fraction
@@ -24,36 +25,33 @@ class Traded(NamedTuple):
 
 
 def of_all_samples(P: int, high: Fraction) -> Traded:
-    """Beta and risks of P queries with lambda_u = ``high``."""
+    """Beta and risks of P >= 4 queries with lambda_u = ``high``; means are over samples of this kind."""
     beta = largest = mean = risk = Fraction(0)
-    for ones in range(P + 1):
+    counts = range(2, P - 1)
+    total = sum(math.comb(P, ones) for ones in counts)
+    for ones in counts:
         u = best(ones, P - ones, high)
         at_u = [loss(z, u, high) for z in DIFFERENCES]
         empirical = (ones * at_u[0] + (P - ones) * at_u[1]) / P
-        share = Fraction(math.comb(P, ones), 2**P)
+        share = Fraction(math.comb(P, ones), total)
         largest, mean = max(largest, empirical), mean + share * empirical
         risk += share * sum(at_u) / 2
-        for out in (1, 0):
-            if (ones if out else P - ones) > 0:
-                v = best(ones - out, P - ones - (1 - out), high)
-                beta = max(beta, *(abs(a - loss(z, v, high)) for a, z in zip(at_u, DIFFERENCES, strict=True)))
+        for v in (best(ones - 1, P - ones, high), best(ones, P - ones - 1, high)):
+            beta = max(beta, *(abs(a - loss(z, v, high)) for a, z in zip(at_u, DIFFERENCES, strict=True)))
     return Traded(beta, largest, mean, risk)
 
 
 def best(ones: int, twos: int, high: Fraction) -> Fraction:
-    """The u > 0 that is best for so many differences 1 and 2, and among several the nearest to 1.
+    """The best u for so many differences 1 and 2, at least one of either; it is unique for 1 <= ``high`` <= 2.
 
-    Between 1 and 2 / lambda_u it reaches neither difference, and the risk is the sum of ones (u - 1)^2 and twos (2 -
-    lambda_u u)^2; from 2 / lambda_u on it reaches 2.
+    The risk falls up to u = 1, where 1 is reached, and rises from 2 / lambda_u on, where 2 is reached. Between them it
+    is the sum of ones (u - 1)^2 and twos (2 - lambda_u u)^2.
 
     Example
     -------
-    >>> best(1, 1, Fraction(1)), best(1, 1, Fraction(2)), best(0, 1, Fraction(3, 2))
-    (Fraction(3, 2), Fraction(1, 1), Fraction(4, 3))
+    >>> best(1, 1, Fraction(1)), best(1, 1, Fraction(2))
+    (Fraction(3, 2), Fraction(1, 1))
     """
-    one, farthest = Fraction(1), Fraction(2) / high
-    if not twos or farthest <= one:
-        return one
     return (ones + 2 * twos * high) / (ones + twos * high**2)
 
 

@@ -64,28 +64,32 @@ def beta_of_one_sample(epsilon: F = F(2, 5)) -> Instance:
     true_for={"high": F(1)},
 )
 def lower_lambda(high: F = F(2)) -> Instance:
-    differences, P = (F(1), F(2)), 2
+    differences, P = (F(1), F(2)), 4
 
     def loss(z: F, u: F, largest: F) -> F:
         return max(u - z, z - largest * u, F(0)) ** 2
 
     def best(sample: Sequence[F], largest: F) -> F:
-        # Of all u that are best: 1 for lambda_u = 2, where it has no loss, and the mean for lambda_u = 1.
+        # Both differences occur, so that no other u is as good: 1 has no loss for lambda_u = 2.
         return F(1) if largest >= 2 else sum(sample, F(0)) / len(sample)
 
     def beta(largest: F) -> F:
+        sample = (*differences, *differences)
+        u = best(sample, largest)
         changes = []
-        for sample in product(differences, repeat=P):
-            u = best(sample, largest)
-            for i in range(P):
-                v = best(sample[:i] + sample[i + 1 :], largest)
-                changes += [abs(loss(z, u, largest) - loss(z, v, largest)) for z in differences]
+        for i in range(P):
+            v = best(sample[:i] + sample[i + 1 :], largest)
+            changes += [abs(loss(z, u, largest) - loss(z, v, largest)) for z in differences]
         return max(changes)
 
     one, mean = F(1), F(3, 2)
     return Instance(
-        f"N = K = 1, P = 2 queries of one pair each, z = 1 or 2, lambda_l = 1, lambda_u = 1 instead of {high}",
-        (Relation("beta, over all samples, is not larger with lambda_u = 1", beta(one), "≤", beta(high)),),
+        f"N = K = 1, P = 4 queries of one pair each, z = 1, 2, 1, 2, lambda_l = 1, lambda_u = 1 instead of {high}",
+        (
+            Relation(
+                "the change of a loss without one query is not larger with lambda_u = 1", beta(one), "≤", beta(high)
+            ),
+        ),
         (
             Relation(
                 "with lambda_u = 2, u = 1 has no loss at 1 or 2", loss(one, one, F(2)) + loss(F(2), one, F(2)), "=", 0
