@@ -53,6 +53,11 @@ class JudgedClaim:
     notes: str
     trials: tuple[JudgedTrial, ...]
 
+    @property
+    def own(self) -> bool:
+        """Whether it is a statement of this project, on its own or as a correction, and not one of the paper."""
+        return self.says.startswith("(Ours)") or self.where.endswith("corrected")
+
 
 @dataclass(frozen=True)
 class JudgedPaper:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -18,6 +19,8 @@ from pipeline_lib.report.tables import Cell, whole
 
 CONTRADICTED: tuple[Status, ...] = ("refuted", "deviates")
 """The statuses of claims that fail as they are stated."""
+WHOSE = {"Stated by the paper": False, "Stated by this project, on its own or as a correction": True}
+"""Whether claims are the project's own, by what the ledger calls them."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,11 @@ class LedgerRow:
         claims.sort(key=lambda claim: (STATUSES.index(claim.status), claim.severity.order if claim.severity else ()))
         return cls(paper, judged.papers[paper].title, tuple(claims))
 
-    def counts(self) -> list[tuple[str, int]]:
-        """How many claims have which status, without those that none has."""
-        numbers = ((status, sum(claim.status == status for claim in self.claims)) for status in STATUSES)
-        return [(status.replace("-", " "), number) for status, number in numbers if number]
+    def counts(self, own: bool) -> str:
+        """How many claims of the paper, or of this project's ``own``, have which status, in words."""
+        numbers = Counter(claim.status for claim in self.claims if claim.own is own)
+        counted = [f"{numbers[status]} {status.replace('-', ' ')}" for status in STATUSES if numbers[status]]
+        return ", ".join(counted) or "none"
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,8 @@ def summary(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any]:
     return {
         "claims": len(every.claims),
         "claiming": len(shown(judged, papers)),
-        "statuses": [f"{number} {status}" for status, number in every.counts()],
+        "own": sum(claim.own for claim in every.claims),
+        "statuses": [every.counts(own) for own in (False, True)],
         "left_out": [name for name in judged.papers if name in others],
         "not_judged": len(others),
     }
@@ -107,14 +112,14 @@ def given(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any] | None:
     """
     if not (about := shown(judged, papers)):
         return None
-    found = judged.counts()
-    counted: list[dict[str, Any]] = [
-        {"paper": paper.title, **found[name], "all": sum(found[name].values())} for name, paper in about.items()
-    ]
-    if len(counted) > 1:
-        sums = {key: sum(row[key] for row in counted) for key in (*STATUSES, "all")}
-        total = {key: replace(whole(number), strong=True) for key, number in sums.items()}
-        counted.append({"paper": Cell("All papers", "all", strong=True), **total})
+    counted: list[dict[str, Any]] = []
+    for whose in WHOSE:
+        rows = [_counted(judged, whose, name, paper.title) for name, paper in about.items()]
+        if len(rows) > 1:
+            sums = {key: sum(row[key] for row in rows) for key in (*STATUSES, "all")}
+            total = {key: replace(whole(number), strong=True) for key, number in sums.items()}
+            rows.append({"whose": whose, "paper": Cell("All papers", "all", strong=True), **total})
+        counted += rows
     severe = [
         (claim, claim.severity) for claim in judged.claims if claim.paper in papers and claim.severity is not None
     ]
@@ -125,6 +130,11 @@ def given(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any] | None:
         "counted": counted,
         "judged": [_severity(*pair) for pair in severe],
     }
+
+
+def _counted(judged: JudgedStudy, whose: str, paper: str, title: str) -> dict[str, Any]:
+    numbers = Counter(claim.status for claim in judged.claims if claim.paper == paper and claim.own is WHOSE[whose])
+    return {"whose": whose, "paper": title, **{status: numbers[status] for status in STATUSES}, "all": numbers.total()}
 
 
 def shown(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, JudgedPaper]:

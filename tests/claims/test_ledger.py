@@ -299,3 +299,11 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_wrong_ledger_names_file_claim_and_key(broken: Any, spoil: Any, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         broken("slam", spoil)
+
+
+def test_statements_of_this_project_say_so() -> None:
+    """What counts as one of the paper's claims on the front page is not a correction, and not marked otherwise."""
+    for claim in ledger.load():
+        assert "ours" not in claim.where
+        if claim.id.endswith("-corrected"):
+            assert claim.where.endswith("corrected") or claim.says.startswith("(Ours)"), claim.id

@@ -115,7 +115,8 @@ def test_the_page_speaks_of_the_papers_that_were_chosen(papers: Sequence[str], s
     assert [name for name in page.sections if name.startswith("claims-")] == [f"claims-{paper}" for paper in papers]
     assert ("claims" in page.sections) == bool(papers)
     rows = page.tables.get("claims-by-status", [[]])[1:]
-    assert len(rows) == len(papers) + (len(papers) > 1)  # their sum is a row only where there is something to add
+    # One group for the papers' claims and one for the project's own; a sum only where there is something to add.
+    assert len(rows) == (2 * (1 + len(papers) + (len(papers) > 1)) if papers else 0)
     left_out = [paper for paper in PAPERS if paper not in papers]
     assert not papers or all(paper in page.sections["overview"] for paper in left_out)
 
