@@ -25,9 +25,19 @@ may include parts, ``{% include "page/regret.md" %}``, and it can use
                                             a number with its noun, a time in words
     definitions(pairs), listing(text)       terms with their meanings, text as it stands
 
-and the filters ``number``, ``short`` (three significant digits), ``whole``, ``percent``, ``listed``, ``code`` and
-``called`` (the words for a value, from a mapping); ``at_least`` and ``at_most`` round a limit down and up. What a
-template inserts is text, never markup, unless the filter ``markdown`` says that it is. A shape that cannot be declared
+and the filters ``listed``, ``code`` and ``called`` (the words for a value, from a mapping). What a template inserts is
+text, never markup, unless the filter ``markdown`` says that it is.
+
+The page of a paper is an argument in fixed prose, in which claims, tables and figures are placed. It does not compute,
+compare or choose words: ``{% if %}`` asks only whether there are rows, and what came out is said by the claims. A
+number in a sentence is a cell of a table or a value of a claim, and comes with its words:
+
+    {{ rows("lists-constants") | at_most("searched", 3) }}    "at most 2.01": the largest, rounded up
+    {{ trials("lists-thm9", "x") | at_least("x", 2) }}        "at least 1.53": the smallest, rounded down
+    {{ rows("lists-ranksvm") | stated("exponent", 2) }}       "2.00 [1.99, 2.01]": one value, with its interval
+
+Limits are those of the intervals where there are any. Rows that say nothing (``vacuous``, or not ``informative``) are
+left out, and a number that a query computed is refused. A shape that cannot be declared
 is a function of the paper's ``page.py``, which hands it in: ``FUNCTIONS = {"ladder": ladder}``. What the front page
 says of the paper, a few findings with their decisive figures, is ``findings.md``: a template of the same kind, without
 a heading. The sections that every report has are templates as well, in ``report/templates``, to which the modules of
@@ -66,14 +76,17 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "short": short,
     "whole": lambda value: whole(round(value)).text,
     "percent": lambda value, digits=0: declared_tables.shown_as(value, "percent", digits).text,
-    "at_least": lambda value, digits=None, form=None: _rounded(value, digits, form, ROUND_FLOOR),
-    "at_most": lambda value, digits=None, form=None: _rounded(value, digits, form, ROUND_CEILING),
+    "stated": lambda rows, column, digits=None, form=None: _stated(rows, column, digits, form),
+    "at_least": lambda rows, column, digits=None, form=None: _limit(rows, column, digits, form, ROUND_FLOOR),
+    "at_most": lambda rows, column, digits=None, form=None: _limit(rows, column, digits, form, ROUND_CEILING),
     "called": lambda value, names: str(names.get(value, value)),
     "code": lambda words: _code(words),
     "listed": lambda values: listed([str(value) for value in values]),
 }
 
 
+UNINFORMATIVE = "(no informative value)"
+"""Stands for the number of a sentence whose rows say nothing."""
 OF_ALL: Mapping[str, Any] = {
     "measure_title": measure_title,
     "table": declared_tables.table,
@@ -157,6 +170,8 @@ def environment(folder: Path) -> Environment:
         if hasattr(type(value), "block"):
             context["_held"].append(value)
             return Markup(markdown.placeholder(len(context["_held"]) - 1))
+        if isinstance(value, int | float) and folder != TEMPLATES:
+            raise DataError(f"expected text, found the number {value}; at_least, at_most and stated show numbers")
         return value if isinstance(value, Markup) else Markup(markdown.escaped(str(value)))
 
     made = Environment(
@@ -210,10 +225,29 @@ def _row(trial: Trial) -> dict[str, Any]:
     return row
 
 
-def _rounded(value: float | None, digits: int | None, form: declared_tables.Form | None, direction: str) -> str:
+def _stated(rows: Rows, column: str, digits: int | None, form: declared_tables.Form | None) -> str:
+    """The value of a column that all rows share, with its interval, whose ends are rounded outwards."""
+    found = set(rows.intervals(column))
+    if len(found) > 1:
+        raise DataError(f"{rows.source}: expected one value of {column}, found {len(found)}")
+    for value, low, high in found:
+        ends = f"{_rounded(low, digits, form, ROUND_FLOOR)}, {_rounded(high, digits, form, ROUND_CEILING)}"
+        return declared_tables.shown_as(value, form, digits).text + (f" [{ends}]" if low < high else "")
+    return UNINFORMATIVE
+
+
+def _limit(rows: Rows, column: str, digits: int | None, form: declared_tables.Form | None, direction: str) -> str:
+    """The limit of the values of a column: their smallest with "at least", or their largest with "at most"."""
+    found = rows.intervals(column)
+    if not found:
+        return UNINFORMATIVE
+    if direction == ROUND_FLOOR:
+        return f"at least {_rounded(min(low for _, low, _ in found), digits, form, direction)}"
+    return f"at most {_rounded(max(high for *_, high in found), digits, form, direction)}"
+
+
+def _rounded(value: float, digits: int | None, form: declared_tables.Form | None, direction: str) -> str:
     """A number rounded in one direction, to so many decimals (of per cent), or else to three significant digits."""
-    if value is None:
-        return declared_tables.shown_as(None).text
     exact = Decimal(f"{value:.9g}")  # what arithmetic adds in the last digits is no reason to round
     if digits is None:
         last = min(0, exact.adjusted() - 2) if exact.adjusted() < 7 else exact.adjusted() - 2

@@ -10,13 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 
+from pipeline_lib import papers
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.rows import columns
 from pipeline_lib.report.results import ResultsFolder, checked
 
 _TABLES = re.compile(r'\b(?:FROM|JOIN)\s+"([^"]+)"', re.IGNORECASE)
@@ -37,11 +41,14 @@ class Rows:
     10
     """
 
-    def __init__(self, rows: Iterable[dict[str, Any] | SimpleNamespace], tables: tuple[str, ...]) -> None:
+    def __init__(
+        self, rows: Iterable[dict[str, Any] | SimpleNamespace], tables: tuple[str, ...], *, computed: bool = False
+    ) -> None:
         self._rows: list[SimpleNamespace] = [
             row if isinstance(row, SimpleNamespace) else SimpleNamespace(**row) for row in rows
         ]
         self.tables = tables
+        self._computed = computed
 
     @property
     def source(self) -> str:
@@ -59,9 +66,7 @@ class Rows:
 
     def where(self, **equal: Any) -> Rows:
         """The rows whose columns have these values; a list, tuple or set stands for any of its values."""
-        return Rows(
-            (row for row in self._rows if all(_fits(self._get(row, k), v) for k, v in equal.items())), self.tables
-        )
+        return self._some(row for row in self._rows if all(_fits(self._get(row, k), v) for k, v in equal.items()))
 
     def one(self, **equal: Any) -> SimpleNamespace:
         """The only row whose columns have these values; DataError when there is none, or more than one."""
@@ -85,7 +90,7 @@ class Rows:
     def sorted(self, *names: str) -> Rows:
         """The rows in ascending order of some columns."""
         in_order: list[SimpleNamespace] = sorted(self._rows, key=lambda row: [self._get(row, name) for name in names])
-        return Rows(in_order, self.tables)
+        return self._some(in_order)
 
     def max(self, name: str) -> Any:
         """The largest known value of a column; DataError when there is none.
@@ -104,7 +109,32 @@ class Rows:
     def ordered(self, name: str, values: Iterable[Any]) -> Rows:
         """The rows whose column has one of these values, in the order of the values."""
         parts = self.by(name)
-        return Rows((row for value in values for row in parts.get(value, ())), self.tables)
+        return self._some(row for value in values for row in parts.get(value, ()))
+
+    def intervals(self, name: str) -> list[tuple[float, float, float]]:
+        """The known values of a column, each with the ends of its interval, or with itself twice where it has none.
+
+        Rows that say nothing, because a bound in them is vacuous, are left out.
+
+        Raises
+        ------
+        DataError
+            When a query computed the rows: a sentence quotes what a table holds.
+
+        Example
+        -------
+        >>> Rows([{"x": 2.0, "x_low": 1.0, "x_high": 4.0}, {"x": 3.0, "x_low": 3.0, "x_high": 3.0}], ()).intervals("x")
+        [(2.0, 1.0, 4.0), (3.0, 3.0, 3.0)]
+        """
+        if self._computed:
+            raise DataError(f"{self.source}: expected rows of a table or trials, found the answer to a query")
+        says = [row for row in self._rows if not getattr(row, "vacuous", False) and getattr(row, "informative", True)]
+        low, high = _ends(tuple(self.tables), name)
+        return [
+            (value, getattr(row, low, value), getattr(row, high, value))
+            for row in says
+            if (value := self._get(row, name)) is not None
+        ]
 
     def pivot(self, on: str, values: str | Sequence[str], *index: str) -> Rows:
         """One row for every value of the ``index`` columns, with a column for every value of ``on``.
@@ -130,6 +160,9 @@ class Rows:
             cells |= {head: self._get(row, first), **{f"{head} {name}": self._get(row, name) for name in others}}
             wide[key] = cells
         return Rows(wide.values(), self.tables)
+
+    def _some(self, rows: Iterable[SimpleNamespace]) -> Rows:
+        return Rows(rows, self.tables, computed=self._computed)
 
     def _values(self, name: str) -> list[Any]:
         known = [value for value in self.column(name) if value is not None]
@@ -181,7 +214,7 @@ class Tables:
             raise DataError(
                 f"{query.strip()}: expected a query that Polars can answer; {str(error).splitlines()[0]}"
             ) from None
-        return Rows(checked(answer, ", ".join(names)), names)
+        return Rows(checked(answer, ", ".join(names)), names, computed=True)
 
     def frame(self, name: str) -> pl.DataFrame:
         """One table, read and checked; DataError when it is missing."""
@@ -191,6 +224,18 @@ class Tables:
                 raise DataError(f"{path}: expected the table {name}, found none; run the study first")
             self._frames[name] = storage.read_table(path)
         return self._frames[name]
+
+
+@cache
+def _ends(tables: tuple[str, ...], column: str) -> tuple[str, str]:
+    """The columns that hold the ends of the interval of a column, should it have one."""
+    for *_, step in papers.steps(papers.names()):
+        for declared, row in step.tables.items():
+            pattern = re.sub(r"{\w+}", "*", declared.removeprefix("tables/"))
+            ends = {one.part: one.name for one in columns(row) if one.field == column}
+            if "low" in ends and any(fnmatchcase(table, pattern) for table in tables):
+                return ends["low"], ends["high"]
+    return f"{column}_low", f"{column}_high"
 
 
 def _file(name: str) -> str:

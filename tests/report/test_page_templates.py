@@ -93,30 +93,49 @@ def test_a_value_without_a_spread_is_shown_alone() -> None:
 @pytest.mark.parametrize(
     ("value", "asked", "least", "most"),
     [
-        (15.88, "(0)", "15", "16"),
-        (1.0279, "(2)", "1.02", "1.03"),
+        (15.88, ", 0", "15", "16"),
+        (1.0279, ", 2", "1.02", "1.03"),
         (1.0025, "", "1", "1.01"),
-        (-0.0251, "(2)", "−0.03", "−0.02"),
-        (0.15, "(2)", "0.15", "0.15"),
-        (3 * 0.1, "(1)", "0.3", "0.3"),
-        (0.18499, "(0, 'percent')", "18 %", "19 %"),
+        (-0.0251, ", 2", "−0.03", "−0.02"),
+        (0.15, ", 2", "0.15", "0.15"),
+        (3 * 0.1, ", 1", "0.3", "0.3"),
+        (0.18499, ", 0, 'percent'", "18 %", "19 %"),
         (1.2345e-15, "", "1.23e−15", "1.24e−15"),
         (76543.2, "", "76,543", "76,544"),
-        (15211.7, "(0, 'whole')", "15,211", "15,212"),
+        (15211.7, ", 0, 'whole'", "15,211", "15,212"),
         (0.0, "", "0", "0"),
-        (None, "(2)", "–", "–"),
     ],
 )
-def test_limits_are_rounded_away_from_what_they_limit(build, value, asked: str, least: str, most: str) -> None:
-    given = "none" if value is None else repr(value)
-    text = f"# R\n\n{{{{ {given} | at_least{asked} }}}};{{{{ {given} | at_most{asked} }}}}"
-    assert f"{least};{most}" in prose(build(text))
+def test_limits_are_rounded_away_from_what_they_limit(build, results, value, asked: str, least: str, most: str) -> None:
+    storage.write_table(results.path / "tables" / "one.parquet", pl.DataFrame({"x": [value]}))
+    text = f"# R\n\n{{{{ rows('one') | at_least('x'{asked}) }}}};{{{{ rows('one') | at_most('x'{asked}) }}}}"
+    assert f"at least {least};at most {most}" in prose(build(text))
+
+
+QUOTED = {"regret": [2.0, 3.0, 9.0], "regret_low": [1.0, 2.5, 8.0], "regret_high": [3.0, 4.0, 9.5]}
+QUOTED |= {"vacuous": [False, False, True], "k": [1, 2, 3]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("rows('quoted') | at_least('regret', 1)", "at least 1.0"),
+        ("rows('quoted') | at_most('regret', 1)", "at most 4.0"),
+        ("rows('quoted', k=2) | stated('regret', 1)", "3.0 [2.5, 4.0]"),
+        ("rows('quoted', k=2) | stated('k')", "2"),
+        ("rows('quoted', k=3) | stated('regret')", "(no informative value)"),
+        ("rows('quoted', k=4) | at_most('regret')", "(no informative value)"),
+    ],
+)
+def test_a_number_of_a_sentence_has_its_words_and_its_interval(build, results, asked: str, said: str) -> None:
+    storage.write_table(results.path / "tables" / "quoted.parquet", pl.DataFrame(QUOTED))
+    assert f"<p>{said}.</p>" in prose(build(f"# R\n\n{{{{ {asked} }}}}."))
 
 
 def test_a_query_is_answered_and_keeps_its_source(build) -> None:
-    text = '{% set most | sql %} SELECT loss, MAX(regret) AS most FROM "draws" GROUP BY loss ORDER BY loss {% endset %}'
-    section = build(f"# R\n\n{text}\n{{{{ most.source }}}}: {{% for row in most %}}{{{{ row.most }}}};{{% endfor %}}")
-    assert "tables/draws.parquet: 9.0;1.5;" in prose(section)
+    text = '{% set most | sql %} SELECT loss FROM "draws" GROUP BY loss ORDER BY loss {% endset %}'
+    section = build(f"# R\n\n{text}\n{{{{ most.source }}}}: {{% for row in most %}}{{{{ row.loss }}}};{{% endfor %}}")
+    assert "tables/draws.parquet: kl;squared;" in prose(section)
 
 
 def test_tables_are_listed_by_a_pattern(build) -> None:
@@ -161,6 +180,9 @@ def test_a_part_without_content_leaves_no_trace(build) -> None:
         ("# R\n\n{{ sql('SELECT loss FROM \"draws\" GROUP BY loss') }}", "ORDER BY"),
         ("# R\n\n{{ sql('SELECT lose FROM \"draws\"') }}", "lose"),
         ("# R\n\n{{ table('t', 'C', rows('draws'), [col('los', 'Loss')]) }}", "los"),
+        ("# R\n\n{{ rows('draws') | stated('T') }}", "one value of T, found 2"),
+        ("# R\n\n{{ sql('SELECT 2 * T AS T FROM \"draws\"') | at_most('T') }}", "answer to a query"),
+        ("# R\n\n{{ rows('draws')[0].regret }}", "expected text, found the number 2.0"),
         ("No title", "title"),
         ("# R\n\n## Without an address", "address"),
     ],
