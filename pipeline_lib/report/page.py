@@ -9,8 +9,8 @@ may include parts, ``{% include "page/regret.md" %}``, and it can use
     {% set last | sql %}                    the answer to a query, by name
       SELECT ... FROM "topk-regret"
     {% endset %}
-    claim("topk-thm41").status              what the evidence says of a claim
     claims("topk-thm41", "topk-thm42")      shows claims with their verdicts; every claim stands on its page once
+    verdict("topk-thm41")                   a link to a claim after the sign of its verdict, for running text
     trials("topk-thm41", "regret_exponent")  rows of its trials that have these values: settings and values; x_low
                                             and x_high are the ends of the interval of x, or x itself
     setting("topk", "figure")               a value of the configuration
@@ -63,7 +63,7 @@ from pipeline_lib.core.errors import DataError, hint
 from pipeline_lib.core.markup import listed
 from pipeline_lib.report import declared_figures, declared_tables, markdown, waterfalls
 from pipeline_lib.report.blocks import Block, Definitions, Listing, Section
-from pipeline_lib.report.claims_section import ClaimList
+from pipeline_lib.report.claims_section import ClaimList, linked
 from pipeline_lib.report.queries import Rows, Tables
 from pipeline_lib.report.results import ResultsFolder
 from pipeline_lib.report.study import count, duration, measure_title
@@ -210,6 +210,7 @@ def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
         "sql": tables.sql,
         "claim": claim,
         "claims": lambda *names: ClaimList(tuple(claim(name) for name in names)),
+        "verdict": lambda *names: Markup(", ".join(linked(name, claim(name).status) for name in names)),
         "trials": trials,
         "setting": results.setting,
         "model_title": lambda name: titles.get(name, name),
