@@ -160,15 +160,3 @@ def test_bounds_without_the_length_of_the_list() -> None:
             spread = 2.0**y_max - 1
             average = math.sqrt(2) * spread * math.exp(a) * (math.exp(a) - 1) / math.sqrt(n)
         assert row.bound == pytest.approx(2 * average + spread * math.sqrt(math.log(100) / (2 * n)))
-
-
-def test_gaps_of_the_highest_irrelevant_document_by_sums() -> None:
-    settings = LengthsSettings.parse({"highest_queries": 100, "highest_lengths": [2, 50, 1000]})
-    weights = [math.comb(100, k) / 2**100 for k in range(101)]
-    rows = [row for row in lengths.highest_document(settings) if isinstance(row, lengths.HighestGap)]
-    assert [row.m for row in rows] == [2, 50, 1000]
-    for row in rows:
-        at_least = [sum(weights[k:]) ** row.m for k in range(101)]
-        assert row.mean_gap == pytest.approx(0.5 - sum(at_least[1:]) / 100)
-        largest = max(k for k in range(101) if at_least[k] >= 0.95)
-        assert row.gap == pytest.approx(0.5 - largest / 100)
