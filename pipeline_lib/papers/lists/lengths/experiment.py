@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from typing import Annotated, Any
 
 import numpy as np
@@ -189,12 +189,8 @@ class Local(Row, table="tables/lists-local"):
 def measure(job: Job) -> Iterator[Row]:
     """The rows of all tables."""
     settings, seed = job.settings, job.seed
-    yield from bounds(settings)
-    yield from gaps(settings)
-    yield from unbounded(settings)
-    yield from highest_document(settings)
-    yield from listwise_constants(settings, seed)
-    yield from local(settings, seed)
+    yield from chain(bounds(settings), gaps(settings), unbounded(settings), highest_document(settings))
+    yield from chain(listwise_constants(settings, seed), local(settings, seed))
 
 
 class Class:
@@ -287,17 +283,10 @@ def gaps(settings: LengthsSettings) -> Iterator[FreeOfLength]:
         for m in settings.exact_lengths:
             odd = odd_part(surrogates.create(name, **options), m, y_max, scores)
             for n in settings.exact_queries:
-                average = group.average(n=n)
-                yield FreeOfLength(
-                    loss=name,
-                    scores=scores,
-                    m=m,
-                    n=n,
-                    gap=odd * quantile_of_mean_sign(n, settings.rare),
-                    average=average,
-                    bound=list_lengths.deviation(average, n=n, spread=group.spread, delta=settings.rare),
-                    spread=group.spread,
-                )
+                case: dict[str, Any] = {"loss": name, "scores": scores, "m": m, "n": n, "spread": group.spread}
+                gap, average = odd * quantile_of_mean_sign(n, settings.rare), group.average(n=n)
+                bound = list_lengths.deviation(average, n=n, spread=group.spread, delta=settings.rare)
+                yield FreeOfLength(**case, gap=gap, average=average, bound=bound)
 
 
 def highest_document(settings: LengthsSettings) -> Iterator[HighestGap | LengthPower | Misled]:
@@ -343,14 +332,14 @@ def listwise_constants(settings: LengthsSettings, seed: int) -> Iterator[Listwis
     """
     lengths = settings.listwise_lengths
     for loss in listwise.LOSSES:
-        rngs = [generator(seed, "lists-lengths", loss, m) for m in lengths]
-        found = [listwise.searched(loss, m, settings.y_max, rng) for m, rng in zip(lengths, rngs, strict=True)]
-        for m, searched in zip(lengths, found, strict=True):
+        rngs = {m: generator(seed, "lists-lengths", loss, m) for m in lengths}
+        found = {m: listwise.searched(loss, m, settings.y_max, rng) for m, rng in rngs.items()}
+        for m, searched in found.items():
             for constant, value in searched.items():
                 at = listwise.exact(loss, constant, m, settings.y_max)
                 yield Listwise(loss=loss, constant=constant, m=m, exact=at, searched=value)
-        summed = [m * searched["partial"] for m, searched in zip(lengths, found, strict=True)]
-        for case, values in (("G", [one["lipschitz-linf"] for one in found]), ("sum over scores", summed)):
+        summed = [m * searched["partial"] for m, searched in found.items()]
+        for case, values in (("G", [one["lipschitz-linf"] for one in found.values()]), ("sum over scores", summed)):
             yield LengthPower(axis="m", case=f"{loss}, {case}", slope=of_power(lengths, values))
 
 
