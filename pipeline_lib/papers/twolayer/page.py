@@ -1,4 +1,4 @@
-"""Where do the best splits of a budget lie on the curves of the measured errors?"""
+"""Where do the best splits of a budget lie on the curves of the measured errors, and how fast do gaps fall?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pipeline_lib.report.declared_figures import Curves
+from pipeline_lib.report.declared_figures import Curves, power
 from pipeline_lib.report.figures import Band
 from pipeline_lib.report.queries import Rows
 
@@ -39,4 +39,9 @@ def between(points: Sequence[tuple[float, float]], x: float) -> float:
     return float(np.interp(np.log(x), np.log(places), heights))
 
 
-FUNCTIONS = {"on_curves": on_curves}
+def inverse_root(curve: Curves) -> Curves:
+    """The line through the first point of a curve that falls as the root of the number of queries grows."""
+    return power(curve, -0.5, "order 1/√n")
+
+
+FUNCTIONS = {"on_curves": on_curves, "inverse_root": inverse_root}
