@@ -129,7 +129,7 @@ QUOTED |= {"vacuous": [False, False, True], "k": [1, 2, 3]}
 )
 def test_a_number_of_a_sentence_has_its_words_and_its_interval(build, results, asked: str, said: str) -> None:
     storage.write_table(results.path / "tables" / "quoted.parquet", pl.DataFrame(QUOTED))
-    assert f"<p>{said}.</p>" in prose(build(f"# R\n\n{{{{ {asked} }}}}."))
+    assert f"<p>It is {said}.</p>" in prose(build(f"# R\n\nIt is {{{{ {asked} }}}}."))
 
 
 def test_a_query_is_answered_and_keeps_its_source(build) -> None:
