@@ -29,6 +29,7 @@ def tables() -> Tables:
         **tables_of(lengths.bounds(SMALL)),
         **tables_of(lengths.gaps(SMALL)),
         **tables_of(lengths.highest_document(SMALL)),
+        **tables_of(lengths.soft_maxima(SMALL)),
         "lists-slack": [
             {**NEAREST, "statement": f"theorem {k}", "printed": 4.0 * k, "largest_gap": 50.0} for k in (12, 9)
         ],
@@ -40,4 +41,5 @@ def test_tables_have_the_numbers(build: Build, tables: Tables) -> None:
     shown = {(bound, against): m for _, bound, against, m, _ in raw(section, "lists-crossings")}
     assert shown == {(row["bound"], row["against"]): row["m"] for row in tables["lists-crossings"][-6:]}
     assert [row[-1] for row in raw(section, "lists-slack")] == pytest.approx([360.0, 480.0])
-    assert [figure.name for figure in figures(section)] == ["lists-lengths", "lists-free", "lists-logarithm"]
+    names = ["lists-lengths", "lists-free", "lists-logarithm", "lists-soft-maximum"]
+    assert [figure.name for figure in figures(section)] == names
