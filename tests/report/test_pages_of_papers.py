@@ -1,7 +1,7 @@
-"""Are the numbers in the sentences and tables of a paper's page those of its results, and does the wording follow them?
+"""Are the numbers in the tables and figures of a paper's page those of its results?
 
-No sentence is quoted: a case gives rows of tables, and the numbers that the prose, a table or the description of a
-figure must have then. Values that a case does not need are 1 (see ``page_of_paper.build``).
+A case gives rows of tables, and the numbers that a table of the page or the description of a figure must have then.
+Values that a case does not need are 1 (see ``page_of_paper.build``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from page_of_paper import Tables, build, cells, figures, prose
+from page_of_paper import Tables, build, cells, figures
 
 from pipeline_lib.papers.cone.cones.experiment import Trace, summary
 from pipeline_lib.papers.twolayer.page import between
@@ -29,14 +29,10 @@ def numbers(text: str) -> set[str]:
 
 
 class Case(NamedTuple):
-    """What a page must say (``said``), must not say, draw in words, and show in columns of its tables."""
+    """What a page must draw, in words, and show in columns of its tables."""
 
     paper: str
     tables: Tables
-    said: Sequence[str] = ()
-    part: str = ""
-    refuted: str = ""
-    unsaid: Sequence[str] = ()
     drawn: Mapping[str, Sequence[str]] = {}
     cells: Mapping[tuple[str, int, int | None], Sequence[Sequence[Any]]] = {}
 
@@ -58,40 +54,6 @@ OWN: Row = {"dataset": "MQ2008", "model": "listnet", "fold": 1, "measure": "map"
 OWN |= {"measured": 0.448, "delta": -0.0022, "source": "LETOR 4.0 baselines (fold 1)"}
 PRINTED: Row = {"dataset": "MQ2008", "method": "ListNet", "measure": "MAP", "published": 0.45, "best": 0.5}
 PRINTED |= {"other_dataset": 0.4}
-CONE: Row = {"d": 3, "of_order": True, "independent": True, "pointed": True, "proper": False}
-
-
-def boosting() -> list[Row]:
-    stops = {"validation": 0.44, "training": 0.43, "no gain": 0.42, "last": 0.41, "best on test": 0.46}
-    known = {"dataset": "MQ2008", "fold": 1, "measure": "map", "rounds": 9, "features": 2}
-    known |= {"map_low": 0.4, "map_high": 0.45, "ndcg_low": 0.4, "ndcg_high": 0.5}
-    return [
-        {**known, "repeats": repeats, "stop": stop, "map": value, "ndcg": value}
-        for repeats in (None, 1)
-        for stop, value in stops.items()
-    ]
-
-
-def methods(exact: float) -> Tables:
-    kinds = [("eg", 2.0, 0.4), ("exact", 1.0, exact)]
-    known = {"dataset": "sim", "part": "method", "level": None, "K": 2, "start": 0, "validation": 0.1}
-    found = [
-        {**known, "method": method, "objective": objective, "fold_in": fold_in, "map": value, "ndcg": value}
-        for method, objective, value in kinds
-        for fold_in in ("gradient", "least-squares")
-    ]
-    return {"cone-bases": found}
-
-
-def projections(left: float) -> Tables:
-    names = ("largest_difference_inside", "largest_norm_on_the_negative", "largest_difference_to_nnls")
-    found = [
-        {"claim": "cone-project", "case": f"{kind}: {name}", "d": 3, "K": 2}
-        | {"value": left if (kind, name) == ("any", names[1]) else 0.0}
-        for kind in ("acute", "any")
-        for name in names
-    ]
-    return {"cone-identities": found}
 
 
 def descent(dataset: str, *runs: tuple[str, str, int | None, list[float]]) -> Tables:
@@ -119,22 +81,9 @@ def descent(dataset: str, *runs: tuple[str, str, int | None, list[float]]) -> Ta
     }
 
 
-def stability(high: float) -> Tables:
-    found = [
-        {"P": P, "method": "eg", "s_max": 1.0 / P, "largest_ratio": 0.5, "bound_by_theorem_2": 5.0}
-        | {"largest_possible_risk": 4.0}
-        for P in (10, 20, 40)
-    ]
-    fit = {"method": "eg", "statistic": "s_max", "slope": -1.0, "low": -1.1, "high": high}
-    return {"cone-stability": found, "cone-stability-exponents": [fit]}
-
-
 LEFT: Row = {"population": "line", "method": "exact", "beta": 0.4, "beta_worst": 0.45, "beta_bound": 0.5, "gamma": 4.0}
 LEFT |= {"risk": 0.1, "empirical_risk": 0.1, "largest_possible_loss": 4.0}
 FIT: Row = {"population": "line", "statistic": "s_max", "method": "exact", "slope": -1.02, "low": -1.1, "high": -0.9}
-BASE: Row = {"dataset": "sim", "level": None, "method": None, "K": None, "start": None, "fold_in": None}
-BASE |= {"objective": None, "passes": None, "validation": None, "ndcg": 0.5}
-RAY: Row = {**BASE, "part": "basis", "method": "sg", "fold_in": "gradient"}
 
 
 def practice(mean: float) -> Tables:
@@ -148,20 +97,10 @@ def practice(mean: float) -> Tables:
     return {"cone-practice": found, "cone-shares": shares}
 
 
-STEPS = {
-    ("cone-check", "eg", "proper"): 0.0,
-    ("cone-check", "eg", "pointed"): 1.0,
-    ("cone-inequality", "proper", "additive"): 0.0,
-    ("cone-unique", "K <= N", "difference"): 0.125,
-    ("cone-eg-sum", "random", "sum_error"): 0.0625,
-    ("cone-eg-rate", "random", "exponent"): 2.0,
-}
-
 CASES = [
     Case(
         "cone",
         {"cone-table1": [CELL], "published": [OWN]},
-        said=["1 of 1", "0.4502"],
         cells={
             ("cone-table1-mq2008", 0, None): [
                 ["ListNet", "MAP", "0.450", "0.4480", "0.4750", "0.0500", "−0.0020", "verified"]
@@ -169,19 +108,6 @@ CASES = [
         },
     ),
     Case("cone", {"cone-published": [PRINTED], "cone-table1": [CELL]}, drawn={"cone-table1-mq2008": ["0.45", "0.448"]}),
-    Case(
-        "cone",
-        {"cone-published": [{**PRINTED, "method": "ConeRank-SG", "measure": "NDCG"}]},
-        part="cone-table1-part",
-        said=["10.0 %", "5.0"],
-    ),
-    Case(
-        "cone",
-        {"cone-table1": [{**CELL, "method": "AdaRank-MAP", "status": "deviates"}], "cone-adarank": boosting()},
-        said=["1 of 1", "0.410 to 0.440", "0.460"],
-    ),
-    Case("cone", projections(0.7), said=["70 %"]),
-    Case("cone", projections(0.0), unsaid=["70 %", "0 %"]),
     Case(
         "cone",
         descent(
@@ -192,51 +118,15 @@ CASES = [
         ),
         cells={("cone-descent-small-table", 7, 8): [["1"], ["0"], ["0"]]},
     ),
-    Case("cone", stability(-0.9), said=["50 %", "3"]),
     Case(
         "cone",
         {
             "cone-leave-out": [{**LEFT, "P": P, "s_max": 2.0 / P} for P in (10, 100, 1000)],
             "cone-leave-out-exponents": [FIT, {**FIT, "method": "constant-step", "slope": -0.03}],
         },
-        said=["−1.02", "−0.03"],
         cells={("cone-leave-out", 1, 3): [["1", "10"], ["1", "100"], ["1", "1,000"]]},
     ),
-    Case(
-        "cone",
-        {
-            "cone-proper": [
-                {**CONE, "case": "random", "solid": False},
-                {**CONE, "K": 3, "solid": True, "proper": True},
-            ],
-            "cone-halfspace": [{"to_hinge": 1.2, "to_best_hinge": 0.07, "to_unsquared": 0.2, "to_squared": 0.0}],
-            "cone-halfspace-solutions": rows({"sample": (0, 1), "to_ranksvm": (0.5, 20.0)}, to_squared=0.0),
-        },
-        said=["0.070", "1 of 2", "20"],
-    ),
-    Case(
-        "cone",
-        {
-            "cone-bases": [
-                {**BASE, "part": "ranksvm", "map": 0.5},
-                {**RAY, "K": 1, "map": 0.52},
-                {**RAY, "K": 2, "map": 0.9},
-            ],
-            "cone-figure3": [
-                {"dataset": "sim", "fold_in": "gradient", "measure": measure, "K": K, "low": None, "high": None}
-                for measure in ("map", "ndcg")
-                for K in (1, 2)
-            ],
-        },
-        said=["+0.020"],
-    ),
-    Case("cone", practice(0.7), said=["0.700", "0.500", "90 %", "30 %"]),
-    Case(
-        "cone",
-        practice(0.4),
-        said=["0.600", "0.500"],
-        cells={("cone-practice-sim", 2, 3): [["0.5000"], ["0.4000"], ["0.6000"]]},
-    ),
+    Case("cone", practice(0.4), cells={("cone-practice-sim", 2, 3): [["0.5000"], ["0.4000"], ["0.6000"]]}),
     Case(
         "cone",
         {
@@ -247,40 +137,7 @@ CASES = [
             "cone-plane": [{"case": "published", "narrowest": 50.0, "widest": 120.0, "spread": 60.0}],
             "cone-nested": [{"d": 3, "K": 2, "outwards": 0.0, "scaled": 0.25, "added": 0.0}],
         },
-        said=["90 %", "120", "0.25"],
         cells={("cone-ties", 3, 4): [["20"], ["200"]]},
-    ),
-    Case(
-        "cone",
-        {"cone-surface": rows({"noisy": (0.5, 0.7), "to_the_cone": (0.002, 0.001)}, to_the_ray=0.06, to_the_start=0.3)},
-        refuted="cone-fig1",
-        part="cone-figure1-part",
-        said=["0.002", "0.5"],
-    ),
-    Case(
-        "cone",
-        {
-            "cone-steps": [
-                {"claim": claim, "case": case, "name": name, "d": 3, "K": 2, "value": value}
-                for (claim, case, name), value in STEPS.items()
-            ],
-            "cone-proper": [{**CONE, "case": "random", "solid": False}],
-        },
-        said=["0 %", "100 %", "0.125", "0.0625", "2.00"],
-    ),
-    Case(
-        "cone",
-        {
-            "cone-twins": [
-                {"kinds": 2, "P": 2, "c": 2.0, "epsilon": 0.4, "largest_beta": 1.5, "failure_with_own_beta": 0.5}
-                | {"failure_with_largest_beta": 0.0}
-            ],
-            "cone-leave-out": [{**LEFT, "P": 10, "s_max": 0.1}],
-            "cone-leave-out-exponents": [FIT],
-            "cone-lowered": [{"d": 2, "K": 2, "share": 1.0, "share_below": 0.0003}],
-            "cone-tradeoff": [{"P": 2, "beta": 0.75, "next_beta": 0.0}],
-        },
-        said=["0.500", "0.40", "100 %", "0.03 %", "90 %"],
     ),
 ]
 
@@ -290,18 +147,7 @@ RUN: Row = {"stream": "noisy", "measure": "ndcg", "T": 100, "cumulative_loss": 5
 RUN |= {"comparator_loss": 8.0, "gap": 0.0, "largest_loss": 50.0}
 VARIANTS = {"eta": ("theory", "1", "theory"), "active": ("margin", "margin", "misordered")}
 STEP: Row = {"stream": "noisy", "measure": "ndcg", "eta": "0.1", "step": 0.1, "rounds": 100}
-RISK: Row = {"surrogate": "listnet", "radius": 1.0, "norm": 0.5}
-LEAD: Row = {"dataset": "d", "model": "a", "title": "A", "value": 0.6, "other": "b", "other_title": "B"}
-LEAD |= {"other_value": 0.5, "difference": 0.1, "low": 0.05, "high": 0.2, "p_holm": 0.01, "question": "practice"}
 SLACK: Row = {"claim": "slam-thm2", "kind": "map", "m": 5, "y_max": 1, "d": None, "statistic": "smallest_slack"}
-FINITE: Row = {"population": "two points", "surrogate": "listnet", "radius": 0.5, "signal": 1.5, "relative": True}
-FINITE |= {"zero_excess": 0.3, "reversed_excess": 0.6, "fixed_excess": 0.2}
-PHASE: Row = {"source": "d", "kind": "ndcg", "lead": 1.0, "spread": 2.0, "l2": 0.1, "certified": True}
-RECORD: Row = {"dataset": "d", "model": "slam-ndcg", "algorithm": "erm", "surrogate": "slam-ndcg"}
-SHORT: Row = {"dataset": "d", "weights": "tight", "lists": "short", "ndcg": 0.5, "over_printed": 0.02}
-SHORT |= {"over_whole": 0.1, "file_order": 0.4}
-RELEVANCE: Row = {"dataset": "d", "learner": "minimiser", "relevant_from": 2, "measure": "map", "counted_from": 2}
-RELEVANCE |= {"value": 0.5, "over_first": 0.1, "over_first_high": 0.2, "file_order": 0.3}
 
 
 def runs(**changes: Any) -> list[Row]:
@@ -312,113 +158,21 @@ def rounds(moved: int) -> Tables:
     return {"slam-eta": rows({"active": ("margin", "misordered"), "rounds_that_differ": (7, moved)}, **STEP)}
 
 
-def risks(excess: float, low: float = -0.1, certified: bool = True) -> Tables:
-    found = [
-        {**RISK, "regularisation": kind, "n": n, "excess_risk": excess, "low": 0.0, "high": 9.0, "certified": certified}
-        for kind in ("theorem", "none")
-        for n in (10, 1000)
-    ]
-    axes = {"surrogate": "listnet", "radius": 1.0}
-    rates = [{**axes, "regularisation": "theorem", "exponent": low, "low": low, "high": 0.0}]
-    rates.append({**axes, "regularisation": "none", "exponent": -0.5, "low": -0.6, "high": -0.4})
-    return {"slam-risk": found, "slam-rates": rates}
-
-
-def minimisers(*norms: float) -> Tables:
-    others = [{**RECORD, "model": "x", "surrogate": "listnet", "norm": 0.0}, {**RECORD, "model": "y", "norm": None}]
-    return {"slam-practice": [LEAD], "training": [*({**RECORD, "norm": norm} for norm in norms), *others]}
-
-
-def finite(excess: float) -> Tables:
-    each = {"n": (100, 1000), "bound": (0.4, 0.2)}
-    return {**risks(0.5), "slam-finite-risk": rows(each, **FINITE, excess_risk=excess, low=0.1, high=0.1)}
-
-
-def phases(norm: float) -> Tables:
-    return {"slam-phases": rows({"ratio": (0.5, 2.0), "norm": (0.0, norm)}, **PHASE)}
-
-
 def lengths(misordered: float) -> Tables:
     each = {"active": ("margin", "misordered"), "margin_bound": (30.0, 3.0), "cumulative_loss": (2.0, misordered)}
     known = {"stream": "orthogonal", "measure": "map", "m": 5, "T": 9, "largest_loss": 9.0, "gap": 0.0, "bound": 3.0}
     return {"slam-lengths": rows({**each, "share_of_printed": (0.1, 1.0)}, **known)}
 
 
-def separable() -> list[Row]:
-    known = {"stream": "separable", "gamma": 0.5, "margin_bound": 40.0}
-    found = runs(**known, T=50, cumulative_loss=4.0) + runs(**known, cumulative_loss=5.0)
-    return found + runs(**known, measure="map", cumulative_loss=10.0)
-
-
-SENTENCES = {
-    "slam-sentences": [
-        {"claim": claim, "kind": "ndcg", "m": 3, "n": 10, "statistic": statistic, "value": value}
-        for claim, statistic, value in (
-            ("slam-mistakes", "smallest_lead", 0.0),
-            ("slam-prediction", "as_printed", 29.0),
-            ("slam-prediction", "with_own_documents", 0.0),
-            ("slam-thm3-exchanges", "excess_over_exchanges", 0.33),
-            ("slam-thm3-exchanges", "excess_over_weights", 0.0),
-        )
-    ]
-}
-DIMENSIONS = rows(
-    {"statistic": ("dimension", "dimension_to_a_number", "features"), "value": (4.0, 2.0, 2.0)},
-    claim="slam-thm10",
-    kind=None,
-    m=3,
-    y_max=None,
-    d=2,
-)
-CONSTANTS: Tables = {
-    "slam-constants": [
-        {"surrogate": "ranksvm", "m": m, "y_max": 1, "exact": m**2 / 2, "searched": m**2 / 2, "published": "O(m)"}
-        for m in (10, 100)
-    ],
-    "slam-growth": [{"surrogate": "ranksvm", "exponent": 2.0, "searched_exponent": 2.0}],
-    "slam-losses": rows(
-        {"statistic": ("smallest_slack", "slack_of_divided_loss", "largest_norm"), "value": (0.0, -0.8, 1.0)},
-        claim="slam-normalisation",
-        kind="ndcg",
-        m=3,
-        y_max=1,
-    ),
-}
-
 CASES += [
-    Case("slam", {"slam-losses": [{**SLACK, "value": 0.25}]}, said=["0.25"]),
     Case(
         "slam",
         {"slam-losses": [{**SLACK, "value": -0.25}]},
-        refuted="slam-thm2",
-        said=["−0.25"],
         cells={("slam-slacks", 0, None): [["MAP", "1", "−0.25", "–"]]},
     ),
-    Case("slam", {"slam-perceptron": runs(cumulative_loss=18.0)}, refuted="slam-thm5", said=["1 of 1"]),
     # A bound of 17 says something where reversed orders lose 20, and nothing where they lose 16.
-    Case("slam", {"slam-perceptron": runs(largest_loss=20.0)}, said=["29 %"], drawn={"slam-shares": []}),
-    Case("slam", {"slam-perceptron": runs(largest_loss=16.0)}, unsaid=["29 %"]),
-    Case("slam", {"slam-perceptron": separable()}, part="slam-separable-part", said=["20.0 %", "25.0 %", "12.5 %"]),
-    Case(
-        "slam",
-        {
-            "slam-perceptron": runs(T=50, constant=0.0)
-            + runs(constant=2.0)
-            + [row for T in (50, 100) for row in runs(stream="adversary", T=T, constant=0.0)]
-        },
-        said=["3 of 4"],
-    ),
-    Case(
-        "slam", rounds(3), refuted="slam-eta-free-corrected", said=["3"], cells={("slam-steps", 2, 4): [["7.0", "3.0"]]}
-    ),
-    Case("slam", rounds(0), refuted="slam-eta-free", said=["7 %"]),
-    Case("slam", risks(0.5), said=["2 of 2", "50.00 %"]),
-    Case("slam", risks(2.0), refuted="slam-thm8", said=["0 of 2"]),
-    Case("slam", risks(0.5, certified=False), said=["4 of 4"]),
-    Case("slam", {"slam-practice": [LEAD]}, said=["0.100"]),
-    Case("slam", minimisers(0.0, 0.0), said=["2 of 2"]),
-    Case("slam", minimisers(0.0, 3.0), said=["1 of 2"]),
-    Case("slam", minimisers(2.0, 3.0), unsaid=["0 of 2", "1 of 2", "2 of 2"]),
+    Case("slam", {"slam-perceptron": runs(largest_loss=20.0)}, drawn={"slam-shares": []}),
+    Case("slam", rounds(3), cells={("slam-steps", 2, 4): [["7.0", "3.0"]]}),
     Case(
         "slam",
         {
@@ -438,42 +192,6 @@ CASES += [
         },
         cells={("slam-players", 1, 5): [["1", "0", "1", "0"], ["1", "1", "1", "0"]]},
     ),
-    Case(
-        "slam",
-        {
-            "slam-perceptron": [
-                {**row, "cumulative_loss": 40.0 if row["eta"] == "1" else 5.0}
-                for row in runs(stream="stalled", measure="map")
-            ],
-            **rounds(0),
-        },
-        refuted="slam-thm5-eta1",
-        said=["40.0"],
-    ),
-    Case("slam", finite(0.1), said=["1 of 2", "1,000"]),
-    Case("slam", finite(0.3), refuted="slam-thm8", said=["1"]),
-    Case("slam", phases(1.0), said=["2"], unsaid=["1 of 2"]),
-    Case("slam", phases(0.0), refuted="slam-zero-minimiser", said=["1 of 2"]),
-    Case("slam", {"slam-short-lists": [{**SHORT, "over_printed_low": 0.01, "over_printed_high": 0.03}]}, ["0.0200"]),
-    Case("slam", {"slam-relevance": [{**RELEVANCE, "over_first_low": 0.05}]}, ["0.100"]),
-    Case("slam", lengths(3.5), said=["1 of 1"]),
-    Case("slam", SENTENCES, refuted="slam-prediction", said=["29"]),
-    Case("slam", SENTENCES, refuted="slam-thm3-exchanges", said=["0.33"]),
-    Case("slam", {"slam-losses": DIMENSIONS}, refuted="slam-thm10-scores", said=["1 of 1"]),
-    Case(
-        "slam",
-        {"slam-valid-weights": [{"kind": "map", "m": 3, "relevant": 2, "printed_sum": 0.5, "largest_excess": 0.08}]},
-        refuted="slam-eq8",
-        said=["0.080"],
-    ),
-    Case(
-        "slam",
-        {"slam-cutoffs": rows({"k": (3, 7), "v_max": (6.0, 9.0), "v_max_limit": (6.0, 9.0)}, added_by_doubling=3.0)},
-        refuted="slam-variance-k",
-        said=["3"],
-    ),
-    Case("slam", CONSTANTS, refuted="slam-ranksvm", said=["2.00", "5,000", "−0.80"]),
-    Case("slam", CONSTANTS, said=["−0.80"], unsaid=["5,000"]),
 ]
 
 # --- topk ---------------------------------------------------------------------------------------------------------
@@ -494,26 +212,6 @@ def game(regret: float, high: float) -> Tables:
         for T in (100, 1000)
     ]
     return {"topk-table1": rows({"document": (1, 2, 3)}, **cell), "topk-adversary": found}
-
-
-def more_labels() -> Tables:
-    lists = {"m": 3, "grades": 2}
-    laws = rows({"k": (1, 2, 3), "largest_gap": (0.4, 0.0, 0.0), "exponent": (1.0, 2 / 3, 0.5)}, **lists)
-    found = [("pair", "unbiased", 1, 0.9), ("pair", "unbiased", 2, 0.6), ("near tie", "all labels", 3, 0.47)]
-    found += [("independent labels", "independent", 1, 0.55), ("pair", "independent", 1, 0.97)]
-    names = [{**lists, "law": law, "learner": learner, "k": k, "learnable": k > 1} for law, learner, k, _ in found]
-    regrets = [
-        {**name, "T": T, "regret": 0.02 * T, "low": 0.01 * T, "high": 0.03 * T, "linear_limit": 0.01 * T}
-        for name in names
-        for T in (100, 1000)
-    ]
-    return {
-        "topk-label-laws": [{**law, "learnable": law["k"] > 1} for law in laws],
-        "topk-label-exponents": [
-            {**name, "slope": x, "low": x - 0.1, "high": x + 0.1} for name, (*_, x) in zip(names, found, strict=True)
-        ],
-        "topk-label-regret": regrets,
-    }
 
 
 def curves(kl: float) -> Tables:
@@ -542,9 +240,6 @@ CASES += [
                 **BIAS,
             )
         },
-        refuted="topk-estimators",
-        part="topk-estimators-part",
-        said=["0.25"],
         cells={("topk-biases", 0, None): [["KL", "1", "2", "0.25", "0.5"]]},
     ),
     Case(
@@ -555,14 +250,12 @@ CASES += [
                 | {"probability": 0.125}
             ]
         },
-        said=["0.50"],
         drawn={"topk-probabilities": ["0.625", "0.125"]},
     ),
     Case("topk", game(9.0, 9.5), cells={("topk-game", 1, 3): [["45", "1.00"]]}),
     Case(
         "topk",
         {"topk-regret": [REGRET], "topk-exponents": [SLOPE]},
-        said=["75 % to 75 %"],
         cells={("topk-exponents", 1, 6): [["0.700", "[0.600, 0.800]", "100", "5", "20 %"]]},
     ),
     Case(
@@ -574,74 +267,9 @@ CASES += [
                 for other in ({}, {"player": "idle", "slope": 0.97}, {"data": "two documents", "slope": 0.66})
             ],
         },
-        said=["10"],
         cells={("topk-exponents", 1, 2): [["0.700"], ["0.970"]], ("topk-exponents", 6, 7): [["−0.020"], ["−0.020"]]},
     ),
-    Case(
-        "topk",
-        {
-            "topk-decompositions": [
-                {"surrogate": name, "scores": "spread", "m": 2, "labels": k, "joint": 0.5, "beyond": 0.0}
-                for name in ("ranksvm", "listnet")
-                for k in (1, 2)
-            ],
-            "topk-estimable": rows(
-                {"k": (1, 2), "error": (0.25, 1e-15), "beyond": (1.0, 0.0)},
-                surrogate="ranksvm",
-                exploration="algorithm 1",
-                m=2,
-            ),
-        },
-        part="topk-information-part",
-        said=["0.250", "1e−15"],
-    ),
-    Case(
-        "topk",
-        {
-            "topk-regret": [REGRET],
-            "topk-exponents": [SLOPE],
-            "topk-bandit": [{"surrogate": "kl", "T": 100, "regret": 10.0, "slope": 0.75}],
-        },
-        part="topk-bandit-part",
-        said=["2.0 to 2.0"],
-    ),
-    Case(
-        "topk",
-        {
-            "topk-calibration": rows(
-                {"surrogate": ("kl", "squared-ndcg"), "largest_regret": (0.3, 0.0)}, laws="worst", m=3, grades=2
-            )
-        },
-        part="topk-calibration-part",
-        said=["0.30"],
-    ),
-    Case(
-        "topk",
-        more_labels(),
-        part="topk-labels-part",
-        said=["0.4", "3", "0.90 to 0.90", "0.60", "2.00 to 2.00", "0.47", "0.55", "0.97"],
-    ),
-    Case(
-        "topk",
-        curves(0.7),
-        part="topk-figure-part",
-        said=["3", "+0.050"],
-        cells={("topk-gaps-made", 2, None): [["+0.050", "−0.050"]]},
-    ),
-    Case("topk", curves(0.7), part="topk-explanations-part", said=["0.546", "0.546 to 0.546"]),
-    Case(
-        "topk",
-        {
-            "topk-variance-quotients": [
-                {"probabilities": "correct", "m": 5, "above": above, "below": "kl, k = 1", "same_loss": same}
-                | {"quotient": quotient, "low": 1.4, "high": 2.1}
-                for above, same, quotient in (("ranksvm, k = 2", False, 1.75), ("kl, k = 2", True, 0.5))
-            ],
-            "topk-sums": rows({"surrogate": ("kl", "listnet"), "value": (0.0, 0.25)}, statistic="joint"),
-        },
-        part="topk-explanations-part",
-        said=["1.75 to 1.75", "0.50 to 0.50", "0.25"],
-    ),
+    Case("topk", curves(0.7), cells={("topk-gaps-made", 2, None): [["+0.050", "−0.050"]]}),
 ]
 
 # --- twolayer -----------------------------------------------------------------------------------------------------
@@ -759,41 +387,29 @@ CASES += [
     Case(
         "twolayer",
         {"twolayer-gaps": gaps(1.0)},
-        said=["10 of 15", "3 of 5", "4 of 4"],
         cells={
             ("twolayer-terms", 0, 3): [[10, 2, 0.05], [10, 4, 0.025], [160, 2, 1 / 320]],
             ("twolayer-layers", 0, 2): [[10, 2], [10, 4], [40, 2], [40, 4]],
         },
     ),
-    Case("twolayer", {"twolayer-gaps": gaps(41.0)}, refuted="twolayer-thm1", said=["1 of 5", "0.05."]),
-    Case("twolayer", {"twolayer-gaps": gaps(1.0, rising=True)}, said=["0 of 4"]),
-    Case("twolayer", limits(0.1), said=["1 of 1"], cells={("twolayer-limits", 1, 4): [[0.2, "0.1 0.3", None]] * 2}),
-    Case("twolayer", limits(-0.1), said=["0 of 1"]),
+    Case("twolayer", limits(0.1), cells={("twolayer-limits", 1, 4): [[0.2, "0.1 0.3", None]] * 2}),
     Case("twolayer", older(1.0), cells={("twolayer-older-bounds", 0, None): [["hinge", 0.5, 1.0, 0.5, 0.8, 1.0]]}),
     Case("twolayer", older(0.0), cells={("twolayer-older-bounds", 1, 2): [[None]]}),
-    Case(
-        "twolayer",
-        budgets(0.0, 4.0),
-        said=["3 of 3", "1.00", "0.50"],
-        cells={("twolayer-best-splits", 4, 5): [[25.0], [2500.0], [None]]},
-    ),
+    Case("twolayer", budgets(0.0, 4.0), cells={("twolayer-best-splits", 4, 5): [[25.0], [2500.0], [None]]}),
     Case("twolayer", budgets(0.0, None), cells={("twolayer-best-splits", 4, 5): [[None]] * 3}),
     Case(
         "twolayer",
         {"twolayer-samplings": samplings()},
-        said=["0 of 2", "1 of 2"],
         cells={("twolayer-samplings", 0, None): [[10, 4, 0.3, -0.3], [40, 4, 0.05, -0.05]]},
     ),
     Case(
         "twolayer",
         {"twolayer-plans": plans()},
-        said=["17"],
         cells={("twolayer-informative", 0, None): [[2, 14, 14, 3456], [5, 17, 17, 3456]]},
     ),
     Case(
         "twolayer",
         {"twolayer-identities": identities(2.04)},
-        said=["2.1", "2e−15"],
         cells={("twolayer-averages", 0, None): [["tiny", 1.0, 1.2, 2.04]]},
     ),
     Case(
@@ -806,16 +422,13 @@ CASES += [
                 extreme("memory of documents", 0.0, 0.9, longest=80, document_bound=1.5),
             ]
         },
-        said=["0.888", "1.250", "1.050"],  # of the bounds below 1: 0.8 / 0.9
         cells={("twolayer-extremes", 2, 3): [[0.4], [0.2]]},
     ),
     Case(
         "twolayer",
         {"twolayer-gaps": gaps(1.0), "twolayer-worst-gaps": worst()},
-        said=["1.5 to 3.0"],
         cells={("twolayer-worst-gaps", 2, 4): [[0.02, 0.06], [0.04, 0.06], [-0.01, 0.06]]},
     ),
-    Case("twolayer", {"twolayer-gaps": gaps(1.0), "twolayer-worst-gaps": worst()[2:]}, unsaid=["1.5 to 3.0"]),
     Case(
         "twolayer",
         {
@@ -843,7 +456,6 @@ CASES += [
                 for b in (0.1, 0.5, 1.0)
             ],
         },
-        said=["50.0 %"],
         cells={
             ("twolayer-remarks", 4, 5): [[pytest.approx(20.0)], [pytest.approx(2.0)]],
             ("twolayer-loss-averages", 1, None): [[0.1, 0.1, 0.2], [1.0, 1.0, 2.0]],
@@ -852,7 +464,6 @@ CASES += [
     Case(
         "twolayer",
         rates(),
-        said=["4.0 to 4.0", "25 %"],
         drawn={"twolayer-rates": [], "twolayer-rate-plans": []},
         cells={
             ("twolayer-rate-exponents", -3, None): [["-0.5 -0.5", -0.5, -0.1]],
@@ -861,27 +472,12 @@ CASES += [
             ("twolayer-rate-plans", -1, None): [[1 / 50]],
         },
     ),
-    Case(
-        "twolayer",
-        {
-            "twolayer-short-lists": [
-                {"queries": n, "which": which, "bound": bound}
-                for n in (100, 10_000)
-                for which, bound in (("one query", 30.0 / n), ("half of the queries", 0.5))
-            ]
-        },
-        refuted="twolayer-some-query",
-        said=["0.003", "10,000", "0.5"],
-    ),
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.paper}: {', '.join(case.tables)}; {case.refuted}")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.paper}: {', '.join(case.tables)}")
 def test_numbers_are_those_of_the_tables(tmp_path: Path, case: Case) -> None:
-    section = build(tmp_path, case.paper, case.tables, {case.refuted: "refuted"})
-    said = numbers(prose(section, case.part))
-    assert {number.rstrip(".") for number in case.said} <= said
-    assert not {*case.unsaid} & said
+    section = build(tmp_path, case.paper, case.tables)
     drawn = {figure.name: numbers(figure.description) for figure in figures(section)}
     for name, shown in case.drawn.items():
         assert {*shown} <= drawn[name]
@@ -889,49 +485,6 @@ def test_numbers_are_those_of_the_tables(tmp_path: Path, case: Case) -> None:
         texts = all(isinstance(value, str) for row in expected for value in row)
         found = [[cell.text if texts else cell.raw for cell in row][first:last] for row in cells(section, name)]
         assert found[: len(expected)] == expected
-
-
-DIFFERENT: list[tuple[str, Tables, Tables]] = [
-    (
-        "cone",
-        {"cone-table1": [CELL], "published": [OWN]},
-        {"cone-table1": [CELL], "published": [{**OWN, "published": 0.4512}]},
-    ),
-    ("cone", methods(0.3), methods(0.5)),
-    ("cone", descent("d", ("eg", "query", 10, [3.0, 2.0, 1.5])), descent("d", ("eg", "query", 10, [3.0, 2.0, 2.5]))),
-    ("cone", stability(-0.9), stability(-0.4)),
-    ("cone", practice(0.7), practice(0.4)),
-    ("slam", {"slam-perceptron": runs()}, {"slam-perceptron": runs(certified=False)}),
-    ("slam", risks(0.5, low=-0.1), risks(0.5, low=-0.45)),
-    ("slam", {"slam-practice": [LEAD]}, {"slam-practice": [{**LEAD, "low": -0.1}]}),
-    ("slam", {"slam-practice": [LEAD]}, {"slam-practice": [{**LEAD, "p_holm": 0.2}]}),
-    ("slam", {"slam-practice": [LEAD]}, {"slam-practice": [{**LEAD, "difference": -0.1, "low": -0.2, "high": -0.05}]}),
-    *(
-        (
-            "slam",
-            {"slam-short-lists": [{**SHORT, "over_printed_low": 0.01, "over_printed_high": 0.03}]},
-            {"slam-short-lists": [{**SHORT, "over_printed_low": low, "over_printed_high": high}]},
-        )
-        for low, high in ((-0.03, -0.01), (-0.01, 0.03))
-    ),
-    (
-        "slam",
-        {"slam-relevance": [{**RELEVANCE, "over_first_low": 0.05}]},
-        {"slam-relevance": [{**RELEVANCE, "over_first_low": -0.01}]},
-    ),
-    ("slam", lengths(2.0), lengths(3.5)),
-    ("topk", game(9.0, 9.5), game(1.9, 2.1)),
-    ("topk", game(1.9, 2.1), game(0.1, 0.15)),
-    ("topk", curves(0.7), curves(0.4)),
-    ("twolayer", budgets(0.0, 4.0), budgets(-2450.0, 4.0)),
-    ("twolayer", budgets(0.0, 4.0), budgets(0.0, 2.0)),
-]
-
-
-@pytest.mark.parametrize(("paper", "one", "other"), DIFFERENT)
-def test_the_wording_follows_the_numbers(tmp_path: Path, paper: str, one: Tables, other: Tables) -> None:
-    first, second = (NUMBER.sub("", prose(build(tmp_path, paper, tables))) for tables in (one, other))
-    assert first != second
 
 
 @pytest.mark.parametrize("gap", [0.0, -1.0])
