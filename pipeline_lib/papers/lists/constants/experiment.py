@@ -149,8 +149,9 @@ def proposition_1(settings: ConstantsSettings, seed: int) -> Iterator[Constant]:
     """ListNet's G and H, by search, for lists of the given lengths, and those that bounds are computed with."""
     loss = surrogates.create("listnet")
     for m, y_max in product(settings.listnet_lengths, settings.largest_labels):
-        for what, stated in (("lipschitz-linf", loss.lipschitz), ("smoothness", loss.smoothness)):
-            yield _constant(settings, seed, "listnet", loss, what, stated(m, y_max), m=m, y_max=y_max)
+        G, H = loss.lipschitz(m, y_max), loss.smoothness(m, y_max)
+        yield _constant(settings, seed, "listnet", loss, "lipschitz-linf", G, m=m, y_max=y_max)
+        yield _constant(settings, seed, "listnet", loss, "smoothness", H, m=m, y_max=y_max)
 
 
 def proposition_2(settings: ConstantsSettings, seed: int) -> Iterator[Constant]:

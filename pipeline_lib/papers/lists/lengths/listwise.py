@@ -88,7 +88,8 @@ def exact(loss: str, constant: str, m: int, y_max: int) -> float | None:
 
 def searched(loss: str, m: int, y_max: int, rng: np.random.Generator) -> dict[str, float]:
     """The largest G and partial derivative on lists that come near the suprema, and on random ones."""
-    sizes = [np.abs(LOSSES[loss](s, y)) for s, y in (_steep(loss, m, y_max), *_random(m, y_max, rng))]
+    random = ((rng.normal(scale=3.0, size=m), rng.integers(y_max + 1, size=m)) for _ in range(RANDOM_LISTS))
+    sizes = [np.abs(LOSSES[loss](s, y.astype(np.float64))) for s, y in (_steep(loss, m, y_max), *random)]
     of_each = {"lipschitz-linf": [size.sum() for size in sizes], "partial": [size.max() for size in sizes]}
     return {constant: float(max(values)) for constant, values in of_each.items()}
 
@@ -102,9 +103,3 @@ def _steep(loss: str, m: int, y_max: int) -> tuple[Floats, Floats]:
         # u_1^2 = 1/3 at the first document, whose label is far above the others.
         "rankcosine": (0.5 * math.log((m - 1) / 2.0) * first, STEEP * first),
     }[loss]
-
-
-def _random(m: int, y_max: int, rng: np.random.Generator) -> list[tuple[Floats, Floats]]:
-    return [
-        (rng.normal(scale=3.0, size=m), rng.integers(y_max + 1, size=m).astype(np.float64)) for _ in range(RANDOM_LISTS)
-    ]
