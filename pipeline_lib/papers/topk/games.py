@@ -1,4 +1,4 @@
-"""What do the games of several topics share?"""
+"""What do the games and gradients of several topics share?"""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from pipeline_lib.data.rows import Interval
 from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.ranking import discounts
 from pipeline_lib.statistics import fit_exponent, mean_interval
+from pipeline_lib.surrogates.base import Surrogate
+from pipeline_lib.theory.decomposability import LabelFunction
 
 WITH_ALL_LABELS = ("listnet", "squared-ndcg")
 """Surrogates of online gradient descent, whose gradients take all labels."""
@@ -32,6 +34,11 @@ def on_identity(labels: NDArray[np.int64]) -> RankingData:
     """
     n, m = labels.shape
     return RankingData.from_arrays(np.tile(np.eye(m), (n, 1)), labels.ravel(), np.repeat(np.arange(n), m))
+
+
+def gradient(loss: Surrogate, scores: Floats) -> LabelFunction:
+    """The gradient of a surrogate at fixed scores, as a function of the labels."""
+    return lambda y: loss.gradient(scores, y, [0, len(y)])
 
 
 def value(estimates: Floats, relevance: Floats) -> Floats:

@@ -187,7 +187,7 @@ def measure(job: Job) -> Iterator[Row]:
 def estimable() -> Iterator[Estimable]:
     """For every gradient and k: its distance from the mean of any estimator, and what takes more than k labels."""
     for name, m, y_max in product(ESTIMATED, (2, 3, 4), (1, 2)):
-        function = _gradient(surrogates.create(name), np.linspace(0.9, -0.9, m))
+        function = games.gradient(surrogates.create(name), np.linspace(0.9, -0.9, m))
         sizes = decomposability.interactions(function, m, y_max)
         for (exploration, gamma), k in product(EXPLORATION.items(), range(1, m + 1)):
             yield Estimable(
@@ -208,14 +208,10 @@ def listwise(settings: StructureSettings, seed: int) -> Iterator[Listwise]:
         for m, y_max in product((2, 3, 4, 5), largest_labels):
             rng = generator(seed, "topk-structure", "listwise", m)
             points = [np.linspace(0.9, -0.9, m), np.linspace(-0.3, 0.3, m), *rng.normal(size=(settings.scores, m))]
-            sizes = [decomposability.interactions(_gradient(loss, scores), m, y_max) for scores in points]
+            sizes = [decomposability.interactions(games.gradient(loss, scores), m, y_max) for scores in points]
             for k in range(1, m):
                 beyond = max(float(size[k + 1 :].max()) for size in sizes)
                 yield Listwise(surrogate=name, m=m, y_max=y_max, k=k, beyond=beyond)
-
-
-def _gradient(loss: Surrogate, scores: Floats) -> decomposability.LabelFunction:
-    return lambda y: loss.gradient(scores, y, [0, len(y)])
 
 
 def sums(settings: StructureSettings, seed: int) -> Iterator[Sum]:
