@@ -13,7 +13,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.seeds import Axis
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Interval
-from pipeline_lib.learners import top_k_feedback
+from pipeline_lib.learners import bandit, top_k_feedback
 from pipeline_lib.ranking import discounts
 from pipeline_lib.statistics import fit_exponent, mean_interval
 from pipeline_lib.surrogates.base import Surrogate
@@ -96,6 +96,24 @@ def play(
     eta, gamma = top_k_feedback.theorem_parameters(T)
     seed = (*axes, "exploration")
     return top_k_feedback.run(data, loss, k, T, eta, gamma, radius, seed, order=order, **options), gamma
+
+
+def bandit_games(
+    data: RankingData,
+    name: str,
+    T: int,
+    radius: float,
+    of_theorem: bandit.Parameters,
+    factors: Sequence[float],
+    seeds: Sequence[tuple[Axis, ...]],
+    order: NDArray[np.int64] | None = None,
+) -> dict[float, list[bandit.Run]]:
+    """Bandit gradient descent with multiples of the step of its theorem: for every factor a game for every seed."""
+    delta, about = of_theorem.delta, {"order": order, "checkpoints": [T], "losses": False}
+    return {
+        factor: [bandit.run(data, name, T, factor * of_theorem.step, delta, radius, seed, **about) for seed in seeds]
+        for factor in factors
+    }
 
 
 def under_independence(chances: Floats, labels: NDArray[np.int64], gains: Floats) -> Floats:

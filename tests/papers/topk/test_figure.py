@@ -251,7 +251,7 @@ def test_the_curve_of_online_listnet() -> None:
     data = RankingData.from_arrays(np.vstack(X), np.concatenate(y), np.repeat(range(4), lengths))
     asked = FigureSettings.parse({**SETTINGS["topk"]["figure"], "rounds": 1000, "points": 2})
     axes = (9, "topk-figure", "made", 0)
-    order = figure.order_of(asked, data, axes)
+    order = figure.rounds_of(asked, data, axes)["order"]
     w, quality = [0.0, 0.0], []
     for q in order:
         s = [float(x[0]) * w[0] + float(x[1]) * w[1] for x in X[q]]
