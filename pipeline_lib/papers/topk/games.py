@@ -107,22 +107,25 @@ def bandit_games(
     factors: Sequence[float],
     seeds: Sequence[tuple[Axis, ...]],
     order: NDArray[np.int64] | None = None,
-) -> dict[float, list[bandit.Run]]:
+) -> dict[float, list[top_k_feedback.Run]]:
     """Bandit gradient descent with multiples of the step of its theorem: for every factor a game for every seed."""
-    delta, about = of_theorem.delta, {"order": order, "checkpoints": [T], "losses": False}
+    about: dict[str, Any] = {"order": order, "checkpoints": [T], "losses": False}
     return {
-        factor: [bandit.run(data, name, T, factor * of_theorem.step, delta, radius, seed, **about) for seed in seeds]
+        factor: [
+            bandit.run(data, name, T, factor * of_theorem.step, of_theorem.delta, radius, seed, **about)
+            for seed in seeds
+        ]
         for factor in factors
     }
 
 
-def under_independence(chances: Floats, labels: NDArray[np.int64], gains: Floats) -> Floats:
+def independent(chances: Floats, labels: NDArray[np.int64], gains: Floats) -> Floats:
     """E G/Z of independent labels, shape (n, m), for chances of every document's grades, shape (n, m, grades).
 
     Example
     -------
     >>> chances = np.array([[[0.5, 0.5], [0.75, 0.25]]])
-    >>> under_independence(chances, np.array([[1, 0], [1, 1]]), np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
+    >>> independent(chances, np.array([[1, 0], [1, 1]]), np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
     [[0.4375, 0.0625]]
     """
     expected = np.zeros(chances.shape[:2])

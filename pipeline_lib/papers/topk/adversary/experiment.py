@@ -208,7 +208,7 @@ def on_the_game(order: NDArray[np.int64]) -> dict[str, Floats]:
 
 
 def _expected(means: Floats) -> Floats:
-    return games.under_independence(np.stack([1.0 - means, means], axis=2), LABELS, gains())
+    return games.independent(np.stack([1.0 - means, means], axis=2), LABELS, gains())
 
 
 def apart(means: Floats) -> Floats:

@@ -300,13 +300,11 @@ def probabilities(settings: ExactnessSettings, seed: int) -> Iterator[Probabilit
             starts = [ranking for ranking in permutations(best) if ranking[: len(first)] in tops]
             ranks = " and ".join(str(best.index(document) + 1) for document in first)
             pair = f"ranks {ranks}, {'in this order' if in_order else 'in any order'}"
+            case: dict[str, Any] = {"m": m, "gamma": gamma, "in_order": in_order, "exploited": exploited}
             yield Probability(
+                **case,
                 documents=len(first),
-                in_order=in_order,
-                exploited=exploited,
-                m=m,
                 shown=pair if len(first) > 1 else f"rank {ranks}",
-                gamma=gamma,
                 probability=math.fsum((1.0 - gamma) * (one == best) + gamma / math.factorial(m) for one in starts),
             )
 
@@ -379,16 +377,10 @@ def decompositions() -> Iterator[Decomposition]:
         for m, y_max in cases:
             scores = np.linspace(0.9, -0.9, m) if where == "spread" else np.zeros(m)
             sizes = decomposability.interactions(gradient(loss, scores), m, y_max)
+            case: dict[str, Any] = {"surrogate": name, "scores": where, "m": m, "y_max": y_max}
             for labels in range(1, m + 1):
-                yield Decomposition(
-                    surrogate=name,
-                    scores=where,
-                    m=m,
-                    y_max=y_max,
-                    labels=labels,
-                    joint=sizes[labels],
-                    beyond=sizes[labels + 1 :].max(initial=0.0),
-                )
+                beyond = sizes[labels + 1 :].max(initial=0.0)
+                yield Decomposition(**case, labels=labels, joint=sizes[labels], beyond=beyond)
 
 
 def kl_minimum(settings: ExactnessSettings, seed: int) -> Iterator[Identity]:

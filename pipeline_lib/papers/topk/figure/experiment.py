@@ -31,7 +31,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge
@@ -307,16 +307,9 @@ def labels_seen(
             axes = [(seed, "topk-sweep", dataset, k, number) for number in range(settings.sweep_seeds)]
             runs = [repaired_game(settings, small, name, radius, factor, one, k) for one in axes]
             played[k] = np.array([run.ndcg[-1] for run in runs])
+        case: dict[str, Any] = {"dataset": dataset, "queries": small.n_queries, "T": settings.rounds}
         for k, ends in played.items():
-            yield LabelsSeen(
-                dataset=dataset,
-                surrogate=name,
-                k=k,
-                ndcg=mean_interval(ends),
-                queries=small.n_queries,
-                T=settings.rounds,
-                seeds=settings.sweep_seeds,
-            )
+            yield LabelsSeen(**case, surrogate=name, k=k, ndcg=mean_interval(ends), seeds=settings.sweep_seeds)
 
 
 def _bandit(settings: FigureSettings, data: RankingData, name: str, radius: float, axes: Axes) -> Floats:
@@ -405,7 +398,7 @@ def repaired_game(
     return top_k_feedback.run(data, name, seen, settings.rounds, eta, gamma, radius, seed, losses=False, **shared)
 
 
-def rounds_of(settings: FigureSettings, data: RankingData, axes: Axes) -> dict[str, NDArray[np.int64]]:
+def rounds_of(settings: FigureSettings, data: RankingData, axes: Axes) -> dict[str, Any]:
     """The queries of all rounds, the same for all learners of a seed, and the rounds at which curves are evaluated."""
     order = generator(*axes, "rounds").integers(0, data.n_queries, size=settings.rounds)
     return {"order": order, "checkpoints": top_k_feedback.log_checkpoints(settings.rounds, settings.points)}

@@ -59,15 +59,7 @@ from pipeline_lib.core.settings import Positive, Rising, Settings, Whole, at_lea
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import top_k_feedback
-from pipeline_lib.papers.topk.games import (
-    WITH_ALL_LABELS,
-    exponent,
-    grown,
-    on_identity,
-    play,
-    under_independence,
-    value,
-)
+from pipeline_lib.papers.topk.games import WITH_ALL_LABELS, exponent, grown, independent, on_identity, play, value
 from pipeline_lib.statistics import mean_interval
 from pipeline_lib.theory import partial_labels
 
@@ -475,7 +467,7 @@ def _independent(game: Game, drawn: NDArray[np.int64], orders: NDArray[np.int64]
     seen = (top[:, None, None] == np.arange(game.m)[:, None]) & (grade[:, None, None] == np.arange(game.grades))
     counts = np.cumsum(seen, axis=0) + 1.0 / game.grades
     marginals = counts / counts.sum(axis=2, keepdims=True)
-    return under_independence(marginals, labels, partial_labels.relevances(game.m, game.grades))
+    return independent(marginals, labels, partial_labels.relevances(game.m, game.grades))
 
 
 def online(settings: LabelsSettings, seed: int) -> Iterator[Online]:

@@ -190,15 +190,9 @@ def estimable() -> Iterator[Estimable]:
         function = games.gradient(surrogates.create(name), np.linspace(0.9, -0.9, m))
         sizes = decomposability.interactions(function, m, y_max)
         for (exploration, gamma), k in product(EXPLORATION.items(), range(1, m + 1)):
-            yield Estimable(
-                surrogate=name,
-                exploration=exploration,
-                m=m,
-                y_max=y_max,
-                k=k,
-                error=decomposability.estimation_error(function, m, y_max, k, gamma),
-                beyond=sizes[k + 1 :].max(initial=0.0),
-            )
+            case: dict[str, Any] = {"surrogate": name, "exploration": exploration, "m": m, "y_max": y_max, "k": k}
+            error = decomposability.estimation_error(function, m, y_max, k, gamma)
+            yield Estimable(**case, error=error, beyond=sizes[k + 1 :].max(initial=0.0))
 
 
 def listwise(settings: StructureSettings, seed: int) -> Iterator[Listwise]:
@@ -315,25 +309,17 @@ def noise(settings: StructureSettings, seed: int) -> Iterator[Variance | Varianc
     for m, probabilities in product(settings.lengths, PROBABILITIES):
         population = Population(PopulationSettings(features=5, documents=m))
         data = population.draw(settings.queries, generator(seed, "topk-structure", "variance", m))
-        moments = {}
-        for name in BOUNDED:
-            for k in (top_k_feedback.ORDERS[name], top_k_feedback.ORDERS[name] + 1):
-                moments[name, k] = moments_of(data, name, k, gamma, probabilities)
-                variance, length = moments[name, k].mean(axis=0)
-                yield Variance(
-                    surrogate=name,
-                    probabilities=probabilities,
-                    m=m,
-                    k=k,
-                    queries=len(moments[name, k]),
-                    gamma=gamma,
-                    variance=variance,
-                    squared_mean=length,
-                )
+        moments: dict[tuple[str, int], Floats] = {}
+        case: dict[str, Any] = {"m": m, "probabilities": probabilities}
+        for name, more in product(BOUNDED, (0, 1)):
+            k = top_k_feedback.ORDERS[name] + more
+            moments[name, k] = found = moments_of(data, name, k, gamma, probabilities)
+            variance, length = found.mean(axis=0)
+            about = {**case, "surrogate": name, "k": k, "gamma": gamma}
+            yield Variance(**about, queries=len(found), variance=variance, squared_mean=length)
         for above, below in QUOTIENTS:
             yield VarianceQuotient(
-                m=m,
-                probabilities=probabilities,
+                **case,
                 above="{}, k = {}".format(*above),
                 below="{}, k = {}".format(*below),
                 same_loss=above[0] == below[0],
