@@ -128,7 +128,7 @@ def test_second_moments_in_the_worst_case(name: str, m: int) -> None:
         assert moment <= valid / gamma
 
 
-# Lemmas 2 and 3, the minimum of KL
+# Lemmas 2 and 3
 
 
 def beyond(function: Callable[[Sequence[int]], Vector], m: int, y_max: int, k: int) -> float:
@@ -158,25 +158,3 @@ def test_parts_of_gradients_that_take_several_labels() -> None:
             assert row.beyond == pytest.approx(found, abs=1e-12)
             compared += 1
     assert compared > 30
-
-
-def test_the_minimum_of_kl() -> None:
-    rows = {(row.case, row.statistic): row.value for row in exactness.kl_minimum(ASKED, 2)}
-    for m in ASKED.lengths:
-        values, eigenvalues, at_gains = [], [], []
-        for drawn, labels in exactness.lists(ASKED, 2, "kl-minimum", m):
-            scores, y = drawn.tolist(), labels.tolist()
-            values.append(kl(scores, y))
-            assert kl(y, y) == pytest.approx(0.0, abs=1e-12)
-            at_gains.append(kl([2.0**label - 1 for label in y], y))
-            # the Hessian is diagonal; second differences, one document at a time
-            for i in range(m):
-                up, down = ([s + sign * 1e-4 * (i == j) for j, s in enumerate(scores)] for sign in (1, -1))
-                eigenvalues.append((kl(up, y) - 2 * kl(scores, y) + kl(down, y)) / 1e-8)
-        assert rows[f"m = {m}", "smallest_value"] == pytest.approx(min(values))
-        assert rows[f"m = {m}", "value_at_gains"] == pytest.approx(max(at_gains))
-        assert rows[f"m = {m}", "smallest_eigenvalue"] == pytest.approx(min(eigenvalues), rel=1e-4)
-
-
-def kl(s: Sequence[float], y: Sequence[int]) -> float:
-    return sum(math.exp(b) * (b - a) - math.exp(b) + math.exp(a) for a, b in zip(s, y, strict=True))

@@ -19,7 +19,6 @@ from pipeline_lib.papers.topk.figure.experiment import FigureSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
 from tests import readings
 from tests.papers.jobs import Given, tables
-from tests.papers.topk.plainly import by_scores, gradient
 from tests.small_settings import SETTINGS
 
 FIGURE: dict[str, Any] = {**SETTINGS["topk"]["figure"], "rounds": 1000, "points": 3, "repair_radii": [1.0, 10.0]}
@@ -220,30 +219,3 @@ def test_documents_are_shuffled_within_their_queries():
     for i, j in itertools.pairwise(data.offsets):
         pairs = [sorted(map(tuple, np.column_stack([one.X[i:j], one.y[i:j]]).tolist())) for one in (data, other)]
         assert pairs[0] == pairs[1]
-
-
-# A curve, by the plainest implementation
-
-
-def test_the_curve_of_online_listnet() -> None:
-    rng = np.random.default_rng(4)
-    lengths = (3, 12, 5, 4)
-    y = [rng.integers(0, 3, size=m).tolist() for m in lengths]
-    X = [np.round(rng.normal(size=(m, 2)), 2).astype(np.float32) for m in lengths]
-    data = RankingData.from_arrays(np.vstack(X), np.concatenate(y), np.repeat(range(4), lengths))
-    asked = FigureSettings.parse({**SETTINGS["topk"]["figure"], "rounds": 1000, "points": 2})
-    axes = (9, "topk-figure", "made", 0)
-    order = figure.rounds_of(asked, data, axes)["order"]
-    w, quality = [0.0, 0.0], []
-    for q in order:
-        s = [float(x[0]) * w[0] + float(x[1]) * w[1] for x in X[q]]
-        discounts = [1 / math.log2(rank + 2) for rank in range(10)]
-        gained = sum((2 ** y[q][i] - 1) * D for i, D in zip(by_scores(s), discounts, strict=False))
-        ideal = sum((2**label - 1) * D for label, D in zip(sorted(y[q], reverse=True), discounts, strict=False))
-        if ideal:
-            quality.append(gained / ideal)
-        slopes = gradient("listnet", s, y[q])
-        w = [
-            w[c] - 1000**-0.5 * sum(slope * float(x[c]) for slope, x in zip(slopes, X[q], strict=True)) for c in (0, 1)
-        ]
-    assert figure.control(asked, data, "listnet", axes)[-1] == pytest.approx(sum(quality) / len(quality), abs=1e-6)

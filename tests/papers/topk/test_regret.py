@@ -106,34 +106,11 @@ def test_on_two_documents_equation_4_is_nearly_an_equality():
         assert row.loss_minus_bound.value > 0.0
 
 
-def test_whoever_never_learns_has_the_loss_of_zero_scores():
-    asked = RegretSettings.parse(REGRET)
-    found = regret_of(asked, 5)
-    drawn = Population(PopulationSettings.from_mapping(REGRET["population"])).draw(
-        20, generator(5, "topk-regret", "queries")
-    )
-    order = generator(5, "topk-regret", "rounds").integers(0, 20, size=800)[:400]
-    for name in regret.LEARNERS:
-        [row] = [row for row in played(found, regret.IDLE, name) if row.T == 400]
-        losses = surrogates.create(name).value(np.zeros(drawn.n_documents), drawn.y, drawn.offsets)[order]
-        assert row.expected_loss.value == pytest.approx(losses.sum())
-
-
 def test_wrong_players_have_an_exponent_even_if_all_games_are_long(monkeypatch):
     monkeypatch.setattr(regret, "WRONG_ROUNDS", 100)
     found = regret_of(RegretSettings.parse(REGRET), 5)
     players = {(row.data, row.player) for row in of(regret.Exponent, found)}
     assert players >= {("population", player) for player in regret.PLAYERS}
-
-
-@pytest.mark.parametrize("name", ["squared", "kl", "ranksvm"])
-def test_no_weights_in_the_ball_exceed_the_largest_loss(name):
-    drawn, rng, loss = data(6), np.random.default_rng(1), surrogates.create(name)
-    largest = regret.largest_loss(drawn, name, np.arange(6), 2.0)
-    for _ in range(50):
-        w = rng.normal(size=drawn.n_features)
-        w *= 2.0 / np.linalg.norm(w)
-        assert loss.value(drawn.X64 @ w, drawn.y, drawn.offsets).mean() <= largest
 
 
 @pytest.mark.parametrize(
