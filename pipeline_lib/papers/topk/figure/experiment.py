@@ -325,14 +325,11 @@ def _bandit(settings: FigureSettings, data: RankingData, name: str, radius: floa
 
 def ties(settings: FigureSettings, dataset: str, data: RankingData, seed: int) -> Iterator[Ties]:
     """Every learner on the documents in the order of the file, and on shuffled ones."""
-    ends: dict[str, list[list[float]]] = defaultdict(list)
-    for number in range(settings.sweep_seeds):
-        axes = (seed, "topk-ties", dataset, number)
-        both = data, shuffled(data, axes)
-        for learner in SHOWN:
-            ends[learner].append([game(settings, one, learner, "as-printed", axes).ndcg[-1] for one in both])
-    for learner, pairs in ends.items():
-        in_order, random = np.array(pairs).T
+    every = [(seed, "topk-ties", dataset, number) for number in range(settings.sweep_seeds)]
+    played = [(axes, (data, shuffled(data, axes))) for axes in every]
+    for learner in SHOWN:
+        ends = [[game(settings, one, learner, "as-printed", axes).ndcg[-1] for one in both] for axes, both in played]
+        in_order, random = np.array(ends).T
         yield Ties(
             dataset=dataset,
             learner=learner,
