@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from pipeline_lib import surrogates
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.data.rows import Row
 from pipeline_lib.experiment import Job
 from pipeline_lib.learners import top_k_feedback, top_k_moments
@@ -51,22 +50,6 @@ def test_every_claim_is_decided_and_tells_what_is_planted_apart(found, tmp_path,
     assert (judgement.status, [plant.name for plant in judgement.severity.missed]) == (status, [])
 
 
-def test_the_printed_probabilities_are_those_of_what_exploitation_shows_in_any_order(found):
-    right = [
-        trial.setting
-        for trial in readings.trials("topk-p-compact", tables(found), SMALL)
-        if trial.values["printed"] == pytest.approx(trial.values["probability"])
-    ]
-    assert {setting["shown"] for setting in right} == {"rank 1", "ranks 1 and 2, in any order"}
-
-
-def test_probabilities_of_all_that_may_be_shown_first_sum_to_one(found):
-    rows = [row for row in of(exactness.Probability, found) if row.documents == 1]
-    for row in (row for row in rows if row.exploited):
-        [other] = [one for one in rows if (one.m, one.gamma, one.exploited) == (row.m, row.gamma, False)]
-        assert row.probability + (row.m - 1) * other.probability == pytest.approx(1.0)
-
-
 def test_every_wrong_divisor_biases_something(found):
     for claim in ("topk-lemma1", "topk-estimators"):
         biases: dict[str, list[float]] = {}
@@ -76,30 +59,6 @@ def test_every_wrong_divisor_biases_something(found):
         assert set(biases) == {"correct", *exactness.DIVISORS}
         assert max(biases.pop("correct")) < 1e-12
         assert min(max(found) for found in biases.values()) > 0.05
-
-
-def test_the_bias_is_zero_by_construction_where_everything_is_shown():
-    # With k = m there is only one set: even the printed probability is right.
-    asked = ExactnessSettings.parse({**SMALL, "lengths": [3], "shown": [3]})
-    kinds = [("topk-estimators", kind) for kind in ("correct", "as-printed")]
-    rows = [row for row in exactness.biases(asked, 1) if (row.claim, row.probabilities) in kinds]
-    assert all(row.largest_relative_bias < 1e-12 for row in rows)
-
-
-def test_binary_labels_of_all_but_one_document_give_the_gradient_of_listnet(found):
-    lengths = {row.m for row in of(exactness.Decomposition, found) if row.surrogate == "listnet"}
-    for row in of(exactness.Decomposition, found):
-        if row.surrogate == "listnet" and row.labels < row.m:
-            enough = row.y_max == 1 and row.labels == row.m - 1
-            assert (row.beyond < 1e-12) == enough
-    assert lengths == {2, 3, 4, 5, 6}
-
-
-def test_printed_constants_fail_in_small_balls_only_and_valid_ones_nowhere(found):
-    over = {(row.surrogate, row.where) for row in of(exactness.Moment, found) if row.second_moment > row.printed}
-    assert {where for _, where in over} == {"short lists, small ball", "worst case"}
-    assert {name for name, _ in over} == {"squared", "kl"}
-    assert all(row.second_moment <= row.valid for row in of(exactness.Moment, found))
 
 
 @pytest.mark.parametrize("name", exactness.WORST)
@@ -116,11 +75,3 @@ def test_no_list_is_worse_than_the_worst_case(name):
             k = top_k_feedback.ORDERS[name]
             found = top_k_moments.second_moment(loss, X, X @ w, y, k, exactness.EXPLORATION)
             assert found <= row.second_moment * (1 + 1e-9)
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"lengths": [7]}, {"lengths": [2]}, {"shown": [4]}, {"gammas": [1.0]}, {"repetitions": 0}, {"y_max": 1}]
-)
-def test_settings_out_of_range_are_refused(wrong):
-    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
-        ExactnessSettings.parse({**SMALL, **wrong})

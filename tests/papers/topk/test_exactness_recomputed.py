@@ -32,21 +32,7 @@ def beginning(first: tuple[int, ...], among: list[tuple[tuple[int, ...], Any]]) 
     return sum(chance for pi, chance in among if pi[: len(first)] == first)
 
 
-# Lemma 1, section 4.2
-
-
-@pytest.mark.parametrize(("m", "k"), [(3, 1), (3, 2), (4, 2), (4, 3)])
-def test_lemma_1_in_rational_numbers(m: int, k: int) -> None:
-    h = {
-        i: (sum(place * (j + 1) for place, j in enumerate(i, 1)) ** 2) % 17 for i in itertools.permutations(range(m), k)
-    }
-    shown = rankings([0.3 * i * (-1) ** i for i in range(m)], Fraction(1, 5))
-    p = {i: beginning(i, shown) for i in h}
-    mean = Fraction(0)
-    for pi, chance in shown:
-        orders = list(itertools.permutations(pi[:k]))
-        mean += chance * sum(h[i] for i in orders) / sum(p[i] for i in orders)
-    assert mean == sum(h.values())
+# Section 4.2
 
 
 def test_probabilities_of_what_is_shown_first() -> None:
@@ -142,7 +128,7 @@ def test_second_moments_in_the_worst_case(name: str, m: int) -> None:
         assert moment <= valid / gamma
 
 
-# Lemmas 2 to 4, the minimum of KL
+# Lemmas 2 and 3
 
 
 def beyond(function: Callable[[Sequence[int]], Vector], m: int, y_max: int, k: int) -> float:
@@ -172,47 +158,3 @@ def test_parts_of_gradients_that_take_several_labels() -> None:
             assert row.beyond == pytest.approx(found, abs=1e-12)
             compared += 1
     assert compared > 30
-
-
-@pytest.mark.parametrize("m", [2, 3, 4, 5])
-def test_binary_labels_of_all_but_one_document_are_enough_in_rational_numbers(m: int) -> None:
-    # With any base b in place of e: b^{y_i} / sum_j b^{y_j} has no part that takes all m labels.
-    for base in (Fraction(2), Fraction(5, 3)):
-        total = Fraction(0)
-        for y in itertools.product((0, 1), repeat=m):
-            total += (-1) ** (m - sum(y)) * base ** y[0] / sum(base**label for label in y)
-        assert total == 0
-
-
-def test_the_minimum_of_kl() -> None:
-    rows = {(row.case, row.statistic): row.value for row in exactness.kl_minimum(ASKED, 2)}
-    for m in ASKED.lengths:
-        values, eigenvalues, at_gains = [], [], []
-        for drawn, labels in exactness.lists(ASKED, 2, "kl-minimum", m):
-            scores, y = drawn.tolist(), labels.tolist()
-            values.append(kl(scores, y))
-            assert kl(y, y) == pytest.approx(0.0, abs=1e-12)
-            at_gains.append(kl([2.0**label - 1 for label in y], y))
-            # the Hessian is diagonal; second differences, one document at a time
-            for i in range(m):
-                up, down = ([s + sign * 1e-4 * (i == j) for j, s in enumerate(scores)] for sign in (1, -1))
-                eigenvalues.append((kl(up, y) - 2 * kl(scores, y) + kl(down, y)) / 1e-8)
-        assert rows[f"m = {m}", "smallest_value"] == pytest.approx(min(values))
-        assert rows[f"m = {m}", "value_at_gains"] == pytest.approx(max(at_gains))
-        assert rows[f"m = {m}", "smallest_eigenvalue"] == pytest.approx(min(eigenvalues), rel=1e-4)
-
-
-def kl(s: Sequence[float], y: Sequence[int]) -> float:
-    return sum(math.exp(b) * (b - a) - math.exp(b) + math.exp(a) for a, b in zip(s, y, strict=True))
-
-
-@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0])
-def test_lemma_4_on_a_grid(p: float) -> None:
-    X = [[0.6, -1.1], [0.9, 0.4], [-0.2, 1.3]]
-    row = max(sum(abs(x) ** p for x in one) ** (1 / p) for one in X)
-    stretched = 0.0
-    for v in itertools.product([i / 8 for i in range(-8, 9)], repeat=3):
-        if any(v):
-            image = [sum(v[i] * X[i][c] for i in range(3)) for c in range(2)]
-            stretched = max(stretched, sum(abs(z) ** p for z in image) ** (1 / p) / sum(map(abs, v)))
-    assert stretched == pytest.approx(row, rel=1e-12)

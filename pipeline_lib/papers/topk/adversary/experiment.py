@@ -28,18 +28,15 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from pipeline_lib import surrogates
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
-from pipeline_lib.core.seeds import Axis, generator
+from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Rising, Settings, Whole, at_least, no_fewer_than
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
-from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.papers.topk import games
 from pipeline_lib.ranking import discounts
-from pipeline_lib.statistics import mean_interval
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
 _LOG = logging.getLogger(__name__)
@@ -101,18 +98,12 @@ def measure(job: Job) -> Iterator[Expectation | Regret]:
     """Recompute Table 1 and play the game."""
     settings: AdversarySettings = job.settings
     yield from table_1()
-    played: dict[str, list[list[float]]] = defaultdict(list)
-    for number in progress.counted(range(settings.seeds), _LOG, "seeds"):
-        found = [_average_regrets(settings, job.seed, number, T) for T in settings.rounds]
-        for learner in (*FEEDBACK_LEARNERS, *ON_THE_GAME, CONSTANT, FULL_INFORMATION):
-            played[learner].append([at_T[learner] for at_T in found])
-    for learner, listed in played.items():
-        regrets = np.array(listed)
-        # Without any randomness all seeds agree: then one repetition says all, and the fit's own error is the interval.
-        slope = games.exponent(settings.rounds, regrets[0] if np.ptp(regrets, axis=0).max() == 0.0 else regrets)
-        for T, at_T in zip(settings.rounds, regrets.T, strict=True):
-            regret = mean_interval(at_T)
-            yield Regret(learner=learner, T=T, regret=regret, linear_limit=T * linear_limit(), slope=slope)
+    seeds = progress.counted(range(settings.seeds), _LOG, "seeds")
+    played = [[_average_regrets(settings, job.seed, number, T) for T in settings.rounds] for number in seeds]
+    for learner in (*FEEDBACK_LEARNERS, *ON_THE_GAME, CONSTANT, FULL_INFORMATION):
+        regrets = np.array([[at_T[learner] for at_T in game] for game in played])
+        for row in games.grown(settings.rounds, regrets, linear_limit()):
+            yield Regret(learner=learner, **row)
 
 
 def gains() -> Floats:
@@ -161,6 +152,7 @@ def linear_limit() -> float:
 def _average_regrets(settings: AdversarySettings, seed: int, number: int, T: int) -> dict[str, float]:
     # of every learner in one game against each of the two adversaries
     totals: dict[str, float] = defaultdict(float)
+    data = games.on_identity(LABELS)
     a, b = (p @ gains() for p in ADVERSARIES.values())
     for adversary, p in ADVERSARIES.items():
         goal = p @ gains()
@@ -168,8 +160,10 @@ def _average_regrets(settings: AdversarySettings, seed: int, number: int, T: int
         excess = {CONSTANT: _excess((a + b) / 2.0, goal) * T}
         for learner in (*FEEDBACK_LEARNERS, FULL_INFORMATION):
             axes = (seed, "topk-adversary", learner, adversary, number, T)
-            order = generator(*axes).choice(len(p), size=T, p=p)
-            excess[learner] = _by_gradients(settings, learner, order, goal, axes)
+            order, judge = generator(*axes).choice(len(p), size=T, p=p), np.tile(goal, len(LABELS))
+            name = "squared-ndcg" if learner == FULL_INFORMATION else learner
+            game, _ = games.play(data, name, 1, settings.radius, order, axes, SMOOTHING, judge=judge)
+            excess[learner] = float(game.losses[-1] * T)
         order = generator(seed, "topk-adversary", "leader", adversary, number, T).choice(len(p), size=T, p=p)
         excess |= {learner: _excess(scores, goal) for learner, scores in on_the_game(order).items()}
         for learner, value in excess.items():
@@ -179,23 +173,6 @@ def _average_regrets(settings: AdversarySettings, seed: int, number: int, T: int
 
 def _excess(scores: Floats, goal: Floats) -> float:
     return float(np.sum((scores - goal) ** 2))
-
-
-def _by_gradients(
-    settings: AdversarySettings, learner: str, order: NDArray[np.int64], goal: Floats, axes: tuple[Axis, ...]
-) -> float:
-    data, T, judge = games.on_identity(LABELS), len(order), np.tile(goal, len(LABELS))
-    if learner == FULL_INFORMATION:
-        game = top_k_feedback.with_all_labels(
-            data, "squared-ndcg", T, eta=T**-0.5, radius=settings.radius, order=order, judge=judge
-        )
-    else:
-        loss = surrogates.create(learner, **({"sigma": SMOOTHING} if learner == "smooth-dcg" else {}))
-        eta, gamma = top_k_feedback.theorem_parameters(T)
-        game = top_k_feedback.run(
-            *(data, loss, 1, T, eta, gamma, settings.radius, (*axes, "exploration")), order=order, judge=judge
-        )
-    return float(game.losses[-1] * T)
 
 
 def on_the_game(order: NDArray[np.int64]) -> dict[str, Floats]:
@@ -218,10 +195,8 @@ def on_the_game(order: NDArray[np.int64]) -> dict[str, Floats]:
     top = np.arange(T) % 3
     seen = LABELS[order, top]
     means = np.empty((T, 3))
-    for i in range(3):
-        mine = top == i
-        before = np.cumsum(mine) - mine
-        means[:, i] = (np.cumsum(seen * mine) - seen * mine + 0.5) / (before + 1.0)
+    for i, mine in enumerate(top == np.arange(3)[:, None]):
+        means[:, i] = (np.cumsum(seen * mine) - seen * mine + 0.5) / (np.cumsum(mine) - mine + 1.0)
     known = means.copy()
     known[np.arange(T), top] = seen
     goals = _expected(known)
@@ -233,11 +208,7 @@ def on_the_game(order: NDArray[np.int64]) -> dict[str, Floats]:
 
 
 def _expected(means: Floats) -> Floats:
-    # E G(y)/Z(y) for independent labels
-    expected = np.zeros_like(means)
-    for y, gain in zip(LABELS, gains(), strict=True):
-        expected += np.prod(np.where(y, means, 1.0 - means), axis=1)[:, None] * gain
-    return expected
+    return games.independent(np.stack([1.0 - means, means], axis=2), LABELS, gains())
 
 
 def apart(means: Floats) -> Floats:

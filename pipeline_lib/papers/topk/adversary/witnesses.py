@@ -1,11 +1,10 @@
-"""On which smallest instances do the constant of Theorem 5.2 and the hope for two labels fail, exactly?"""
+"""On which smallest instance does the constant of Theorem 5.2 fail, exactly?"""
 
 from __future__ import annotations
 
 from fractions import Fraction as F
-from itertools import product
 
-from pipeline_lib.papers.witnesses import D2, Instance, Number, Relation, listed, witness
+from pipeline_lib.papers.witnesses import D2, Instance, Relation, witness
 
 __all__: list[str] = []
 
@@ -34,51 +33,5 @@ def midpoint(weight: F = F(1, 2)) -> Instance:
                 "no s has less than 1/4, which is ||a - b||^2 ≤ 2 ||s - a||^2 + 2 ||s - b||^2", regret, "=", F(1, 4)
             ),
             Relation("a and b differ: so the regret is linear, already with two documents", a - b, ">", 0),
-        ),
-    )
-
-
-@witness(
-    "two-labels-shown",
-    place="topk, section 5, the open question of k ≥ 2",
-    says="Laws of three labels that agree in any two of them have the same best order of NDCG.",
-    why="By E[G/Z], the expectation that orders the documents, document 1 belongs before document 2 under the one "
-    "law and behind it under the other, and a learner who sees two labels of three cannot tell the laws apart: "
-    "its regret in NDCG is linear.",
-    claims=("topk-thm52",),
-    true_for={"scale": ((1, 3), (0, 2), (1, 3))},
-)
-def two_labels_shown(scale: tuple[tuple[int, int], ...] = ((1, 3), (0, 4), (1, 3))) -> Instance:
-
-    def lead(odd: int) -> Number:
-        total: Number = F(0)
-        for upper in product((0, 1), repeat=3):
-            if sum(upper) % 2 == odd:
-                gains = [2 ** pair[u] - 1 for pair, u in zip(scale, upper, strict=True)]
-                best = sorted(gains, reverse=True)
-                total = total + (gains[0] - gains[1]) / (best[0] + best[1] * D2 + F(best[2], 2)) / 4
-        return total
-
-    def pairs(odd: int) -> list[list[tuple[int, int]]]:
-        vectors = [u for u in product((0, 1), repeat=3) if sum(u) % 2 == odd]
-        return [sorted((u[i], u[j]) for u in vectors) for i, j in ((0, 1), (0, 2), (1, 2))]
-
-    even, odd = lead(0), lead(1)
-    differing = sum(a != b for a, b in zip(pairs(0), pairs(1), strict=True))
-    return Instance(
-        f"labels {' x '.join(map(listed, scale))}, drawn uniformly from the four vectors with an even number of upper "
-        "labels, or from the four with an odd number",
-        (
-            Relation(
-                "the two laws have the same best order: the product of both E[(G_1 - G_2)/Z] is positive",
-                even * odd,
-                ">",
-                0,
-            ),
-        ),
-        (
-            Relation("the pairs of documents whose labels have another joint law", differing, "=", 0),
-            Relation("document 1 belongs first under the one law: E[(G_1 - G_2)/Z]", even, ">", 0),
-            Relation("and second under the other", odd, "<", 0),
         ),
     )

@@ -37,6 +37,7 @@ from pipeline_lib.core.settings import Positive, Probabilities, Rising, Settings
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import top_k_feedback, top_k_moments
+from pipeline_lib.papers.topk.games import gradient
 from pipeline_lib.ranking import GAINS
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.base import SmoothSurrogate, Surrogate
@@ -238,21 +239,18 @@ def _largest_biases(
     claim: str, case: str, k: int, m: int, gamma: float, means: Iterable[tuple[Mapping[str, Floats], Floats]]
 ) -> Iterator[Bias]:
     """A row for every probability, from the means with each of them, and from what they should be, on every list."""
-    largest: dict[str, float] = defaultdict(float)
-    for found, truth in means:
-        for kind, mean in found.items():
-            largest[kind] = max(largest[kind], top_k_moments.relative_bias(mean, truth))
-    for kind, bias in largest.items():
+    every = list(means)
+    for kind in every[0][0]:
+        bias = max(top_k_moments.relative_bias(found[kind], truth) for found, truth in every)
         yield Bias(claim=claim, surrogate=case, k=k, m=m, gamma=gamma, probabilities=kind, largest_relative_bias=bias)
 
 
 def _means_of_sums(terms: Floats, scores: Floats, k: int, gamma: float) -> tuple[dict[str, Floats], Floats]:
-    truth = np.zeros(terms.shape[-1])
-    for index in permutations(range(len(scores)), k):
-        truth += terms[index]
+    def total(A: Iterable[int]) -> Floats:
+        return np.asarray(np.sum([terms[order] for order in permutations(A, k)], axis=0))
+
     correct = top_k_moments.lemma_1_mean(lambda top: terms[top], scores, k, gamma)
-    wrong = _wrong_means(lambda A: np.sum([terms[order] for order in permutations(A)], axis=0), scores, k, gamma)
-    return {"correct": correct, **wrong}, truth
+    return {"correct": correct, **_wrong_means(total, scores, k, gamma)}, total(range(len(scores)))
 
 
 def _means_of_estimates(
@@ -297,24 +295,17 @@ def probabilities(settings: ExactnessSettings, seed: int) -> Iterator[Probabilit
         cases += [(best[:2], True, True), (best[1::-1], True, False), (best[-2:], True, False)]
         cases += [(best[:2], False, True), (best[-2:], False, False)]
         for gamma, (first, in_order, exploited) in product(settings.gammas, cases):
+            tops = {first} if in_order else set(permutations(first))
             # Each ranking that begins so has the probability (1 - gamma) 1[it is the ranking by scores] + gamma / m!.
-            starts = [
-                ranking
-                for ranking in permutations(best)
-                if (ranking[: len(first)] == first if in_order else set(ranking[: len(first)]) == set(first))
-            ]
+            starts = [ranking for ranking in permutations(best) if ranking[: len(first)] in tops]
             ranks = " and ".join(str(best.index(document) + 1) for document in first)
             pair = f"ranks {ranks}, {'in this order' if in_order else 'in any order'}"
+            case: dict[str, Any] = {"m": m, "gamma": gamma, "in_order": in_order, "exploited": exploited}
             yield Probability(
+                **case,
                 documents=len(first),
-                in_order=in_order,
-                exploited=exploited,
-                m=m,
                 shown=pair if len(first) > 1 else f"rank {ranks}",
-                gamma=gamma,
-                probability=math.fsum(
-                    (1.0 - gamma) * (ranking == best) + gamma / math.factorial(m) for ranking in starts
-                ),
+                probability=math.fsum((1.0 - gamma) * (one == best) + gamma / math.factorial(m) for one in starts),
             )
 
 
@@ -331,9 +322,10 @@ def _along_a_run(settings: ExactnessSettings, seed: int, name: str) -> Iterator[
         losses=False,
     )
     queries = [(data.X64[i:j], data.y[i:j]) for i, j in pairwise(data.offsets)]
-    case = (int(data.documents_per_query.max()), population.settings.feature_norm, settings.radius)
+    m, about = int(data.documents_per_query.max()), population.settings
     for t, w in zip(played.rounds.tolist(), played.path, strict=True):
-        yield _moment(name, "along a run", t, *case, population.settings.y_max, gamma, [(X, w, y) for X, y in queries])
+        case = {"where": "along a run", "round": t, "gamma": gamma, "norm": about.feature_norm}
+        yield _moment(name, m, settings.radius, [(X, w, y) for X, y in queries], y_max=about.y_max, **case)
 
 
 def _in_small_balls(seed: int, name: str) -> Iterator[Moment]:
@@ -346,7 +338,7 @@ def _in_small_balls(seed: int, name: str) -> Iterator[Moment]:
             X /= np.linalg.norm(X, axis=1, keepdims=True)
             w *= radius / np.linalg.norm(w)
             lists += [(X, w, [LARGEST_LABEL, last]) for last in (0, LARGEST_LABEL)]
-        yield _moment(name, "short lists, small ball", 0, m, 1.0, radius, LARGEST_LABEL, 0.1, lists)
+        yield _moment(name, m, radius, lists, where="short lists, small ball", gamma=0.1)
 
 
 def in_the_worst_case(name: str) -> Iterator[Moment]:
@@ -358,34 +350,23 @@ def in_the_worst_case(name: str) -> Iterator[Moment]:
             X[: (m + 1) // 2] = -1.0
             y = list(range(m))
         for radius in SMALL_RADII:
-            worst = [(X, np.array([-radius]), y)]
-            yield _moment(name, "worst case", 0, m, 1.0, radius, LARGEST_LABEL, EXPLORATION, worst)
+            yield _moment(name, m, radius, [(X, np.array([-radius]), y)], where="worst case", gamma=EXPLORATION)
 
 
 def _moment(
-    name: str,
-    where: str,
-    t: int,
-    m: int,
-    norm: float,
-    radius: float,
-    y_max: int,
-    gamma: float,
-    lists: Iterable[tuple[Floats, Floats, Any]],
+    name: str, m: int, radius: float, lists: Iterable[tuple[Floats, Floats, Any]], *, norm: float = 1.0, **case: Any
 ) -> Moment:
     """The largest second moment over documents, weights and labels, next to both bounds."""
-    loss, k = surrogates.create(name), top_k_feedback.ORDERS[name]
+    case = {"round": 0, "y_max": LARGEST_LABEL, **case}
+    loss, k, gamma = surrogates.create(name), top_k_feedback.ORDERS[name], case["gamma"]
     return Moment(
         surrogate=name,
-        where=where,
-        round=t,
         m=m,
         radius=radius,
-        y_max=y_max,
-        gamma=gamma,
         second_moment=max(top_k_moments.second_moment(loss, X, X @ w, y, k, gamma) for X, w, y in lists),
-        printed=top_k_moments.printed_constant(name, m, norm, radius, y_max) / gamma,
-        valid=top_k_moments.valid_constant(name, m, norm, radius, y_max) / gamma,
+        printed=top_k_moments.printed_constant(name, m, norm, radius, case["y_max"]) / gamma,
+        valid=top_k_moments.valid_constant(name, m, norm, radius, case["y_max"]) / gamma,
+        **case,
     )
 
 
@@ -395,21 +376,11 @@ def decompositions() -> Iterator[Decomposition]:
         loss = surrogates.create(name)
         for m, y_max in cases:
             scores = np.linspace(0.9, -0.9, m) if where == "spread" else np.zeros(m)
-            sizes = decomposability.interactions(
-                lambda y, loss=loss, scores=scores: loss.gradient(scores, y, [0, len(y)]),  # type: ignore[misc]
-                m,
-                y_max,
-            )
+            sizes = decomposability.interactions(gradient(loss, scores), m, y_max)
+            case: dict[str, Any] = {"surrogate": name, "scores": where, "m": m, "y_max": y_max}
             for labels in range(1, m + 1):
-                yield Decomposition(
-                    surrogate=name,
-                    scores=where,
-                    m=m,
-                    y_max=y_max,
-                    labels=labels,
-                    joint=sizes[labels],
-                    beyond=sizes[labels + 1 :].max(initial=0.0),
-                )
+                beyond = sizes[labels + 1 :].max(initial=0.0)
+                yield Decomposition(**case, labels=labels, joint=sizes[labels], beyond=beyond)
 
 
 def kl_minimum(settings: ExactnessSettings, seed: int) -> Iterator[Identity]:
@@ -421,9 +392,9 @@ def kl_minimum(settings: ExactnessSettings, seed: int) -> Iterator[Identity]:
         for scores, y in lists(settings, seed, "kl-minimum", m):
             labels, one = y.astype(np.float64), [0, m]
             for where, point in (("labels", labels), ("gains", GAINS[y])):
-                value, gradient = loss.value_and_gradient(point, y, one)
+                value, slope = loss.value_and_gradient(point, y, one)
                 found[f"value_at_{where}"].append(abs(float(value[0])))
-                found[f"gradient_at_{where}"].append(float(np.abs(gradient).max()))
+                found[f"gradient_at_{where}"].append(float(np.abs(slope).max()))
             found["listnet_at_labels"].append(float(other.value(labels, y, one)[0]))
             found["smallest_value"].append(float(loss.value(scores, y, one)[0]))
             hessian = loss.hessian_product(scores, y.astype(np.int32), np.array(one), np.eye(m))

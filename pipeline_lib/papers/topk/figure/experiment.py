@@ -30,9 +30,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from operator import itemgetter
-from typing import Annotated, Literal
+from itertools import pairwise, product
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge
@@ -49,6 +48,7 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import FIRST, Cell, Experiment, Job, Step
 from pipeline_lib.learners import bandit, loss_ranges, top_k_feedback, top_k_moments
+from pipeline_lib.papers.topk.games import bandit_games
 from pipeline_lib.statistics import mean_interval
 from pipeline_lib.surrogates.base import Surrogate
 
@@ -201,15 +201,13 @@ def choose(job: Job) -> Iterator[Repair]:
     data = scaled(playable(documents, dataset))
     every = [(job.seed, "topk-repair", dataset, number) for number in range(settings.repair_seeds)]
     for name in REPAIRED:
-        tried = []
-        for radius in progress.counted(settings.repair_radii, _LOG, f"radii of {name}"):
-            for factor in settings.repair_factors:
-                final = [repaired_game(settings, data, name, radius, factor, axes).ndcg[-1] for axes in every]
-                tried.append((radius, factor, np.mean(final)))
-        best = max(tried, key=itemgetter(2))
-        for one in tried:
-            radius, factor, ndcg = one
-            yield Repair(surrogate=name, radius=radius, factor=factor, dataset=dataset, ndcg=ndcg, chosen=one is best)
+        tried = {}
+        for pair in progress.counted(list(product(settings.repair_radii, settings.repair_factors)), _LOG, name):
+            tried[pair] = np.mean([repaired_game(settings, data, name, *pair, axes).ndcg[-1] for axes in every])
+        best = max(tried, key=tried.__getitem__)
+        for (radius, factor), ndcg in tried.items():
+            chosen = (radius, factor) == best
+            yield Repair(surrogate=name, radius=radius, factor=factor, dataset=dataset, ndcg=ndcg, chosen=chosen)
 
 
 def measure(job: Job) -> Iterator[Row]:
@@ -254,8 +252,8 @@ def _curves(settings: FigureSettings, dataset: str, played: Games) -> Iterator[C
     # mean and interval over seeds at every point
     stops = top_k_feedback.log_checkpoints(settings.rounds, settings.points).tolist()
     for (panel, learner), runs in played.items():
-        for i, t in enumerate(stops):
-            found = mean_interval(np.array([curve[i] for curve in runs]))
+        for t, ends in zip(stops, np.array(runs).T, strict=True):
+            found = mean_interval(ends)
             ndcg = Interval(found.value, max(found.low, 0.0), min(found.high, 1.0))
             yield Curve(dataset=dataset, panel=panel, learner=learner, round=t, ndcg=ndcg, seeds=settings.seeds)
 
@@ -309,16 +307,9 @@ def labels_seen(
             axes = [(seed, "topk-sweep", dataset, k, number) for number in range(settings.sweep_seeds)]
             runs = [repaired_game(settings, small, name, radius, factor, one, k) for one in axes]
             played[k] = np.array([run.ndcg[-1] for run in runs])
+        case: dict[str, Any] = {"dataset": dataset, "queries": small.n_queries, "T": settings.rounds}
         for k, ends in played.items():
-            yield LabelsSeen(
-                dataset=dataset,
-                surrogate=name,
-                k=k,
-                ndcg=mean_interval(ends),
-                queries=small.n_queries,
-                T=settings.rounds,
-                seeds=settings.sweep_seeds,
-            )
+            yield LabelsSeen(**case, surrogate=name, k=k, ndcg=mean_interval(ends), seeds=settings.sweep_seeds)
 
 
 def _bandit(settings: FigureSettings, data: RankingData, name: str, radius: float, axes: Axes) -> Floats:
@@ -327,31 +318,18 @@ def _bandit(settings: FigureSettings, data: RankingData, name: str, radius: floa
         of_theorem = bandit.Parameters(1.0, radius / 2.0, math.inf)
     else:
         of_theorem = bandit.theorem_parameters(data, name, radius, settings.rounds)
-    ends = []
-    for factor in settings.bandit_factors:
-        runs = [
-            bandit.run(
-                *(data, name, settings.rounds, factor * of_theorem.step, of_theorem.delta, radius),
-                seed=(*axes, "bandit", name, number),
-                checkpoints=[settings.rounds],
-                losses=False,
-            )
-            for number in range(settings.sweep_seeds)
-        ]
-        ends.append([run.ndcg[-1] for run in runs])
-    return np.array(max(ends, key=np.mean))
+    seeds = [(*axes, "bandit", name, number) for number in range(settings.sweep_seeds)]
+    games = bandit_games(data, name, settings.rounds, radius, of_theorem, settings.bandit_factors, seeds)
+    return np.array(max(([run.ndcg[-1] for run in runs] for runs in games.values()), key=np.mean))
 
 
 def ties(settings: FigureSettings, dataset: str, data: RankingData, seed: int) -> Iterator[Ties]:
     """Every learner on the documents in the order of the file, and on shuffled ones."""
-    ends: dict[str, list[list[float]]] = defaultdict(list)
-    for number in range(settings.sweep_seeds):
-        axes = (seed, "topk-ties", dataset, number)
-        other = shuffled(data, axes)
-        for learner in SHOWN:
-            ends[learner].append([game(settings, one, learner, "as-printed", axes).ndcg[-1] for one in (data, other)])
-    for learner, pairs in ends.items():
-        in_order, random = np.array(pairs).T
+    every = [(seed, "topk-ties", dataset, number) for number in range(settings.sweep_seeds)]
+    played = [(axes, (data, shuffled(data, axes))) for axes in every]
+    for learner in SHOWN:
+        ends = [[game(settings, one, learner, "as-printed", axes).ndcg[-1] for one in both] for axes, both in played]
+        in_order, random = np.array(ends).T
         yield Ties(
             dataset=dataset,
             learner=learner,
@@ -411,34 +389,25 @@ def repaired_game(
     """One game of the third panel, with R_D = 1 and as many labels as in the figure unless ``k`` is given."""
     _, gamma = top_k_feedback.theorem_parameters(settings.rounds)
     C = top_k_moments.start_constant(name, int(data.documents_per_query.max()), int(data.y.max()))
-    return top_k_feedback.run(
-        data,
-        name,
-        k=SHOWN[name] if k is None else k,
-        rounds=settings.rounds,
-        eta=factor * radius * math.sqrt(gamma / (C * settings.rounds)),
-        gamma=gamma,
-        radius=radius,
-        seed=(*axes, "repaired", name),
-        order=order_of(settings, data, axes),
-        checkpoints=top_k_feedback.log_checkpoints(settings.rounds, settings.points),
-        losses=False,
-    )
+    eta = factor * radius * math.sqrt(gamma / (C * settings.rounds))
+    seed, seen = (*axes, "repaired", name), SHOWN[name] if k is None else k
+    shared = rounds_of(settings, data, axes)
+    return top_k_feedback.run(data, name, seen, settings.rounds, eta, gamma, radius, seed, losses=False, **shared)
 
 
-def order_of(settings: FigureSettings, data: RankingData, axes: Axes) -> NDArray[np.int64]:
-    """The queries of all rounds: all learners of a seed meet the same."""
-    return generator(*axes, "rounds").integers(0, data.n_queries, size=settings.rounds)
+def rounds_of(settings: FigureSettings, data: RankingData, axes: Axes) -> dict[str, Any]:
+    """The queries of all rounds, the same for all learners of a seed, and the rounds at which curves are evaluated."""
+    order = generator(*axes, "rounds").integers(0, data.n_queries, size=settings.rounds)
+    return {"order": order, "checkpoints": top_k_feedback.log_checkpoints(settings.rounds, settings.points)}
 
 
 def control(settings: FigureSettings, data: RankingData, learner: str, axes: Axes) -> Floats:
     """The curve of a learner that is the same in all panels."""
-    T, order = settings.rounds, order_of(settings, data, axes)
-    stops = top_k_feedback.log_checkpoints(T, settings.points)
+    shared = rounds_of(settings, data, axes)
     if learner == "random":
-        return top_k_feedback.in_random_order(data, T, (*axes, "random"), order=order, checkpoints=stops).ndcg
+        return top_k_feedback.in_random_order(data, settings.rounds, (*axes, "random"), **shared).ndcg
     if learner == "ideal":
-        return in_ideal_order(data, order, stops)
+        return in_ideal_order(data, *shared.values())
     return _with_all_labels(settings, data, learner, OGD_POWER, axes)
 
 
@@ -460,15 +429,9 @@ def in_ideal_order(data: RankingData, order: NDArray[np.int64], stops: NDArray[n
 
 
 def _with_all_labels(settings: FigureSettings, data: RankingData, learner: str, power: float, axes: Axes) -> Floats:
+    T, loss, shared = settings.rounds, _loss(settings, learner), rounds_of(settings, data, axes)
     return top_k_feedback.with_all_labels(
-        data,
-        _loss(settings, learner),
-        settings.rounds,
-        eta=float(settings.rounds) ** power,
-        radius=settings.radius,
-        order=order_of(settings, data, axes),
-        checkpoints=top_k_feedback.log_checkpoints(settings.rounds, settings.points),
-        losses=False,
+        data, loss, T, float(T) ** power, settings.radius, losses=False, **shared
     ).ndcg
 
 
@@ -476,18 +439,11 @@ def game(settings: FigureSettings, data: RankingData, learner: str, panel: Panel
     """One game of the first two panels."""
     eta, gamma = top_k_feedback.theorem_parameters(settings.rounds)
     return top_k_feedback.run(
-        data,
-        _loss(settings, learner),
-        k=SHOWN[learner],
-        rounds=settings.rounds,
-        eta=eta,
-        gamma=gamma,
-        radius=settings.radius,
+        *(data, _loss(settings, learner), SHOWN[learner], settings.rounds, eta, gamma, settings.radius),
         seed=(*axes, panel, learner),
-        order=order_of(settings, data, axes),
         probabilities=panel,
-        checkpoints=top_k_feedback.log_checkpoints(settings.rounds, settings.points),
         losses=False,
+        **rounds_of(settings, data, axes),
     )
 
 

@@ -42,15 +42,15 @@ from __future__ import annotations
 import functools
 import logging
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, permutations, product
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Le
 from numpy.typing import NDArray
 
-from pipeline_lib import metrics, ranking, surrogates
+from pipeline_lib import metrics, ranking
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
@@ -59,7 +59,7 @@ from pipeline_lib.core.settings import Positive, Rising, Settings, Whole, at_lea
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import top_k_feedback
-from pipeline_lib.papers.topk.games import exponent, on_identity, value
+from pipeline_lib.papers.topk.games import WITH_ALL_LABELS, exponent, grown, independent, on_identity, play, value
 from pipeline_lib.statistics import mean_interval
 from pipeline_lib.theory import partial_labels
 
@@ -71,8 +71,6 @@ MOST_ORDERS = 720
 """Measures are enumerated over no more orders than these, those of six documents."""
 NEARNESS = 20.0
 """c of the law pairs that differ by c/sqrt(T): the noise of T rounds then hides which law it is, or nearly so."""
-WITH_ALL_LABELS = ("listnet", "squared-ndcg")
-"""Surrogates of online gradient descent, whose gradients take all labels."""
 RELEVANCE, CENTRED = "G/Z", "G/Z less its mean"
 MEASURES: Mapping[str, Callable[..., Floats]] = {
     "NDCG": metrics.ndcg,
@@ -233,9 +231,7 @@ def measure(job: Job) -> Iterator[Row]:
 
 def laws(settings: LabelsSettings) -> Iterator[Law]:
     """For every length, number of grades and k: the gap of the pairs of laws that k labels do not tell apart."""
-    for m, grades in product(settings.documents, settings.grades):
-        if grades**m > settings.vectors:
-            continue
+    for m, grades in _lists(settings):
         for k in range(1, m + 1):
             pair = partial_labels.hardest_pair(m, grades, k)
             yield Law(
@@ -251,11 +247,14 @@ def laws(settings: LabelsSettings) -> Iterator[Law]:
             )
 
 
+def _lists(settings: LabelsSettings) -> list[tuple[int, int]]:
+    """The lengths and numbers of grades with few enough label vectors."""
+    return [(m, grades) for m, grades in product(settings.documents, settings.grades) if grades**m <= settings.vectors]
+
+
 def targets(settings: LabelsSettings) -> Iterator[Target]:
     """For every length, number of grades and k: what of relevances, and of measures of binary labels, is unseen."""
-    for m, grades in product(settings.documents, settings.grades):
-        if grades**m > settings.vectors:
-            continue
+    for m, grades in _lists(settings):
         relevances = partial_labels.relevances(m, grades)
         values = {RELEVANCE: relevances, CENTRED: relevances - relevances.mean(axis=1, keepdims=True)}
         if grades == 2 and math.factorial(m) <= MOST_ORDERS:
@@ -280,23 +279,22 @@ def squared(settings: LabelsSettings, seed: int) -> Iterator[Squared]:
         game, even = Game(m, 2, m - 1, PAIR, target), partial_labels.label_vectors(m, 2).sum(axis=1) % 2 == 0
         pair, relevances = (even / even.sum(), ~even / (~even).sum()), partial_labels.relevances(m, 2)
         limit = float(np.sum(((pair[0] - pair[1]) @ relevances) ** 2)) / 4.0
-        found = np.zeros((settings.seeds, len(settings.rounds), 2))
-        for number, (i, T) in product(range(settings.seeds), enumerate(settings.rounds)):
-            sides = [squared_regret(game, law, T, (seed, number, side)) for side, law in enumerate(pair)]
-            found[number, i] = np.mean(sides, axis=0)
-        slope = exponent(settings.rounds, found[:, :, 0])
-        for i, T in enumerate(settings.rounds):
-            yield Squared(
-                m=m,
-                grades=2,
-                k=m - 1,
-                target=target,
-                T=T,
-                regret=mean_interval(found[:, i, 0]),
-                learned=mean_interval(found[:, i, 1]),
-                linear_limit=T * limit,
-                slope=slope,
-            )
+        found = _averaged(functools.partial(squared_regret, game), pair, settings.seeds, settings.rounds, seed)
+        rows = grown(settings.rounds, found[:, :, 0], limit)
+        for row, learned in zip(rows, found[:, :, 1].T, strict=True):
+            yield Squared(m=m, grades=2, k=m - 1, target=target, learned=mean_interval(learned), **row)
+
+
+def _averaged(
+    played: Callable[..., Any], pair: Iterable[Floats], seeds: int, rounds: Sequence[int], seed: int
+) -> Floats:
+    """What is measured of a game of T rounds for every seed and T, averaged over the laws of a pair."""
+    sides = list(enumerate(pair))
+    found = [
+        [np.mean([played(law, T, (seed, number, side)) for side, law in sides], axis=0) for T in rounds]
+        for number in range(seeds)
+    ]
+    return np.array(found)
 
 
 def squared_regret(game: Game, law: Floats, T: int, axes: tuple[int, int, int]) -> tuple[float, float]:
@@ -363,8 +361,7 @@ def _regrets(game: Game, pair: list[Floats], T: int, settings: LabelsSettings, s
     sides = list(enumerate(pair))
     if game.learner == ALL_LABELS:
         return np.mean([of_leader(game, law, T, settings.leader_seeds, (seed, side)) for side, law in sides], axis=0)
-    numbers = range(settings.seeds)
-    return np.array([np.mean([regret(game, law, T, (seed, one, side)) for side, law in sides]) for one in numbers])
+    return _averaged(functools.partial(regret, game), pair, settings.seeds, [T], seed)[:, 0]
 
 
 def regret(game: Game, law: Floats, T: int, axes: tuple[int, int, int]) -> float:
@@ -417,18 +414,16 @@ def explorations(random: np.random.Generator, T: int) -> NDArray[np.int64]:
 
 def _unbiased(game: Game, drawn: NDArray[np.int64], orders: NDArray[np.int64]) -> Floats:
     """Running sums of the estimates of F_1, ..., F_m from the k labels seen, shape (explorations, m)."""
-    subsets, tables = _tables(game)
-    codes = np.sort(orders[:, : game.k], axis=1) @ game.m ** np.arange(game.k)
-    known = np.array(subsets) @ game.m ** np.arange(game.k)
+    subsets = list(combinations(range(game.m), game.k))
+    codes, known = (np.sort(sets, axis=1) @ game.m ** np.arange(game.k) for sets in (orders[:, : game.k], subsets))
     which = np.argsort(known)[np.searchsorted(np.sort(known), codes)]
-    return np.asarray(np.cumsum(tables[which, drawn], axis=0))
+    return np.asarray(np.cumsum(_tables(game)[which, drawn], axis=0))
 
 
 @functools.cache
-def _tables(game: Game) -> tuple[list[tuple[int, ...]], Floats]:
-    """All sets of k documents, and the estimates if their labels are seen, shape (sets, label vectors, m)."""
-    subsets = list(combinations(range(game.m), game.k))
-    return subsets, np.array([estimate(game, documents) for documents in subsets])
+def _tables(game: Game) -> Floats:
+    """The estimates for all sets of k documents whose labels are seen, shape (sets, label vectors, m)."""
+    return np.array([estimate(game, documents) for documents in combinations(range(game.m), game.k)])
 
 
 def estimate(game: Game, documents: tuple[int, ...]) -> Floats:
@@ -438,8 +433,7 @@ def estimate(game: Game, documents: tuple[int, ...]) -> Floats:
     by the probability that k random documents contain those of the component.
     """
     functions = wanted(game)
-    total = np.zeros_like(functions)
-    below = np.zeros_like(functions)
+    total, below = np.zeros_like(functions), np.zeros_like(functions)
     # What at most `size` of these labels determine, less what fewer do, is the part of exactly `size` of them.
     for size in range(game.k + 1):
         up_to = _seen(functions, game, documents, size)
@@ -473,32 +467,18 @@ def _independent(game: Game, drawn: NDArray[np.int64], orders: NDArray[np.int64]
     seen = (top[:, None, None] == np.arange(game.m)[:, None]) & (grade[:, None, None] == np.arange(game.grades))
     counts = np.cumsum(seen, axis=0) + 1.0 / game.grades
     marginals = counts / counts.sum(axis=2, keepdims=True)
-    values = partial_labels.relevances(game.m, game.grades)
-    estimates = np.zeros((len(drawn), game.m))
-    for vector, gains in zip(labels, values, strict=True):
-        chance = np.prod(marginals[:, np.arange(game.m), vector], axis=1)
-        estimates += chance[:, None] * gains
-    return estimates
+    return independent(marginals, labels, partial_labels.relevances(game.m, game.grades))
 
 
 def online(settings: LabelsSettings, seed: int) -> Iterator[Online]:
     """Play every game of the online learners at every T: a row for each, with the exponent of the regret over all T."""
     for player in progress.counted(list(_players(settings)), _LOG, "learners"):
         pair, T_s = hardest(player.m, player.grades), settings.learner_rounds
-        regrets = np.zeros((settings.learner_seeds, len(T_s)))
-        for number, (i, T) in product(range(settings.learner_seeds), enumerate(T_s)):
-            sides = [online_regret(player, pair[side], T, settings.radius, (seed, number, side)) for side in (0, 1)]
-            regrets[number, i] = np.mean(sides)
-        rate, slope = partial_labels.linear_rate(*pair, player.m, player.grades), exponent(T_s, regrets)
-        for i, T in enumerate(T_s):
-            yield Online(
-                **player._asdict(),
-                learnable=partial_labels.learnable(player.m, player.grades, player.k),
-                T=T,
-                regret=mean_interval(regrets[:, i]),
-                linear_limit=T * rate,
-                slope=slope,
-            )
+        played = functools.partial(online_regret, player, radius=settings.radius)
+        rate = partial_labels.linear_rate(*pair, player.m, player.grades)
+        learnable = partial_labels.learnable(player.m, player.grades, player.k)
+        for row in grown(T_s, _averaged(played, pair, settings.learner_seeds, T_s, seed), rate):
+            yield Online(**player._asdict(), learnable=learnable, **row)
 
 
 def _players(settings: LabelsSettings) -> Iterator[Player]:
@@ -511,26 +491,13 @@ def _players(settings: LabelsSettings) -> Iterator[Player]:
             yield Player(m, grades, m, name)
 
 
-def online_regret(player: Player, law: Floats, T: int, radius: float, axes: tuple[int, int, int]) -> float:
+def online_regret(player: Player, law: Floats, T: int, axes: tuple[int, int, int], radius: float) -> float:
     """The expected regret in NDCG, given its weights, of one game of T rounds, against the best fixed order."""
     seed, number, side = axes
     name = (seed, "topk-label-learners", *player, side, number, T)
     order, every = generator(*name, "labels").choice(len(law), size=T, p=law), np.arange(1, T + 1)
     data = on_identity(partial_labels.label_vectors(player.m, player.grades))
-    if player.learner in WITH_ALL_LABELS:
-        gamma = 0.0
-        found = top_k_feedback.with_all_labels(
-            data, player.learner, T, eta=T**-0.5, radius=radius, order=order, checkpoints=every, losses=False
-        )
-    else:
-        eta, gamma = top_k_feedback.theorem_parameters(T)
-        loss = surrogates.create(player.learner, **({"sigma": SMOOTHING} if player.learner == "smooth-dcg" else {}))
-        found = top_k_feedback.run(
-            *(data, loss, player.k, T, eta, gamma, radius, (*name, "exploration")),
-            order=order,
-            checkpoints=every,
-            losses=False,
-        )
+    found, gamma = play(data, player.learner, player.k, radius, order, name, SMOOTHING, checkpoints=every, losses=False)
     relevance = law @ partial_labels.relevances(player.m, player.grades)
     best = partial_labels.best_value(relevance)
     shown = value(np.vstack([np.zeros(player.m), found.path[:-1]]), relevance)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction as F
 from itertools import combinations, product
 
-from pipeline_lib.papers.witnesses import Instance, Number, Relation, ends, log2, witness
+from pipeline_lib.papers.witnesses import Instance, Number, Relation, ends, listed, log2, witness
 
 __all__: list[str] = []
 
@@ -69,6 +69,26 @@ def opposite_orders(
             Relation(f"{about}: and second under the other", min(leads, key=lambda x: ends(x)[0]), "<", 0),
         ]
     return supposed, holds
+
+
+@witness(
+    "two-labels-shown",
+    place="topk, section 5, the open question of k ≥ 2",
+    says="Laws of three labels that agree in any two of them have the same best order of NDCG.",
+    why="By E[G/Z], the expectation that orders the documents, document 1 belongs before document 2 under the one "
+    "law and behind it under the other, and a learner who sees two labels of three cannot tell the laws apart: "
+    "its regret in NDCG is linear.",
+    claims=("topk-thm52",),
+    true_for={"scale": ((1, 3), (0, 2), (1, 3))},
+)
+def two_labels_shown(scale: tuple[tuple[int, int], ...] = ((1, 3), (0, 4), (1, 3))) -> Instance:
+    supposed, holds = opposite_orders([(2, scale)], mixed=False)
+    return Instance(
+        f"labels {' x '.join(map(listed, scale))}, drawn uniformly from the four vectors with an even number of upper "
+        "labels, or from the four with an odd number",
+        tuple(supposed),
+        tuple(holds),
+    )
 
 
 @witness(

@@ -54,7 +54,7 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import bandit, erm, loss_ranges, top_k_feedback
-from pipeline_lib.papers.topk.games import exponent
+from pipeline_lib.papers.topk.games import bandit_games, exponent
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.sources.population_settings import Overrides
 from pipeline_lib.statistics import mean_interval
@@ -111,6 +111,14 @@ class RegretSettings(Settings):
         return short if len(short) >= FEWEST_ROUNDS else self.rounds[:FEWEST_ROUNDS]
 
 
+class OfGame(Row):
+    """What is measured of the games of one player."""
+
+    data: str = Field(description="where the queries are from: population or two documents")
+    player: str = Field(description="who plays: algorithm 1, idle or biased")
+    surrogate: str = Field(description="loss that is learned")
+
+
 class Played(Row, table="slices/topk-regret/{slice}"):
     """One game of T rounds; averages are over its rounds."""
 
@@ -122,14 +130,6 @@ class Played(Row, table="slices/topk-regret/{slice}"):
     loss: float = Field(description="average loss of the scores by which was ranked, random ones included")
     own_loss: float = Field(description="average loss of the scores X_t w_t")
     squared_norm: float = Field(description="average ||z_t||^2 of the estimates of gradients")
-
-
-class OfGame(Row):
-    """What is measured of the games of one player."""
-
-    data: str = Field(description="where the queries are from: population or two documents")
-    player: str = Field(description="who plays: algorithm 1, idle or biased")
-    surrogate: str = Field(description="loss that is learned")
 
 
 class Regret(OfGame, table="tables/topk-regret"):
@@ -208,6 +208,11 @@ class Game:
         """Data, player and surrogate."""
         return self.source, self.player, self.surrogate
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The same, as columns."""
+        return dict(zip(OfGame.model_fields, self.key, strict=True))
+
     def rounds(self, settings: RegretSettings) -> tuple[int, ...]:
         """The values of T that are played."""
         return settings.rounds if self.player == LEARNER else settings.rounds_up_to(WRONG_ROUNDS)
@@ -254,12 +259,7 @@ def _played(game: Game, seed: int, number: int, T: int) -> Played:
     eta, gamma = top_k_feedback.theorem_parameters(T)
     axes: tuple[Axis, ...] = (seed, "topk-regret", game.surrogate, number, T)
     found = top_k_feedback.run(
-        game.data,
-        game.surrogate,
-        k=LEARNERS[game.surrogate],
-        rounds=T,
-        eta=IDLE_STEP if game.player == IDLE else eta,
-        gamma=gamma,
+        *(game.data, game.surrogate, LEARNERS[game.surrogate], T, IDLE_STEP if game.player == IDLE else eta, gamma),
         radius=game.radius,
         seed=axes if (game.player, game.source) == (LEARNER, POPULATION) else (*axes, game.player, game.source),
         order=game.order[:T],
@@ -267,10 +267,8 @@ def _played(game: Game, seed: int, number: int, T: int) -> Played:
         checkpoints=[T],
     )
     return Played(
-        data=game.source,
-        player=game.player,
+        **game.names,
         seed=number,
-        surrogate=game.surrogate,
         T=T,
         loss=found.losses[-1],
         own_loss=found.own_losses[-1],
@@ -295,15 +293,13 @@ def join(job: Job) -> Iterator[Row]:
             at, rows = (game.source, game.surrogate, T), played[game.key, T]
             if at not in best:
                 best[at] = _least_loss(game, T)
-            loss = np.array([row.loss for row in rows])
-            own_loss = np.array([row.own_loss for row in rows])
+            loss, own_loss = np.array([(row.loss, row.own_loss) for row in rows]).T
             measured.append(_regret(settings, game, T, best[at], loss, own_loss, rows))
             totals.append((loss[: settings.seeds] - best[at]) * T)
             if game.player == LEARNER:
                 yield _exploration(game, T, loss - own_loss)
-        slope = exponent(game.rounds(settings), np.array(totals).T)
         yield from measured
-        yield Exponent(data=game.source, player=game.player, surrogate=game.surrogate, slope=slope)
+        yield Exponent(**game.names, slope=exponent(game.rounds(settings), np.array(totals).T))
         if (game.player, game.source) == (LEARNER, POPULATION):
             yield from _bandit(settings, game, {row.T: row for row in measured}, job.seed)
 
@@ -312,19 +308,15 @@ def _by_game(
     settings: RegretSettings, games: Iterable[Game], rows: Iterable[Played]
 ) -> dict[tuple[Key, int], list[Played]]:
     """For every game and T the rows of all seeds one after the other, whatever the order in which they are given."""
-    named = {((row.data, row.player, row.surrogate), row.seed, row.T): row for row in rows}
-    expected = {
-        (game.key, T): [(game.key, number, T) for number in range(game.seeds(settings, T))]
-        for game in games
-        for T in game.rounds(settings)
-    }
-    names = {name for among in expected.values() for name in among}
+    named = {((row.data, row.player, row.surrogate), row.T, row.seed): row for row in rows}
+    expected = {(game.key, T): range(game.seeds(settings, T)) for game in games for T in game.rounds(settings)}
+    names = {(*at, number) for at, numbers in expected.items() for number in numbers}
     if set(named) != names:
         raise DataError(
             f"topk.regret: expected the games of {len(names)} combinations of player, surrogate, seed and T from the "
             f"slices, found {len(set(named) & names)} of them and {len(set(named) - names)} others"
         )
-    return {key: [named[name] for name in among] for key, among in expected.items()}
+    return {at: [named[*at, number] for number in numbers] for at, numbers in expected.items()}
 
 
 def _least_loss(game: Game, T: int) -> float:
@@ -371,9 +363,7 @@ def _regret(
     distance, noise = game.radius**2 / (2.0 * eta), 0.5 * eta * T * squared_norm
     bounds = best * T + distance + noise
     return Regret(
-        data=game.source,
-        player=game.player,
-        surrogate=game.surrogate,
+        **game.names,
         T=T,
         regret=mean_interval((loss[first] - best) * T),
         exploration=(loss[first] - own_loss[first]).mean() * T,
@@ -422,12 +412,15 @@ def _bandit(settings: RegretSettings, game: Game, others: Mapping[int, Regret], 
     for T in rounds:
         best, other = others[T].best_fixed_loss, others[T].regret
         of_theorem = bandit.theorem_parameters(game.data, game.surrogate, game.radius, T)
-        factor, losses = _best_factor(settings, game, of_theorem, T, seed)
-        regrets.append((losses - best) * T)
+        axes = [(seed, "topk-bandit", game.surrogate, number, T) for number in range(settings.bandit_seeds)]
+        about = T, game.radius, of_theorem, settings.bandit_factors, axes, game.order[:T]
+        games = bandit_games(game.data, game.surrogate, *about)
+        losses = {factor: np.array([run.losses[-1] for run in runs]) for factor, runs in games.items()}
+        factor = min(losses, key=lambda factor: float(losses[factor].mean()))
+        regrets.append((losses[factor] - best) * T)
         own = mean_interval(regrets[-1])
         rows.append(
             {
-                "surrogate": game.surrogate,
                 "T": T,
                 "regret": own,
                 "bound": of_theorem.bound,
@@ -439,28 +432,7 @@ def _bandit(settings: RegretSettings, game: Game, others: Mapping[int, Regret], 
         )
     slope = exponent(rounds, np.array(regrets).T)
     for row in rows:
-        yield Bandit(**row, slope=slope)
-
-
-def _best_factor(
-    settings: RegretSettings, game: Game, of_theorem: bandit.Parameters, T: int, seed: int
-) -> tuple[float, Floats]:
-    """The multiple of the step with the least mean loss, and the average loss of every seed."""
-    played: dict[float, Floats] = {}
-    for factor in settings.bandit_factors:
-        runs = [
-            bandit.run(
-                *(game.data, game.surrogate, T, factor * of_theorem.step, of_theorem.delta, game.radius),
-                seed=(seed, "topk-bandit", game.surrogate, number, T),
-                order=game.order[:T],
-                checkpoints=[T],
-                losses=False,
-            )
-            for number in range(settings.bandit_seeds)
-        ]
-        played[factor] = np.array([run.losses[-1] for run in runs])
-    best = min(played, key=lambda factor: float(played[factor].mean()))
-    return best, played[best]
+        yield Bandit(surrogate=game.surrogate, **row, slope=slope)
 
 
 def _playing_seconds(settings: RegretSettings, cell: Cell) -> float:

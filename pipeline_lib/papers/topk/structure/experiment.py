@@ -187,18 +187,12 @@ def measure(job: Job) -> Iterator[Row]:
 def estimable() -> Iterator[Estimable]:
     """For every gradient and k: its distance from the mean of any estimator, and what takes more than k labels."""
     for name, m, y_max in product(ESTIMATED, (2, 3, 4), (1, 2)):
-        function = _gradient(surrogates.create(name), np.linspace(0.9, -0.9, m))
+        function = games.gradient(surrogates.create(name), np.linspace(0.9, -0.9, m))
         sizes = decomposability.interactions(function, m, y_max)
         for (exploration, gamma), k in product(EXPLORATION.items(), range(1, m + 1)):
-            yield Estimable(
-                surrogate=name,
-                exploration=exploration,
-                m=m,
-                y_max=y_max,
-                k=k,
-                error=decomposability.estimation_error(function, m, y_max, k, gamma),
-                beyond=sizes[k + 1 :].max(initial=0.0),
-            )
+            case: dict[str, Any] = {"surrogate": name, "exploration": exploration, "m": m, "y_max": y_max, "k": k}
+            error = decomposability.estimation_error(function, m, y_max, k, gamma)
+            yield Estimable(**case, error=error, beyond=sizes[k + 1 :].max(initial=0.0))
 
 
 def listwise(settings: StructureSettings, seed: int) -> Iterator[Listwise]:
@@ -208,14 +202,10 @@ def listwise(settings: StructureSettings, seed: int) -> Iterator[Listwise]:
         for m, y_max in product((2, 3, 4, 5), largest_labels):
             rng = generator(seed, "topk-structure", "listwise", m)
             points = [np.linspace(0.9, -0.9, m), np.linspace(-0.3, 0.3, m), *rng.normal(size=(settings.scores, m))]
-            sizes = [decomposability.interactions(_gradient(loss, scores), m, y_max) for scores in points]
+            sizes = [decomposability.interactions(games.gradient(loss, scores), m, y_max) for scores in points]
             for k in range(1, m):
                 beyond = max(float(size[k + 1 :].max()) for size in sizes)
                 yield Listwise(surrogate=name, m=m, y_max=y_max, k=k, beyond=beyond)
-
-
-def _gradient(loss: Surrogate, scores: Floats) -> decomposability.LabelFunction:
-    return lambda y: loss.gradient(scores, y, [0, len(y)])
 
 
 def sums(settings: StructureSettings, seed: int) -> Iterator[Sum]:
@@ -319,25 +309,17 @@ def noise(settings: StructureSettings, seed: int) -> Iterator[Variance | Varianc
     for m, probabilities in product(settings.lengths, PROBABILITIES):
         population = Population(PopulationSettings(features=5, documents=m))
         data = population.draw(settings.queries, generator(seed, "topk-structure", "variance", m))
-        moments = {}
-        for name in BOUNDED:
-            for k in (top_k_feedback.ORDERS[name], top_k_feedback.ORDERS[name] + 1):
-                moments[name, k] = moments_of(data, name, k, gamma, probabilities)
-                variance, length = moments[name, k].mean(axis=0)
-                yield Variance(
-                    surrogate=name,
-                    probabilities=probabilities,
-                    m=m,
-                    k=k,
-                    queries=len(moments[name, k]),
-                    gamma=gamma,
-                    variance=variance,
-                    squared_mean=length,
-                )
+        moments: dict[tuple[str, int], Floats] = {}
+        case: dict[str, Any] = {"m": m, "probabilities": probabilities}
+        for name, more in product(BOUNDED, (0, 1)):
+            k = top_k_feedback.ORDERS[name] + more
+            moments[name, k] = found = moments_of(data, name, k, gamma, probabilities)
+            variance, length = found.mean(axis=0)
+            about = {**case, "surrogate": name, "k": k, "gamma": gamma}
+            yield Variance(**about, queries=len(found), variance=variance, squared_mean=length)
         for above, below in QUOTIENTS:
             yield VarianceQuotient(
-                m=m,
-                probabilities=probabilities,
+                **case,
                 above="{}, k = {}".format(*above),
                 below="{}, k = {}".format(*below),
                 same_loss=above[0] == below[0],
