@@ -108,12 +108,12 @@ def _best_sum(counts: NDArray[np.int64], high: float) -> tuple[Floats, float]:
 class Apart(NamedTuple):
     """How far best bases without one query are from each other at least, in the basis and in a loss.
 
-    ``excess`` is by how much the larger risk of both exceeds a lower bound of the risk of all bases.
+    ``above_the_bound`` is by how much the larger risk of both exceeds a lower bound of the risk of all bases.
     """
 
     s_max: float
     beta: float
-    excess: float
+    above_the_bound: float
 
 
 def apart(tied: Tied, i: int, j: int) -> Apart:
