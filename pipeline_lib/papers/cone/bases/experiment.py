@@ -114,19 +114,13 @@ class BasisOfFold(Row, table="slices/cone-bases/{dataset}/fold-{fold}"):
     dataset: str = Field(description="data set")
     fold: int = Field(description="fold, from 1")
     part: str = Field(description="comparison: ranksvm, basis (Figure 3), method, alpha, rho, c, weights or form-9")
-    level: float | None = Field(
-        description="the constant that the comparison varies, rho and c in units of the root of d; for RankSVM its l2"
-    )
-    method: str | None = Field(
-        None, description="method of training; this and what follows up to validation is missing for RankSVM"
-    )
+    level: float | None = Field(description="constant that varies, rho and c in units of sqrt(d); l2 of RankSVM")
+    method: str | None = Field(None, description="method of training; from here to validation missing for RankSVM")
     K: int | None = Field(None, description="basis vectors")
     start: int | None = Field(None, description="number of the random start, from 0")
     fold_in: str | None = Field(None, description="folding in for the prediction: gradient or least-squares")
     objective: float | None = Field(None, description="objective after the last pass, that of its own setting")
-    passes: int | None = Field(
-        None, description="passes after which MeanNDCG on the validation part is best; measured then"
-    )
+    passes: int | None = Field(None, description="passes after which MeanNDCG on the validation part is best")
     validation: float | None = Field(None, description="this MeanNDCG")
     map: float = Field(description="MAP on the test part")
     ndcg: float = Field(description="MeanNDCG on the test part")
@@ -144,9 +138,7 @@ class VotesOfFold(Row, table="slices/cone-votes/{dataset}/fold-{fold}"):
     method: str = Field(description="method of training")
     fold_in: str = Field(description="folding in, of the linear score too: gradient or least-squares")
     queries: int = Field(description="test queries")
-    in_another_order: int = Field(
-        description="those with another order by the sums of coefficients free of constraints"
-    )
+    in_another_order: int = Field(description="those with another order by coefficients free of constraints")
     printed_in_another_order: int = Field(description="by the steps of Algorithm 1 without step 1b")
     reversed_in_another_order: int = Field(description="with all differences turned round")
     other_in_another_order: int = Field(description="with the other way of folding in")
@@ -227,9 +219,6 @@ class Compared(Row, table="tables/cone-practice"):
     map: float = Field(description="MAP on the test part")
     map_low: float | None = Field(description="lower end of its interval")
     map_high: float | None = Field(description="upper end of its interval")
-    more_map: float = Field(description="difference of MAP to the published algorithm, fold by fold")
-    more_map_low: float | None = Field(description="lower end of its interval")
-    more_map_high: float | None = Field(description="upper end of its interval")
     ndcg: float = Field(description="MeanNDCG on the test part")
     ndcg_low: float | None = Field(description="lower end of its interval")
     ndcg_high: float | None = Field(description="upper end of its interval")
@@ -486,11 +475,10 @@ def summary(rows: Sequence[ComparedOfFold]) -> Iterator[Compared]:
             for name in ("size", "validation"):
                 known = [value for row in chosen if (value := getattr(row, name)) is not None]
                 found[f"mean_{name}"] = float(np.mean(known)) if known else None
-            for measure in MEASURES:
-                reached = [getattr(row, measure) for row in chosen]
-                more = [getattr(row, measure) - getattr(published[row.fold], measure) for row in chosen]
-                for name, values in ((measure, reached), (f"more_{measure}", more)):
-                    found |= zip((name, f"{name}_low", f"{name}_high"), over_all(values), strict=True)
+            reached = {measure: [getattr(row, measure) for row in chosen] for measure in MEASURES}
+            reached["more_ndcg"] = [row.ndcg - published[row.fold].ndcg for row in chosen]
+            for name, values in reached.items():
+                found |= zip((name, f"{name}_low", f"{name}_high"), over_all(values), strict=True)
             yield Compared(dataset=dataset, family=family, size=size, folds=len(chosen), **found)
 
 

@@ -65,8 +65,8 @@ def concordance(risks: Sequence[float], measures: Sequence[float]) -> float | No
 
     Example
     -------
-    >>> concordance([3.0, 2.0, 1.0], [0.1, 0.3, 0.2]), concordance([1.0], [0.2]) is None
-    (0.6666666666666666, True)
+    >>> concordance([3.0, 2.0, 1.0], [0.1, 0.3, 0.2]), concordance([2.0, 1.0, 1.0], [0.1, 0.1, 0.3])
+    (0.6666666666666666, 0.75)
     """
     points = [
         0.5 + 0.5 * float(np.sign((risk - other) * (measure - value)))

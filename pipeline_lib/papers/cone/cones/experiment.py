@@ -139,9 +139,7 @@ class Trace(Training, table="tables/cone-descent"):
     pass_: int = Field(description="passes, 0 before the first")
     objective: float = Field(description="objective at the best coefficients")
     met: float | None = Field(description="objective at the algorithm's own coefficients in the pass; missing for 0")
-    gap: float | None = Field(
-        description="bound on what the last basis could gain, see basis_gap; missing before the last pass"
-    )
+    gap: float | None = Field(description="bound on what the last basis could gain (basis_gap); missing before")
 
 
 class Descent(Training, table="tables/cone-descent-summary"):

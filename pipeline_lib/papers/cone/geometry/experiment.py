@@ -164,9 +164,7 @@ class Statement(Row, table="tables/cone-steps"):
     d: int = Field(description="dimensions")
     K: int = Field(description="basis vectors")
     name: str = Field(description="name of the number, as the claim uses it")
-    value: Annotated[Interval, LOW_HIGH] = Field(
-        description="the number; a fitted exponent with its 95 % interval over draws, all else without width"
-    )
+    value: Annotated[Interval, LOW_HIGH] = Field(description="the number; a fitted exponent with a 95 % interval")
 
 
 def measure(job: Job) -> Iterator[Row]:

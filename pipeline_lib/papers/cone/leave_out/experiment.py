@@ -138,9 +138,7 @@ class Exponent(Row, table="tables/cone-leave-out-exponents"):
     K: int = Field(description="basis vectors")
     method: str = Field(description="exact, or constant-step: with one step more at the query that is left out")
     statistic: str = Field(description="s_max or beta")
-    slope: Annotated[Interval, LOW_HIGH] = Field(
-        description="slope of the logarithm of its mean over that of P, with its 95 % interval over repetitions"
-    )
+    slope: Annotated[Interval, LOW_HIGH] = Field(description="exponent in P of its mean over repetitions")
 
 
 class Tail(Row, table="tables/cone-tails"):
@@ -166,9 +164,7 @@ class TwinsFailure(Row, table="tables/cone-twins"):
     failure_with_largest_beta: float = Field(description="with the largest beta of all samples")
     failure_without_beta: float = Field(description="with beta = 0")
     failure_without_twice_beta: float = Field(description="with the largest beta, but without the term 2 beta")
-    failure_with_mean_beta: float = Field(
-        description="with the largest mean change of a loss, over queries left out and kinds, in place of beta"
-    )
+    failure_with_mean_beta: float = Field(description="with the largest mean change of a loss in place of beta")
 
 
 class Tie(Row, table="tables/cone-ties"):

@@ -83,9 +83,7 @@ class Exponent(Row, table="tables/cone-stability-exponents"):
 
     method: str = Field(description="method of training")
     statistic: str = Field(description="s_max, s_mean or beta")
-    slope: Annotated[Interval, LOW_HIGH] = Field(
-        description="slope of the logarithm of its mean over that of P, with its 95 % interval over repetitions"
-    )
+    slope: Annotated[Interval, LOW_HIGH] = Field(description="exponent in P of its mean over repetitions")
 
 
 def retrain(job: Job) -> Iterator[Retrained]:

@@ -93,14 +93,10 @@ class Boosted(Row, table="tables/cone-adarank"):
     rounds: int = Field(description="number of rounds up to that one")
     features: int = Field(description="number of different features chosen in them")
     map: float = Field(description="MAP on the test part")
-    map_low: float | None = Field(
-        None, description="2.5 % quantile over resampled validation queries; missing but for stop = validation"
-    )
+    map_low: float | None = Field(None, description="2.5 % quantile over resampled validation queries, if these choose")
     map_high: float | None = Field(None, description="97.5 % quantile of the same")
     ndcg: float = Field(description="MeanNDCG on the test part")
-    ndcg_low: float | None = Field(
-        None, description="2.5 % quantile over resampled validation queries; missing but for stop = validation"
-    )
+    ndcg_low: float | None = Field(None, description="2.5 % quantile over the same resamples")
     ndcg_high: float | None = Field(None, description="97.5 % quantile of the same")
 
 
