@@ -57,6 +57,17 @@ def pairs_of_queries(data: RankingData) -> Iterator[tuple[NDArray[np.int64], NDA
         yield begin + higher, begin + lower
 
 
+def without(counts: NDArray[Any], kind: int | np.integer[Any]) -> NDArray[Any]:
+    """The numbers of queries of every kind in a sample after one query is left out.
+
+    Example
+    -------
+    >>> without(np.array([2, 1]), 0)
+    array([1, 1])
+    """
+    return counts - (np.arange(len(counts)) == kind)
+
+
 def unit_scale(population: Population) -> Standardisation:
     """What makes the coordinates of a population's documents, of size feature_norm / sqrt(d), of size 1."""
     d, norm = population.settings.features, population.settings.feature_norm

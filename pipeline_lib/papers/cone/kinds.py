@@ -58,11 +58,6 @@ def trained(kinds: Kinds, counts: Floats, start: Floats) -> tuple[Floats, int]:
     return U, int(passes)
 
 
-def without(counts: Floats, kind: int) -> Floats:
-    """The counts of a sample after one query of a kind is left out."""
-    return counts - (np.arange(len(counts)) == kind)
-
-
 def moved(kinds: Kinds, U: Floats, kind: int, mu: float) -> Floats:
     """What one more step of size ``mu``, along the gradient of one query, adds to the basis."""
     one = np.zeros(kinds.data.n_queries)

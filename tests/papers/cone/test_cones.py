@@ -27,13 +27,8 @@ CONES: dict[str, Any] = {
 }
 
 
-def measured(datasets: dict[str, RankingData]) -> dict[str, list[dict[str, Any]]]:
-    rows = cones.measure(Given(ConesSettings.parse(CONES), 1, data=datasets))
-    return {"cone-norms": [], "cone-spectrum": [], **tables(rows)}
-
-
 def test_four_claims_on_cones_are_read_and_only_obtuse_cones_break_the_projection() -> None:
-    results = measured({"sim": sample(20, 0)})
+    results = tables(cones.measure(Given(ConesSettings.parse(CONES), 1, data={"sim": sample(20, 0)})))
     projections = readings.trials("cone-project", results)
     assert {trial.setting["cone"] for trial in projections} == {"acute", "any"}
     for trial in projections:

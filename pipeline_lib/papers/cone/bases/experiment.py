@@ -34,18 +34,8 @@ from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import cone, erm
 from pipeline_lib.learners.cone_ranking import FoldIn, direction
-from pipeline_lib.papers.cone.bases import factors
-from pipeline_lib.papers.cone.bases.rankings import (
-    MEASURES,
-    SELECTION,
-    Means,
-    agreement,
-    best_pass,
-    concordance,
-    means,
-    means_of_scores,
-    signs,
-)
+from pipeline_lib.papers.cone.bases import factors, rankings
+from pipeline_lib.papers.cone.bases.rankings import MEASURES, SELECTION, Means
 from pipeline_lib.papers.cone.bases.votes import queries_in_another_order
 from pipeline_lib.papers.cone.common import grouped
 from pipeline_lib.statistics import mean_interval, over_folds
@@ -300,23 +290,23 @@ def of_fold(settings: BasesSettings, dataset: str, fold: int, parts: Sequence[Ra
                 train, K, method=method, problem=problem, passes=settings.passes, traced=False, seed=axes
             )
         fit = trained[key]
-        of_training = {"part": part, "level": level, "method": method, "K": K, "start": start}
+        of_training: dict[str, Any] = {"part": part, "level": level, "method": method, "K": K, "start": start}
         of_training["objective"] = fit.objective[-1]
         for fold_in in FOLD_INS:
-            passes, held = best_pass(fit, fold_in, validation)
-            reached = means(direction(fit.path[passes], fold_in), test)._asdict()
+            passes, held = rankings.best_pass(fit, fold_in, validation)
+            reached = rankings.means(direction(fit.path[passes], fold_in), test)._asdict()
             yield BasisOfFold(**where, **of_training, fold_in=fold_in, passes=passes, validation=held, **reached)
             if part == "method" and start == 0:
                 if fold_in == "gradient":
                     fits[method] = fit, passes
                 drawn = (seed, "cone-votes", dataset, fold, method)
-                found = queries_in_another_order(test, fit.U, fold_in, method, problem, drawn)
+                found: dict[str, Any] = queries_in_another_order(test, fit.U, fold_in, method, problem, drawn)
                 yield VotesOfFold(**where, method=method, fold_in=fold_in, queries=test.n_queries, **found)
     # SG with the settings of section 6, or the first method if SG is not among them, next to simpler rankers.
     fit, passes = fits["sg" if "sg" in fits else settings.methods[0]]
     yield from compared(settings, (train, validation, test), (fit, passes), ranksvm, seed)
-    shares = [share for of_method, _ in fits.values() for share in agreement(of_method, test)]
-    for what, value in (*shares, *signs(fit.path[passes], test)):
+    shares = [share for of_method, _ in fits.values() for share in rankings.agreement(of_method, test)]
+    for what, value in (*shares, *rankings.signs(fit.path[passes], test)):
         yield ShareOfFold(**where, what=what, value=value)
 
 
@@ -324,7 +314,7 @@ def _ranksvm(settings: BasesSettings, dataset: str, fold: int, parts: Sequence[R
     train, validation, test = parts
     options = {"surrogate": "ranksvm", "options": {"normalisation": "mean"}, "l2": list(settings.ranksvm_l2)}
     trained = erm.train(train, validation, {**options, "selection": SELECTION}, 0)
-    reached = means_of_scores(trained.predict(test), test)._asdict()
+    reached = rankings.means_of_scores(trained.predict(test), test)._asdict()
     return BasisOfFold(dataset=dataset, fold=fold, part="ranksvm", level=trained.record["l2"], **reached)
 
 
@@ -342,8 +332,8 @@ def compared(
     train, validation, test = parts
     where: dict[str, Any] = {"dataset": ranksvm.dataset, "fold": ranksvm.fold}
     axes = (seed, "cone-practice", *where.values())
-    measured = [
-        (family, size, means(a, validation).ndcg, means(a, test))
+    measured: list[tuple[str, int | None, float | None, Means]] = [
+        (family, size, rankings.means(a, validation).ndcg, rankings.means(a, test))
         for family, size, a in _directions(settings, train, published, axes)
     ]
     measured.append(("RankSVM", None, ranksvm.validation, Means(ranksvm.map, ranksvm.ndcg)))
@@ -392,7 +382,7 @@ def curves(rows: Sequence[BasisOfFold]) -> Iterator[Curve]:
     for (dataset, fold_in, K), chosen in grouped(of_figure, "dataset", "fold_in", "K").items():
         for measure in MEASURES:
             means = _by_fold(chosen, measure)
-            ends = dict(zip(("mean", "low", "high"), over_all(means), strict=True))
+            ends: dict[str, Any] = dict(zip(("mean", "low", "high"), over_all(means), strict=True))
             yield Curve(dataset=dataset, fold_in=fold_in, measure=measure, K=K, folds=len(means), **ends)
 
 
@@ -437,12 +427,13 @@ def figure_3(rows: Sequence[BasisOfFold], measure: str) -> Iterator[Groups]:
         name: np.array([test[max(among, key=lambda K, fold=fold: held[K][fold])][fold] for fold in folds])  # type: ignore[misc]
         for name, among in members.items()
     }
+    differences: dict[str, Any] = {f"{a}_minus_{b}": mean_interval(best[a] - best[b]) for a, b in COMPARED}
     yield Groups(
         dataset=rows[0].dataset,
         measure=measure.upper(),
         folds=len(folds),
         **{name: values.mean() for name, values in best.items()},
-        **{f"{a}_minus_{b}": mean_interval(best[a] - best[b]) for a, b in COMPARED},
+        **differences,
         best_k=max(held, key=lambda K: float(np.mean(held[K]))),
     )
 
@@ -483,7 +474,7 @@ def summary(rows: Sequence[ComparedOfFold]) -> Iterator[Compared]:
 
 
 def shares(rows: Sequence[ShareOfFold], measured: Sequence[BasisOfFold]) -> Iterator[Share]:
-    """The means over folds of all shares of :func:`agreement` and :func:`signs`, and of risk and measure over K.
+    """The means over folds of all shares, those of the slices and those of risk and measure over K.
 
     ``measured`` are the rows of the bases of Figure 3, whose objectives and measures are compared from K to K.
     """
@@ -492,12 +483,12 @@ def shares(rows: Sequence[ShareOfFold], measured: Sequence[BasisOfFold]) -> Iter
     for (dataset, fold, _), chosen in grouped(of_figure, "dataset", "fold", "start").items():
         risks = [row.objective for row in chosen if row.objective is not None]
         for measure in MEASURES:
-            share = concordance(risks, [getattr(row, measure) for row in chosen])
+            share = rankings.concordance(risks, [getattr(row, measure) for row in chosen])
             if share is not None:
                 every.append(ShareOfFold(dataset=dataset, fold=fold, what=f"K and {measure}", value=share))
-    for (dataset, what), chosen in grouped(every, "dataset", "what").items():
-        means = _by_fold(chosen, "value")
-        ends = dict(zip(("share", "share_low", "share_high"), over_all(means), strict=True))
+    for (dataset, what), alike in grouped(every, "dataset", "what").items():
+        means = _by_fold(alike, "value")
+        ends: dict[str, Any] = dict(zip(("share", "share_low", "share_high"), over_all(means), strict=True))
         yield Share(dataset=dataset, what=what, folds=len(means), **ends)
 
 

@@ -25,7 +25,8 @@ from pipeline_lib.data.rows import Field
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.chains import ChainLink, ChainSettings
-from pipeline_lib.papers.cone.kinds import RHO, Kinds, trained, without, worst_change
+from pipeline_lib.papers.cone.common import without
+from pipeline_lib.papers.cone.kinds import RHO, Kinds, trained, worst_change
 from pipeline_lib.theory import chains, cones, stability
 from pipeline_lib.theory.chains import Chain, Link
 

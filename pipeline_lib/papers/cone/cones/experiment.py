@@ -12,7 +12,7 @@ import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge
@@ -284,10 +284,9 @@ def runs(fold_steps: Sequence[int], step: float | None = None) -> Iterator[Run]:
         if method == "exact":
             yield Run(method, "whole", None, None)
             continue
-        mu = cone.PUBLISHED_STEPS[method] if step is None else step
+        mu = step or cone.PUBLISHED_STEPS[method]
         yield Run(method, "query", FOLD_STEPS_OF_STUDIES, mu)
-        for largest in fold_steps:
-            yield Run(method, "whole", largest, mu)
+        yield from (Run(method, "whole", largest, mu) for largest in fold_steps)
 
 
 Planned = tuple[str, RankingData, int, Run, int]
@@ -375,7 +374,7 @@ def summary(rows: Sequence[Trace]) -> Descent:
     )
 
 
-def increases(values: Floats) -> dict[str, float]:
+def increases(values: Floats) -> dict[str, Any]:
     """The largest relative increase, the number of increases, and that of all changes."""
     change = _relative(np.diff(values), values)
     return {

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Annotated, Any
 
@@ -266,8 +266,8 @@ def distances(settings: GeometrySettings, seed: int) -> Iterator[Halfspace]:
             u, plane = frame[:, 0], frame[:, 1:]
             height, sideways = rng.uniform(-1.0, 1.0), rng.standard_normal(d - 1)
             z = height * u + np.sqrt(1.0 - height**2) * plane @ (sideways / np.linalg.norm(sideways))
-            U = np.column_stack([u, plane, -plane])
             along.append(float(u @ z))
+            U = np.column_stack([u, plane, -plane])
             squared.append(float(np.linalg.norm(z - U @ cones.project(U, z)) ** 2))
         t, found = np.array(along), np.array(squared)
         losses = {"hinge": np.maximum(0.0, 1.0 - t), "squared": np.minimum(0.0, t) ** 2}
@@ -307,8 +307,7 @@ def solutions(settings: GeometrySettings, seed: int) -> Iterator[Solution]:
 
 def _mean_distance(u: Floats, Z: Floats) -> float:
     # The mean squared distance to the halfspace, by projection onto its cone.
-    U = np.column_stack([u, [-u[1], u[0]], [u[1], -u[0]]])
-    return float(np.mean([np.sum((z - U @ cones.project(U, z)) ** 2) for z in Z]))
+    return float(_squared_distances(np.column_stack([u, [-u[1], u[0]], [u[1], -u[0]]]), Z).mean())
 
 
 def _between(a: float, b: float) -> float:
@@ -391,9 +390,10 @@ def surfaces(settings: GeometrySettings, seed: int) -> Iterator[Surface]:
         data = RankingData.from_arrays(X, np.tile([0, 1], Z.shape[1]), np.repeat(np.arange(Z.shape[1]), 2))
         fits = {K: _least_risk(data, K, axes) for K in (1, 2)}
         start = cone.started(3, 2, cone.Problem(), axes)
-        found = {name: _distances(U, Z) for name, U in (("cone", fits[2]), ("ray", fits[1]), ("start", start))}
-        on_it = {f"to_the_{name}": values[:ON_THE_SURFACE].mean() for name, values in found.items()}
-        yield Surface(sample=sample, noisy=found["cone"][ON_THE_SURFACE:].mean(), **on_it)
+        clean, noise = np.split((Z / np.linalg.norm(Z, axis=0)).T, [ON_THE_SURFACE])
+        learned = {"cone": fits[2], "ray": fits[1], "start": start}
+        on_it = {f"to_the_{name}": _squared_distances(U, clean).mean() for name, U in learned.items()}
+        yield Surface(sample=sample, noisy=_squared_distances(fits[2], noise).mean(), **on_it)
 
 
 def _least_risk(data: RankingData, K: int, axes: tuple[Any, ...]) -> Floats:
@@ -404,9 +404,9 @@ def _least_risk(data: RankingData, K: int, axes: tuple[Any, ...]) -> Floats:
     return min(fits, key=lambda fit: float(fit.objective[-1])).U
 
 
-def _distances(U: Floats, Z: Floats) -> Floats:
-    units = Z / np.linalg.norm(Z, axis=0)
-    return np.array([float(np.sum((z - U @ cones.project(U, z)) ** 2)) for z in units.T])
+def _squared_distances(U: Floats, points: Iterable[Floats]) -> Floats:
+    # To the cone of U, by projection.
+    return np.array([np.sum((z - U @ cones.project(U, z)) ** 2) for z in points])
 
 
 def _statements(claim: str, case: str, d: int, K: int, values: Mapping[str, float | Interval]) -> Iterator[Statement]:
@@ -436,20 +436,26 @@ def inequalities(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
         for case in ("proper", "not pointed"):
             U = rng.standard_normal((d, d))
             U = U if case == "proper" else np.column_stack([U, -U.sum(axis=1)])
-            counts = dict.fromkeys(("reflexive", "transitive", "additive", "scaled", "limits", "antisymmetric"), 0)
-            for _ in range(settings.draws):
-                a, b = U @ rng.exponential(size=U.shape[1]), U @ rng.exponential(size=U.shape[1])
-                y, factor = rng.standard_normal(d), float(rng.exponential())
-                counts["reflexive"] += not inside(U, y - y)
-                # x - y = a and y - z = b, or x - y = a and u - v = b: the sum of the two is a + b.
-                counts["transitive"] += not inside(U, a + b)
-                counts["additive"] += not inside(U, (a + y + b) - y)
-                counts["scaled"] += not inside(U, factor * a)
-                # The points b + a/n of the cone converge to b on a facet of it.
-                edge = U[:, 1:] @ rng.exponential(size=U.shape[1] - 1)
-                counts["limits"] += not all(inside(U, edge + a / n) for n in (1.0, 1e3, 1e6)) or not inside(U, edge)
-                counts["antisymmetric"] += inside(U, a) and inside(U, -a)
+            violated = [_violated(U, rng) for _ in range(settings.draws)]
+            counts = {name: sum(one[name] for one in violated) for name in violated[0]}
             yield from _statements("cone-inequality", case, d, U.shape[1], counts)
+
+
+def _violated(U: Floats, rng: np.random.Generator) -> dict[str, bool]:
+    K = U.shape[1]
+    a, b = U @ rng.exponential(size=K), U @ rng.exponential(size=K)
+    y, factor = rng.standard_normal(len(U)), float(rng.exponential())
+    # The points b + a/n of the cone converge to b on a facet of it.
+    edge = U[:, 1:] @ rng.exponential(size=K - 1)
+    return {
+        "reflexive": not inside(U, y - y),
+        # x - y = a and y - z = b, or x - y = a and u - v = b: the sum of the two is a + b.
+        "transitive": not inside(U, a + b),
+        "additive": not inside(U, (a + y + b) - y),
+        "scaled": not inside(U, factor * a),
+        "limits": not all(inside(U, edge + a / n) for n in (1.0, 1e3, 1e6, np.inf)),
+        "antisymmetric": inside(U, a) and inside(U, -a),
+    }
 
 
 def inside(U: Floats, x: Floats) -> bool:

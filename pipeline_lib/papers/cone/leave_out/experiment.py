@@ -38,17 +38,8 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import cone
-from pipeline_lib.papers.cone.common import exponents_of, unit_scale
-from pipeline_lib.papers.cone.kinds import (
-    RHO,
-    Kinds,
-    accurate_losses,
-    largest_change,
-    moved,
-    trained,
-    without,
-    worst_change,
-)
+from pipeline_lib.papers.cone.common import exponents_of, unit_scale, without
+from pipeline_lib.papers.cone.kinds import RHO, Kinds, accurate_losses, largest_change, moved, trained, worst_change
 from pipeline_lib.papers.cone.leave_out import failures
 from pipeline_lib.papers.cone.leave_out.failures import GAMMA, TWINS, Sample, Twins
 from pipeline_lib.papers.cone.leave_out.ties import Tied, apart
@@ -234,14 +225,41 @@ def _left_out(settings: LeaveOutSettings, kinds: Kinds, P: int, repetition: int,
     U, steps = trained(kinds, counts, start)
     drawn = np.flatnonzero(counts)
     others, more = zip(*(trained(kinds, without(counts, kind), start) for kind in drawn), strict=True)
-    named: dict[str, Any] = {"population": kinds.name, "K": kinds.K, "P": P, "repetition": repetition}
-    named["passes"] = max(steps, *more)
-    measured = _measured(settings, kinds, counts, U, [U] * len(others), others, axes)
-    yield LeaveOut(**named, method="exact", **measured, **grown(kinds, counts, U, drawn, others))
+    data, problem, c = kinds.data, kinds.problem, kinds.c
+    every, gamma = cone.losses(data, U, problem)[0], float(cone.pair_losses(data, U, problem).max())
+    empirical = float(counts @ every) / P
+
+    def measured(method: str, whole: Sequence[Floats], **growth: Any) -> LeaveOut:
+        # ``whole`` are the bases with the query that is left out, one for every kind.
+        bases = list(zip(whole, others, strict=True))
+        s_max = max(float(np.linalg.norm(a - b, ord=2)) for a, b in bases)
+        beta = largest_change(data, whole, others, problem)
+        worst = max(worst_change(a, b, RHO, axes) for a, b in bases)
+        return LeaveOut(
+            population=kinds.name,
+            K=kinds.K,
+            P=P,
+            repetition=repetition,
+            passes=max(steps, *more),
+            method=method,
+            d=data.n_features,
+            rho=RHO,
+            c=c,
+            s_max=s_max,
+            beta=beta,
+            beta_worst=max(worst, beta),
+            beta_bound=stability.bound_on_beta(s_max, K=kinds.K, rho=RHO, c=c, largest_sum=1.0),
+            gamma=gamma,
+            empirical_risk=empirical,
+            risk=float(kinds.shares @ every),
+            bound=stability.risk_bound(empirical, beta, gamma, P, settings.epsilon),
+            largest_possible_loss=(RHO + c) ** 2,
+            **growth,
+        )
+
+    yield measured("exact", [U] * len(others), **grown(kinds, counts, U, drawn, others))
     if kinds.name == "random":
-        marked = [np.add(U, moved(kinds, U, int(kind), LAST_STEP)) for kind in drawn]
-        measured = _measured(settings, kinds, counts, U, marked, others, axes)
-        yield LeaveOut(**named, method="constant-step", **measured)
+        yield measured("constant-step", [np.add(U, moved(kinds, U, int(kind), LAST_STEP)) for kind in drawn])
 
 
 def _sample(kinds: Kinds, P: int, rng: np.random.Generator) -> Floats:
@@ -250,38 +268,6 @@ def _sample(kinds: Kinds, P: int, rng: np.random.Generator) -> Floats:
         rare = max(1.0, float(round(RARE * P)))
         return np.array([P - rare, rare])
     return rng.multinomial(P, kinds.shares).astype(np.float64)
-
-
-def _measured(
-    settings: LeaveOutSettings,
-    kinds: Kinds,
-    counts: Floats,
-    U: Floats,
-    whole: Sequence[Floats],
-    others: Sequence[Floats],
-    axes: tuple[Any, ...],
-) -> dict[str, Any]:
-    # ``whole`` and ``others`` are the bases with and without the query that is left out, one for every kind.
-    problem, P, c, bases = kinds.problem, int(counts.sum()), kinds.c, list(zip(whole, others, strict=True))
-    s_max = max(float(np.linalg.norm(a - b, ord=2)) for a, b in bases)
-    beta = largest_change(kinds.data, whole, others, problem)
-    every, gamma = cone.losses(kinds.data, U, problem)[0], float(cone.pair_losses(kinds.data, U, problem).max())
-    empirical = float(counts @ every) / P
-    worst = max(worst_change(a, b, RHO, axes) for a, b in bases)
-    return {
-        "d": kinds.data.n_features,
-        "rho": RHO,
-        "c": c,
-        "s_max": s_max,
-        "beta": beta,
-        "beta_worst": max(worst, beta),
-        "beta_bound": stability.bound_on_beta(s_max, K=kinds.K, rho=RHO, c=c, largest_sum=1.0),
-        "gamma": gamma,
-        "empirical_risk": empirical,
-        "risk": float(kinds.shares @ every),
-        "bound": stability.risk_bound(empirical, beta, gamma, P, settings.epsilon),
-        "largest_possible_loss": (RHO + c) ** 2,
-    }
 
 
 def grown(kinds: Kinds, counts: Floats, U: Floats, left_out: Iterable[int], others: Sequence[Floats]) -> dict[str, Any]:
@@ -346,7 +332,7 @@ def twins(case: Twins) -> TwinsFailure:
         "failure_without_twice_beta": lambda sample: with_beta(beta) - 2.0 * beta,
         "failure_with_mean_beta": lambda sample: with_beta(mean_beta),
     }
-    failed = {
+    failed: dict[str, Any] = {
         name: sum((one.probability for one in samples if one.risk > one.empirical_risk + margin(one) + 1e-12), 0.0)
         for name, margin in margins.items()
     }

@@ -66,7 +66,7 @@ def failure(P: int, margin: float) -> float:
     shares = np.arange(1, 20) / 20
     # Numbers of lossy queries below P (p - margin / gamma).
     most = np.ceil(P * (shares - margin / GAMMA) - 1e-9) - 1
-    return float(binom.cdf(most, P, shares).max())
+    return float(np.max(binom.cdf(most, P, shares)))
 
 
 class Sample(NamedTuple):

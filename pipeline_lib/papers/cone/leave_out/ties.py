@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import cone
+from pipeline_lib.papers.cone.common import without
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,6 @@ class Tied:
         X = np.zeros((4 * N, N))
         X[np.arange(1, 4 * N, 2), np.repeat(np.arange(N), 2)] = np.tile([1.0, -1.0], N)
         return RankingData.from_arrays(X, np.tile([0, 1], 2 * N), np.repeat(np.arange(2 * N), 2))
-
-    def without(self, query: int) -> NDArray[np.int64]:
-        """The counts after one query is left out."""
-        return self.counts - (np.arange(len(self.counts)) == query)
 
     def losses(self, U: Floats) -> Floats:
         """The loss of every kind of query."""
@@ -122,9 +119,10 @@ def apart(tied: Tied, i: int, j: int) -> Apart:
     One of them is at least that far away from the basis of the whole sample; columns are matched so that the distance
     is smallest.
     """
-    (U, below_u), (V, below_v) = (tied.best(tied.without(k)) for k in (i, j))
+    counts = [without(tied.counts, query) for query in (i, j)]
+    (U, below_u), (V, below_v) = map(tied.best, counts)
     at_u, at_v = tied.losses(U), tied.losses(V)
-    risks = [float(tied.without(k) @ losses) / float(tied.counts.sum() - 1) for k, losses in ((i, at_u), (j, at_v))]
+    risks = [float(n @ losses) / float(n.sum()) for n, losses in zip(counts, (at_u, at_v), strict=True)]
     distances = [float(np.linalg.norm(U - V[:, list(order)], ord=2)) for order in permutations(range(tied.N))]
     return Apart(
         0.5 * min(distances), 0.5 * float(np.abs(at_u - at_v).max()), max(risks[0] - below_u, risks[1] - below_v)

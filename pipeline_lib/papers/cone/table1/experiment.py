@@ -209,7 +209,7 @@ def boosted(dataset: str, fold: int, parts: Sequence[RankingData], seed: int, re
                 for name, key in SELECTION.items():
                     low, high = map(float, np.quantile([tested[t][key] for t in drawn], [0.025, 0.975]))
                     found |= {f"{name}_low": low, f"{name}_high": high}
-            of_run = {"dataset": dataset, "fold": fold, "measure": measure, "repeats": repeats}
+            of_run: dict[str, Any] = {"dataset": dataset, "fold": fold, "measure": measure, "repeats": repeats}
             features = len(set(run.features[: after + 1].tolist()))
             yield Boosted(**of_run, stop=stop, rounds=after + 1, features=features, **found)
 
