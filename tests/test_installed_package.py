@@ -21,7 +21,7 @@ from pipeline_lib.report import site
 from pipeline_lib.sources import catalog
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("glossary.md",)  # of the documentation, which the report shows
+PAGES = ("glossary.md", "references.md")  # of the documentation, which the report shows
 SOURCE = (
     "pyproject.toml",
     "README.md",

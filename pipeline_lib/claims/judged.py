@@ -35,8 +35,8 @@ class JudgedTrial(Trial):
 class JudgedClaim:
     """A claim, with the keys of ``claims.json``.
 
-    ``rule`` is the rule in words, ``explanation`` the sentence that gives the reason for the status, ``severity`` how
-    the status could have been another; a claim that was not judged has none.
+    ``words`` are the paper's own, ``rule`` is the rule in words, ``explanation`` the sentence that gives the reason for
+    the status, ``severity`` how the status could have been another; a claim that was not judged has none.
     """
 
     id: str
@@ -44,6 +44,7 @@ class JudgedClaim:
     kind: str
     where: str
     says: str
+    words: str
     shows: str
     rule: str
     status: Status

@@ -60,6 +60,9 @@ class Claim(Titled):
     stated_kind: Kind | None = Field(None, alias="kind", description="by default that of its first check")
     where: Prose = Field(description="where the paper states it")
     says: Prose = Field(description="what the paper says, in plain words")
+    words: Prose | None = Field(
+        None, description="the paper's own words, ... where some are left out; a statement of this project has none"
+    )
     shows: Prose = Field(description="what must be shown for it")
     data: Annotated[tuple[Prose, ...], AfterValidator(different)] = Field(
         (), description="data sets without any of which it cannot be judged"
@@ -314,6 +317,6 @@ def _judged(
     trials: tuple[JudgedTrial, ...] = (),
     notes: str = "",
 ) -> JudgedClaim:
-    about = claim.id, claim.paper, claim.kind, claim.where, claim.says, claim.shows, claim.rule_in_words()
+    about = claim.id, claim.paper, claim.kind, claim.where, claim.says, claim.words or "", claim.shows
     tables = tuple(sorted({trial.table for trial in trials}))
-    return JudgedClaim(*about, status, explanation, severity, tables, notes, trials)
+    return JudgedClaim(*about, claim.rule_in_words(), status, explanation, severity, tables, notes, trials)

@@ -2,7 +2,7 @@
 
 A paper is a folder of this package, found by its file ``paper.toml``:
 
-    paper.toml      title, authors, year, its place in the order of the report, and the order of its topics
+    paper.toml      title, authors, year, address, its place in the order of the report, and the order of its topics
     sections.yaml   its statements section by section, with their claims (pipeline_lib/claims/coverage.py)
     page.md         its page of the report, a template (pipeline_lib/report/page.py)
     errata.yaml     what in it is wrong or loose, and what holds (pipeline_lib/claims/errata.py)
@@ -45,12 +45,13 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Paper:
-    """What ``paper.toml`` says of a paper; ``order`` is its place in the report."""
+    """What ``paper.toml`` says of a paper; ``url`` is where it can be read, ``order`` its place in the report."""
 
     name: str
     title: str
     authors: str
     published: str
+    url: str
     order: int
     ordered: tuple[str, ...] = ()
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
+
+from markupsafe import Markup
 
 from pipeline_lib.claims import errata
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
@@ -21,6 +24,12 @@ CONTRADICTED: tuple[Status, ...] = ("refuted", "deviates")
 """The statuses of claims that fail as they are stated."""
 WHOSE = {"Stated by the paper": False, "Stated by this project, on its own or as a correction": True}
 """Whether claims are the project's own, by what the ledger calls them."""
+
+
+NUMBERED = re.compile(r"(?:Theorem|Lemma|Corollary|Proposition)s? \d")
+"""How the place of a claim at a numbered statement begins."""
+THEOREM = re.compile(r"Theorems? ([\d., ]*\d)(?: / \d+)?(?: and its example)?")
+"""The place of a claim that is a theorem itself, not a step of its proof; after a stroke stands a restatement."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +93,29 @@ def summary(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any]:
         "claims": len(every.claims),
         "claiming": len(shown(judged, papers)),
         "own": sum(claim.own for claim in every.claims),
+        "numbered": _numbered(every),
         "statuses": [every.counts(own) for own in (False, True)],
         "left_out": [name for name in judged.papers if name in others],
         "not_judged": len(others),
+    }
+
+
+def _numbered(every: LedgerRow) -> dict[str, Any]:
+    """What came out for the numbered statements, and for the theorems, which a refuted step of a proof leaves alone."""
+    claims = tuple(claim for claim in every.claims if not claim.own and NUMBERED.match(claim.where))
+    theorems: dict[tuple[str, str], bool] = {}
+    for claim in claims:
+        if found := THEOREM.fullmatch(claim.where):
+            for number in found[1].split(", "):
+                stands = theorems.get((claim.paper, number), True)
+                theorems[claim.paper, number] = stands and claim.status in ("verified", "consistent")
+    against = [claim for claim in claims if claim.status in CONTRADICTED]
+    return {
+        "claims": len(claims),
+        "statuses": LedgerRow("", "", claims).counts(own=False),
+        "theorems": len(theorems),
+        "standing": sum(theorems.values()),
+        "against": [Markup(f"[`{claim.paper}`, {claim.where}](#claim-{claim.id})") for claim in against],
     }
 
 

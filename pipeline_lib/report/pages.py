@@ -2,7 +2,7 @@
 
 The front page says what was run and what came out. Every data set and every paper has a page of its own; then come the
 errata, the bounds with their costliest steps, the ledger of all claims, numbers published by others, methods,
-terms and provenance. The single file contains all of them.
+terms, references and provenance. The single file contains all of them.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from pipeline_lib.report import (
 )
 from pipeline_lib.report.blocks import Block, Columns, Section, Subsection, walk
 from pipeline_lib.report.claims_section import ClaimList
+from pipeline_lib.report.markdown import prose
 from pipeline_lib.report.page import PaperPages
 from pipeline_lib.report.results import ResultsFolder
 from pipeline_lib.report.study import Study
@@ -87,6 +88,7 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
         _page("published", templates.section("published", "published", **stories)),
         _page("methods", templates.section("methods", "methods", **methods_section.given(study))),
         _page("terms", terms_section.terms()),
+        _page("references", terms_section.references()),
     ]
     shown = [page for page in pages if page is not None]
     blocks = chain.from_iterable(section.blocks for page in shown for section in page.sections)
@@ -127,16 +129,19 @@ def _paper(name: str, templates: PaperPages, claims: JudgedStudy) -> Page | None
     ]
     if twice := [one for one, times in Counter(placed).items() if times > 1]:
         raise DataError(f"page of {name}: expected every claim once, found {', '.join(twice)} more often")
-    outcomes = ledger_section.outcomes(claims, name)
+    outcomes, paper = ledger_section.outcomes(claims, name), register.get(name)
     if story is None and outcomes:
-        story = Section(name, register.get(name).title, ())
+        story = Section(name, paper.title, ())
+    if story is not None:
+        cited = prose(f"{paper.authors}. [{paper.title}]({paper.url}). {paper.published}.")
+        story = replace(story, blocks=(cited, *story.blocks))
     covered = coverage_section.given(claims, name)
     sections = [
         _after_introduction(story, outcomes) if story is not None else None,
         claims_section.further(claims, name, placed),
         templates.section("coverage", f"coverage-{name}", **covered) if covered else None,
     ]
-    title = story.title if story is not None else register.get(name).title
+    title = story.title if story is not None else paper.title
     found = tuple(section for section in sections if section is not None)
     return Page(name, title, found) if found else None
 

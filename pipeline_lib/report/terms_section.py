@@ -1,8 +1,12 @@
-"""What do the terms mean that the report uses? A page with the glossary, whose entries the search finds."""
+"""What do the terms mean that the report uses, and which works does it cite?
+
+The pages of the documentation for both become pages of the report, whose entries the search finds.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -14,6 +18,8 @@ from pipeline_lib.report.blocks import Section, Subsection
 
 GLOSSARY = shipped.page("glossary.md")
 """The glossary of the documentation."""
+REFERENCES = shipped.page("references.md")
+"""The works that are cited, and how much of each was read."""
 _ENTRY = re.compile(r"(?P<head>\*\*.+?): (?P<meaning>.+)")
 _PAGE = re.compile(r"\[[^\]]+\]\(([\w-]+\.md)\)")
 
@@ -54,6 +60,30 @@ def terms(path: Path = GLOSSARY) -> Section | None:
     return Section("terms", "Terms", tuple(parts))
 
 
+def references(path: Path = REFERENCES) -> Section | None:
+    """The page of the references, the works of each field with addresses of their own; None in a copy without it.
+
+    Example
+    -------
+    >>> [part.id for part in references().subsections()][:1]
+    ['references-online-learning-and-partial-feedback']
+    """
+    if not path.is_file():
+        return None
+    text = path.read_text(encoding="utf-8").partition("\n")[2]
+    introduction, *fields = re.split(r"^## ", text, flags=re.MULTILINE)
+    parts = []
+    for field in fields:
+        title, *works = re.split(r"^### ", field, flags=re.MULTILINE)
+        named = [work.partition("\n") for work in works]
+        entries = tuple(
+            Term(f"ref-{_slug(_plain(name))}", name, " ".join(about.split()), markdown.prose(about).html)
+            for name, _, about in named
+        )
+        parts.append(Subsection(f"references-{_slug(title)}", title.strip(), (Terms(entries),)))
+    return Section("references", "References", (markdown.prose(introduction), *parts))
+
+
 def _term(entry: str) -> Term:
     found = _ENTRY.fullmatch(entry)
     if found is None:
@@ -61,6 +91,11 @@ def _term(entry: str) -> Term:
     name = found["head"].replace("**", "")
     meaning = _PAGE.sub(r"`docs/\1`", found["meaning"])
     return Term(f"term-{_slug(name)}", name, meaning.replace("`", "").replace("*", ""), markdown.prose(meaning).html)
+
+
+def _plain(words: str) -> str:
+    """Words without their accents."""
+    return unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode()
 
 
 def _slug(words: str) -> str:

@@ -35,7 +35,7 @@ def claims_of(paper: str) -> tuple[Claim, ...]:
 
 def judged(claim: Claim, status: Status, trials: Iterable[JudgedTrial] = ()) -> JudgedClaim:
     """A claim with a status and trials, of which nothing else is known."""
-    about = (claim.id, claim.paper, claim.kind, "", claim.where, claim.says, "")
+    about = (claim.id, claim.paper, claim.kind, claim.where, claim.says, claim.words or "", claim.shows, "")
     return JudgedClaim(*about, status, "", None, (), "", tuple(trials))
 
 

@@ -23,7 +23,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     trial = judged.JudgedTrial({"k": 3}, {"gap": Interval(0.5, 0.25, 1.0), "n": 7}, "tables/a.parquet", "verified")
     few = judged.JudgedTrial({"k": 4}, {"gap": Interval(0.5, 0.25, 1.0, freedom=4)}, "tables/a.parquet", "verified")
     severity = Severity(1, 1, math.inf, {"slope": (0.5, 0.75)}, {"gap": 0.25}, (Plant("half", "Half of it.", True),))
-    about = ("a-thm1", "a", "theorem", "p. 1", "Says.", "Shows.", "Rule.", "verified", "So.")
+    about = ("a-thm1", "a", "theorem", "p. 1", "Says.", "Words.", "Shows.", "Rule.", "verified", "So.")
     claim = judged.JudgedClaim(*about, severity, (trial.table,), "", (trial, few))
     study = judged.JudgedStudy("made", (claim,), {"a": judged.JudgedPaper("A title", "An author")})
     judged.write(tmp_path / "claims.json", study)
@@ -35,7 +35,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 def test_a_spoilt_file_is_named(tmp_path: Path, spoil: object) -> None:
     trial = judged.JudgedTrial({}, {"n": 7}, "tables/a.parquet", "verified")
     claim = judged.JudgedClaim(
-        "a-1", "a", "lemma", "p. 1", "", "", "", "verified", "", None, (trial.table,), "", (trial,)
+        "a-1", "a", "lemma", "p. 1", "", "", "", "", "verified", "", None, (trial.table,), "", (trial,)
     )
     path = tmp_path / "claims.json"
     judged.write(path, judged.JudgedStudy("made", (claim,), {"a": judged.JudgedPaper("A title", "An author")}))

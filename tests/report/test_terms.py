@@ -9,7 +9,7 @@ import pytest
 
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.report.blocks import walk
-from pipeline_lib.report.terms_section import GLOSSARY, Terms, terms
+from pipeline_lib.report.terms_section import GLOSSARY, REFERENCES, Terms, references, terms
 
 
 def test_every_entry_of_the_glossary_is_a_term_with_its_meaning() -> None:
@@ -37,3 +37,14 @@ def test_links_become_names_of_pages_and_other_entries_are_errors(tmp_path: Path
     with pytest.raises(DataError, match="Slack is room"):
         terms(path)
     assert terms(tmp_path / "none.md") is None
+
+
+def test_every_work_has_an_address_and_says_how_much_of_it_was_read() -> None:
+    section = references()
+    assert section is not None
+    works = [one for block in walk(section.blocks) if isinstance(block, Terms) for one in block.terms]
+    text = REFERENCES.read_text(encoding="utf-8")
+    assert [one.name for one in works] == re.findall(r"^### (.+)$", text, flags=re.MULTILINE)
+    assert len({one.place for one in works}) == len(works) > 30
+    assert all(re.fullmatch(r"[a-z0-9-]+", one.place) for one in works)
+    assert not [one.name for one in works if not re.search(r"\b(Read: |Not read; )", one.meaning)]

@@ -31,6 +31,7 @@ PARTS = (
     "profiles",
     "data",
     "docs/glossary.md",
+    "docs/references.md",
 )
 LEFT_OUT = shutil.ignore_patterns("raw", "parquet", "logs", "*.partial")
 RECORDS_OF_RUNS = ("provenance.json", "ro-crate-metadata.json", "files.json")

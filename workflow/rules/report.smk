@@ -2,7 +2,7 @@
 PUBLISHED = sorted(map(of_project, (ROOT / "workflow/published").glob("*.csv")))
 LEDGER = sorted(of_project(path) for paper in papers.every() for path in (*paper.ledger, paper.folder / "paper.toml"))
 TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/report/templates").glob("*")))
-TERMS = [of_project(path) for path in (ROOT / "docs/glossary.md",) if path.exists()]
+TERMS = [of_project(path) for path in (ROOT / "docs/glossary.md", ROOT / "docs/references.md") if path.exists()]
 PAGES = sorted(of_project(path) for paper in STUDY.papers for path in papers.page_files(paper))
 # The classes of the models' surrogates, which the settings of models name.
 SURROGATES = sorted({surrogates.target_of(model.surrogate) for model in STUDY.models if model.surrogate})

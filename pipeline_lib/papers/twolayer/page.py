@@ -1,12 +1,12 @@
-"""Where do the best splits of a budget lie on the curves of the measured errors?"""
+"""Where do the best splits of a budget lie on the curves of the measured errors, and how fast do gaps fall?"""
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Mapping, Sequence
 
-from pipeline_lib.report.declared_figures import Curves
+import numpy as np
+
+from pipeline_lib.report.declared_figures import Curves, power
 from pipeline_lib.report.figures import Band
 from pipeline_lib.report.queries import Rows
 
@@ -35,11 +35,13 @@ def on_curves(curves: Rows, places: Rows, height: str, marked: Mapping[str, str]
 
 def between(points: Sequence[tuple[float, float]], x: float) -> float:
     """The height at x of the line through the points, straight where x is logarithmic and level beyond its ends."""
-    if not points[0][0] < x < points[-1][0]:
-        return points[0][1] if x <= points[0][0] else points[-1][1]
-    left, right = next(pair for pair in itertools.pairwise(points) if x <= pair[1][0])
-    share = math.log(x / left[0]) / math.log(right[0] / left[0])
-    return left[1] + share * (right[1] - left[1])
+    places, heights = zip(*points, strict=True)
+    return float(np.interp(np.log(x), np.log(places), heights))
 
 
-FUNCTIONS = {"on_curves": on_curves}
+def inverse_root(curve: Curves) -> Curves:
+    """The line through the first point of a curve that falls as the root of the number of queries grows."""
+    return power(curve, -0.5, "order 1/√n")
+
+
+FUNCTIONS = {"on_curves": on_curves, "inverse_root": inverse_root}

@@ -1,0 +1,47 @@
+"""Does every claim of a paper quote the paper, and does the paper print what is quoted?
+
+The texts of the papers are not part of this repository: the folder ``LTR_PAPERS`` holds them, each as plain text or as
+JSON with the text in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from pipeline_lib import papers
+from pipeline_lib.claims import ledger
+from pipeline_lib.claims.ledger import Claim
+
+CLAIMS = [claim for claim in ledger.load() if claim.words]
+
+
+def letters(text: str) -> str:
+    """A text without what sets of type differ in: spaces, ligatures, hyphens, kinds of quotation marks, and case."""
+    plain = unicodedata.normalize("NFKC", text.replace("\\n", " ")).casefold()
+    return re.sub(r"[\s\u00ad\u2010-\u2015\-\"'\u2018-\u201f`]+", "", plain)
+
+
+@cache
+def texts() -> dict[str, str]:
+    """The text of every paper that is at hand, found by its title."""
+    folder = Path(os.environ.get("LTR_PAPERS") or Path(__file__).resolve().parents[3] / "shared" / "papers")
+    found = [letters(path.read_text(encoding="utf-8")) for path in folder.glob("*") if path.is_file()]
+    titles = {name: letters(papers.get(name).title) for name in papers.names()}
+    return {name: text for name, title in titles.items() for text in found if title in text[: 4 * len(title)]}
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_the_paper_prints_what_a_claim_quotes(claim: Claim) -> None:
+    text = texts().get(claim.paper)
+    if text is None:
+        pytest.skip("set LTR_PAPERS to a folder that holds the texts of the papers")
+    place = 0
+    for part in re.split(r"\s*\.\.\.\s*", claim.words or ""):
+        place = text.find(letters(part), place)
+        assert place >= 0, f"{claim.id}: not printed, or not in this order: {part!r}"

@@ -1,0 +1,17 @@
+"""Are the papers' numbered statements counted as what they are: theorems, steps of their proofs, and others?"""
+
+from __future__ import annotations
+
+from page_of_paper import claims_of, judged
+
+from pipeline_lib.claims.judged import JudgedStudy
+from pipeline_lib.report.ledger_section import summary
+
+STATUSES = {"topk-thm52": "consistent", "topk-thm52-constant": "refuted", "topk-thm51": "not-run"}
+
+
+def test_a_theorem_stands_where_a_step_of_its_proof_is_refuted_but_not_where_nothing_was_run() -> None:
+    claims = tuple(judged(claim, STATUSES.get(claim.id, "verified")) for claim in claims_of("topk"))
+    found = summary(JudgedStudy("study", claims, {}), ["topk"])["numbered"]
+    assert (found["theorems"], found["standing"]) == (3, 2)
+    assert [*found["against"]] == ["[`topk`, Theorem 5.2, proof](#claim-topk-thm52-constant)"]
