@@ -382,7 +382,7 @@ def curves(rows: Sequence[BasisOfFold]) -> Iterator[Curve]:
     for (dataset, fold_in, K), chosen in grouped(of_figure, "dataset", "fold_in", "K").items():
         for measure in MEASURES:
             means = _by_fold(chosen, measure)
-            ends: dict[str, Any] = dict(zip(("mean", "low", "high"), over_all(means), strict=True))
+            ends = over_all(means, "mean", "low", "high")
             yield Curve(dataset=dataset, fold_in=fold_in, measure=measure, K=K, folds=len(means), **ends)
 
 
@@ -392,12 +392,11 @@ def _by_fold(rows: Iterable[Any], name: str) -> list[float]:
     return [float(np.mean([getattr(row, name) for row in folds[fold]])) for fold in sorted(folds)]
 
 
-def over_all(values: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """The mean and the ends of its interval over folds, which are missing for one fold."""
-    if len(values) < 2:
-        return float(np.mean(values)), None, None
-    found = over_folds(values)
-    return found.mean, found.low, found.high
+def over_all(values: Sequence[float], *names: str) -> dict[str, Any]:
+    """The mean and the ends of its interval over folds, which are missing for one fold, under three names."""
+    found = over_folds(values) if len(values) > 1 else None
+    ends = (found.mean, found.low, found.high) if found else (float(np.mean(values)), None, None)
+    return dict(zip(names, ends, strict=True))
 
 
 def groups(rows: Sequence[BasisOfFold]) -> Iterator[Groups]:
@@ -469,7 +468,7 @@ def summary(rows: Sequence[ComparedOfFold]) -> Iterator[Compared]:
             reached = {measure: [getattr(row, measure) for row in chosen] for measure in MEASURES}
             reached["more_ndcg"] = [row.ndcg - published[row.fold].ndcg for row in chosen]
             for name, values in reached.items():
-                found |= zip((name, f"{name}_low", f"{name}_high"), over_all(values), strict=True)
+                found |= over_all(values, name, f"{name}_low", f"{name}_high")
             yield Compared(dataset=dataset, family=family, size=size, folds=len(chosen), **found)
 
 
@@ -488,7 +487,7 @@ def shares(rows: Sequence[ShareOfFold], measured: Sequence[BasisOfFold]) -> Iter
                 every.append(ShareOfFold(dataset=dataset, fold=fold, what=f"K and {measure}", value=share))
     for (dataset, what), alike in grouped(every, "dataset", "what").items():
         means = _by_fold(alike, "value")
-        ends: dict[str, Any] = dict(zip(("share", "share_low", "share_high"), over_all(means), strict=True))
+        ends = over_all(means, "share", "share_low", "share_high")
         yield Share(dataset=dataset, what=what, folds=len(means), **ends)
 
 

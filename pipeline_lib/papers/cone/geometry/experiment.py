@@ -338,7 +338,7 @@ def sizes(settings: GeometrySettings, seed: int) -> Iterator[Size]:
         enough = 1.0 / float(np.cos(0.5 * spread))
         cases = {"one": (1.0, 1.0), "slightly": (1.0, SLIGHTLY), "enough": (1.0, enough), "published": (2.0, 1.0)}
         for case, (c, high) in cases.items():
-            best = plane.best(angles, c, high)._asdict()
+            best = plane.best(angles, c, high)
             yield Size(sample=sample, case=case, c=c, largest_sum=high, **best, spread=np.degrees(spread))
 
 

@@ -352,7 +352,7 @@ def ties(settings: LeaveOutSettings) -> Iterator[Tie]:
 def _tie(case: str, tied: Tied, other: int) -> Tie:
     # The queries that are left out are the first one, and the one with number ``other``.
     P, high = int(tied.counts.sum()), tied.largest_sum
-    found = {**apart(tied, 0, other)._asdict(), "least_s_max": stability.tied_change(1.0, 1.0, high)}
+    found = {**apart(tied, 0, other), "least_s_max": stability.tied_change(1.0, 1.0, high)}
     return Tie(case=case, K=tied.N, P=P, largest_sum=high, **found)
 
 
@@ -360,7 +360,7 @@ def tradeoff(settings: LeaveOutSettings) -> Iterator[Traded]:
     """For every P and two neighbouring values of lambda_u: what the lower one does to beta and to the risk."""
     sums = sorted(settings.tradeoff_sums)
     for P in settings.tradeoff_queries:
-        values = [of_all_samples(P, Fraction(high))._asdict() for high in sums]
+        values = [of_all_samples(P, Fraction(high)) for high in sums]
         for (lower, low), (higher, high) in pairwise(zip(sums, values, strict=True)):
             found = {**low, **{f"next_{name}": value for name, value in high.items()}}
             numbers = {name: float(value) for name, value in found.items()}

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import permutations
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,28 +101,16 @@ def _best_sum(counts: NDArray[np.int64], high: float) -> tuple[Floats, float]:
     return np.array([[u]]), risk(u) / float(counts.sum())
 
 
-class Apart(NamedTuple):
-    """How far best bases without one query are from each other at least, in the basis and in a loss.
-
-    ``above_the_bound`` is by how much the larger risk of both exceeds a lower bound of the risk of all bases.
-    """
-
-    s_max: float
-    beta: float
-    above_the_bound: float
-
-
-def apart(tied: Tied, i: int, j: int) -> Apart:
+def apart(tied: Tied, i: int, j: int) -> dict[str, float]:
     """Half the distance of the bases without query i and without query j, and of their losses.
 
     One of them is at least that far away from the basis of the whole sample; columns are matched so that the distance
-    is smallest.
+    is smallest. ``above_the_bound`` is by how much the larger of their risks exceeds a lower bound of all risks.
     """
     counts = [without(tied.counts, query) for query in (i, j)]
-    (U, below_u), (V, below_v) = map(tied.best, counts)
-    at_u, at_v = tied.losses(U), tied.losses(V)
-    risks = [float(n @ losses) / float(n.sum()) for n, losses in zip(counts, (at_u, at_v), strict=True)]
+    (U, V), least = zip(*map(tied.best, counts), strict=True)
+    losses = [tied.losses(basis) for basis in (U, V)]
+    excess = [float(n @ at) / float(n.sum()) - below for n, at, below in zip(counts, losses, least, strict=True)]
     distances = [float(np.linalg.norm(U - V[:, list(order)], ord=2)) for order in permutations(range(tied.N))]
-    return Apart(
-        0.5 * min(distances), 0.5 * float(np.abs(at_u - at_v).max()), max(risks[0] - below_u, risks[1] - below_v)
-    )
+    change = 0.5 * float(np.abs(losses[0] - losses[1]).max())
+    return {"s_max": 0.5 * min(distances), "beta": change, "above_the_bound": max(excess)}

@@ -10,20 +10,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import NamedTuple
 
 DIFFERENCES = (1, 2)
 
 
-class Traded(NamedTuple):
-    """Beta of (12) with its supremum over these samples, the mean empirical risk, and the mean risk."""
-
-    beta: Fraction
-    mean_empirical_risk: Fraction
-    mean_risk: Fraction
-
-
-def of_all_samples(P: int, high: Fraction) -> Traded:
+def of_all_samples(P: int, high: Fraction) -> dict[str, Fraction]:
     """Beta and risks of P >= 4 queries with lambda_u = ``high``; means are over samples of this kind."""
     beta = mean = risk = Fraction(0)
     counts = range(2, P - 1)
@@ -37,7 +28,7 @@ def of_all_samples(P: int, high: Fraction) -> Traded:
         risk += share * sum(at_u) / 2
         for v in (best(ones - 1, P - ones, high), best(ones, P - ones - 1, high)):
             beta = max(beta, *(abs(a - loss(z, v, high)) for a, z in zip(at_u, DIFFERENCES, strict=True)))
-    return Traded(beta, mean, risk)
+    return {"beta": beta, "mean_empirical_risk": mean, "mean_risk": risk}
 
 
 def best(ones: int, twos: int, high: Fraction) -> Fraction:
