@@ -28,7 +28,6 @@ from pipeline_lib.papers.cone.geometry.experiment import GeometrySettings
 from pipeline_lib.papers.cone.leave_out import experiment as leave_out
 from pipeline_lib.papers.cone.leave_out.experiment import LeaveOutSettings
 from pipeline_lib.papers.cone.leave_out.failures import Twins
-from pipeline_lib.theory.cones import project
 
 Vector = list[float]
 SEED = 3
@@ -82,33 +81,13 @@ def distance(columns: list[Vector], z: Vector) -> float:
     return least
 
 
-def test_projections_by_all_sets_of_basis_vectors() -> None:
-    rng = np.random.default_rng(0)
-    for K in (1, 2, 3, 4):
-        U, z = rng.standard_normal((3, K)), rng.standard_normal(3)
-        rest = z - U @ project(U, z)
-        assert float(rest @ rest) == pytest.approx(distance(U.T.tolist(), z.tolist()), abs=1e-12)
-    # Erratum V: what is left of a point of the negative cone is not 0.
-    obtuse = [[1.0, 0.0], [-1.0, 1.0]]
-    assert 1.0 - distance(obtuse, [-1.0, 0.0]) == pytest.approx(0.5)
-
-
-def test_norms_and_energy_by_loops_over_pairs() -> None:
+def test_norms_by_loops_over_pairs() -> None:
     data = leave_out.line().data
     kinds = next(iter(leave_out.populations(LeaveOutSettings.parse({}), SEED))).data
     for sample, alpha in ((data, 1.0), (kinds, 0.1)):
         rho = math.sqrt(sample.n_features)
         norms = [math.sqrt(dot(z, z)) for query in differences(sample, alpha, rho) for z in query]
         assert cones.norms_of("x", sample, 1.0, alpha).largest_norm == pytest.approx(max(norms), rel=1e-9)
-    found = [x for query in pairs(kinds) for x, _ in query]
-    lengths, moment = [dot(x, x) for x in found], sum(np.outer(x, x) for x in found)
-    # The energy of all eigenvalues is the trace, and that of the first the largest quadratic form.
-    spectrum = list(cones.eigenvalues("x", kinds))
-    assert sum(row.eigenvalue for row in spectrum) == pytest.approx(sum(lengths) / len(lengths))
-    v = np.ones(3)
-    for _ in range(500):
-        v = moment @ v / np.linalg.norm(moment @ v)
-    assert spectrum[0].cumulative == pytest.approx(float(v @ moment @ v) / sum(lengths))
 
 
 def test_the_objective_of_a_trace_by_loops() -> None:
