@@ -23,12 +23,11 @@ from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import AfterValidator
 
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
-from pipeline_lib.core.settings import Names, Positive, Positives, Rising, Settings, Text, Whole
+from pipeline_lib.core.settings import Names, Positive, Positives, Rising, Settings, Text, Whole, at_least
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
@@ -53,12 +52,6 @@ COMPARED = (("near_ten", "fewer"), ("near_ten", "more"), ("fewer", "more"))
 """Groups of K, each with the one that it is compared with."""
 
 
-def _from_one(values: tuple[float, ...]) -> tuple[float, ...]:
-    if any(value < 1 for value in values):
-        raise ValueError(f"expected numbers >= 1, found {list(values)}")
-    return values
-
-
 class BasesSettings(Settings):
     """Figure 3 and the effects of all constants, on every fold of every data set."""
 
@@ -80,7 +73,7 @@ class BasesSettings(Settings):
     cs: tuple[Positive, ...] = Field(
         (1.0,), description="values of c tried in addition to the published 2, in units of rho"
     )
-    largest_sums: Annotated[tuple[Positive, ...], AfterValidator(_from_one)] = Field(
+    largest_sums: Annotated[tuple[Positive, ...], at_least(1)] = Field(
         (2.0,), description="values of lambda_u in form (9)"
     )
     ranksvm_l2: Positives = Field(
