@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from pipeline_lib import RankingData
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.data.ranking_data import Standardisation
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.bases import experiment as bases
 from pipeline_lib.papers.cone.bases import factors
 from pipeline_lib.papers.cone.bases.experiment import BasesSettings, BasisOfFold, ComparedOfFold, ShareOfFold
-from pipeline_lib.papers.cone.bases.rankings import agreement, concordance, means, signs
+from pipeline_lib.papers.cone.bases.rankings import means, signs
 from pipeline_lib.papers.cone.bases.votes import printed_votes
 from tests import readings
 from tests.papers.cone.samples import fold as fold_of_queries
@@ -37,12 +36,6 @@ def basis(**changed: Any) -> BasisOfFold:
     given = {"dataset": "sim", "fold": 1, "part": "basis", "level": None, "method": "sg", "K": 1, "start": 0}
     given |= {"fold_in": "gradient", "objective": 1.0, "passes": 1, "validation": 0.5, "map": 0.5, "ndcg": 0.5}
     return BasisOfFold(**{**given, **changed})
-
-
-def test_constants_are_varied_for_the_first_method() -> None:
-    found = list(bases.variants(BasesSettings.parse(BASES), 4))
-    assert {one.method for one in found if one.part != "method"} == {"sg"}
-    assert [one.method for one in found if one.part == "method"] == ["sg", "eg"]
 
 
 def test_a_fold_of_bases(tmp_path: Path) -> None:
@@ -205,16 +198,6 @@ def test_signs_are_those_of_the_coefficients_of_every_pair() -> None:
     assert len(set(found.values())) == 2
 
 
-def test_signs_change_with_the_order_and_risks_are_compared_with_measures() -> None:
-    test = sample(10, 4)
-    fit = cone.fit(sample(20, 5), 2, passes=10, traced=False, seed=1)
-    forwards, backwards = (dict(signs(sign * fit.U, test)) for sign in (1.0, -1.0))
-    for what, share in forwards.items():
-        assert share + backwards[what] == pytest.approx(1.0)
-    assert {what for what, _ in agreement(fit, test)} == {"risk and map", "risk and ndcg"}
-    assert concordance([2.0, 1.0, 1.0], [0.1, 0.1, 0.3]) == 0.75
-
-
 def compared(fold: int, family: str, size: int | None, ndcg: float, chosen: bool = True) -> ComparedOfFold:
     return ComparedOfFold(
         dataset="sim", fold=fold, family=family, size=size, chosen=chosen, validation=ndcg, map=ndcg, ndcg=ndcg
@@ -258,15 +241,3 @@ def test_shares_average_folds_and_compare_numbers_of_vectors() -> None:
     rows = [ShareOfFold(dataset="sim", fold=fold, what="risk and map", value=value) for fold, value in shares]
     found = {row.what: row.share for row in bases.shares(rows, measured)}
     assert found == pytest.approx({"risk and map": 0.75, "K and map": 0.5, "K and ndcg": 0.5})
-
-
-@pytest.mark.parametrize(
-    ("settings", "wrong"),
-    [
-        (BasesSettings, {**BASES, "methods": ["newton"]}),
-        (BasesSettings, {**BASES, "alphas": [-1.0]}),
-    ],
-)
-def test_wrong_settings_are_refused(settings: type, wrong: dict[str, object]) -> None:
-    with pytest.raises(ConfigurationError):
-        settings.parse(wrong)

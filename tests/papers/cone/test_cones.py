@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from pipeline_lib import RankingData
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.papers.cone.cones import experiment as cones
 from pipeline_lib.papers.cone.cones.experiment import ConesSettings, SmallSettings
 from pipeline_lib.theory.cones import pairs_of
@@ -28,13 +27,8 @@ CONES: dict[str, Any] = {
 }
 
 
-def measured(datasets: dict[str, RankingData]) -> dict[str, list[dict[str, Any]]]:
-    rows = cones.measure(Given(ConesSettings.parse(CONES), 1, data=datasets))
-    return {"cone-norms": [], "cone-spectrum": [], **tables(rows)}
-
-
 def test_four_claims_on_cones_are_read_and_only_obtuse_cones_break_the_projection() -> None:
-    results = measured({"sim": sample(20, 0)})
+    results = tables(cones.measure(Given(ConesSettings.parse(CONES), 1, data={"sim": sample(20, 0)})))
     projections = readings.trials("cone-project", results)
     assert {trial.setting["cone"] for trial in projections} == {"acute", "any"}
     for trial in projections:
@@ -75,12 +69,6 @@ def test_the_energy_of_the_spectrum_is_that_of_its_first_ten_eigenvalues() -> No
         "equal_shares": pytest.approx(10 / 12),
         "eigenvalues_for_nine_tenths": 11,
     }
-
-
-def test_without_data_two_claims_have_no_trials() -> None:
-    results = measured({})
-    claims = ("cone-project", "cone-norm", "cone-descent", "cone-fig4")
-    assert [claim for claim in claims if not readings.trials(claim, results)] == ["cone-norm", "cone-fig4"]
 
 
 def test_solved_folding_in_never_raises_the_objective_and_what_is_cut_short_does() -> None:
@@ -129,20 +117,3 @@ def test_a_step_that_is_too_long_does_not_descend() -> None:
     small = SmallSettings.parse({})
     rows = cones.trace(cones.SMALL, cones.drawn(small, 1), small.basis, cones.TOO_LONG, cones.LONG_PASSES, 1)
     assert cones.summary(rows).increases > 0
-
-
-@pytest.mark.parametrize(
-    ("settings", "wrong"),
-    [
-        (ConesSettings, {**CONES, "cones": 0}),
-        (ConesSettings, {**CONES, "passes": 1}),
-        (ConesSettings, {**CONES, "bases": [2, 1]}),
-        (ConesSettings, {**CONES, "small": 3}),
-        (ConesSettings, {**CONES, "small": {**SMALL, "passes": 1}}),
-        (ConesSettings, {**CONES, "small": {**SMALL, "step": 0.0}}),
-        (ConesSettings, {**CONES, "small": {**SMALL, "fold_steps": 200}}),
-    ],
-)
-def test_wrong_settings_are_refused(settings: type, wrong: dict[str, object]) -> None:
-    with pytest.raises(ConfigurationError):
-        settings.parse(wrong)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.papers.cone.geometry import experiment as geometry
 from pipeline_lib.papers.cone.geometry.experiment import GeometrySettings
 from tests.small_settings import SETTINGS
@@ -28,14 +26,3 @@ def test_a_halfspace_is_no_hinge() -> None:
     assert row.to_squared <= 0.5 + 1e-9
     for row in geometry.lowered(settings):
         assert (row.share, row.share_below < 0.01) == (1.0, True)
-
-
-@pytest.mark.parametrize(
-    ("settings", "wrong"),
-    [
-        (GeometrySettings, {"differences": 2}),
-    ],
-)
-def test_wrong_settings_are_refused(settings: type, wrong: dict[str, object]) -> None:
-    with pytest.raises(ConfigurationError):
-        settings.parse(wrong)

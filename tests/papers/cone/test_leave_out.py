@@ -11,14 +11,13 @@ import pytest
 
 from pipeline_lib import RankingData
 from pipeline_lib.claims import kinds
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.data.rows import Row
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.kinds import worst_change
 from pipeline_lib.papers.cone.leave_out import experiment as leave_out
 from pipeline_lib.papers.cone.leave_out import failures
 from pipeline_lib.papers.cone.leave_out.experiment import LeaveOutSettings
-from pipeline_lib.papers.cone.leave_out.failures import TWINS, Twins
+from pipeline_lib.papers.cone.leave_out.failures import TWINS
 from pipeline_lib.theory import stability
 from tests import readings
 from tests.papers.jobs import tables
@@ -51,14 +50,6 @@ def test_the_worst_change_of_one_basis_vector_has_a_closed_form() -> None:
     u, v = np.array([[0.6], [0.2]]), np.array([[0.5], [0.4]])
     change = abs(0.40 - 0.41) + 2 * 0.8 * np.sqrt(0.01 + 0.04)
     assert worst_change(u, v, 0.8, (1,)) == pytest.approx(change)
-
-
-def test_theorem_1_fails_with_the_beta_of_the_sample_on_twins() -> None:
-    row = leave_out.twins(Twins(2, 2, 2.0, 0.4))
-    # Both queries are of one kind with probability 1/2; the risk is then gamma/2 > gamma sqrt(ln(2.5)/4).
-    assert row.failure_with_own_beta == pytest.approx(0.5)
-    assert row.failure_with_largest_beta == 0.0
-    assert leave_out.twins(Twins(2, 2, 2.0, 0.36)).failure_with_own_beta == 0.0
 
 
 def _without_beta(empirical_risk: float, beta: float, gamma: float, P: int, epsilon: float) -> float:
@@ -95,19 +86,3 @@ def test_theorem_1_is_refuted_without_beta_and_with_its_mean(
         assert judgement.severity is not None
         caught = {plant.name for plant in judgement.severity.planted if plant.caught}
         assert caught >= {"no-beta", "no-twice-beta", "mean-beta"}
-
-
-def test_tails_shrink_with_the_margin() -> None:
-    assert failures.failure(100, 0.0) > failures.failure(100, 0.02) > failures.failure(100, 0.05)
-
-
-@pytest.mark.parametrize(
-    ("settings", "wrong"),
-    [
-        (LeaveOutSettings, {"queries": [10, 20]}),
-        (LeaveOutSettings, {"tail_epsilons": [1.0]}),
-    ],
-)
-def test_wrong_settings_are_refused(settings: type, wrong: dict[str, object]) -> None:
-    with pytest.raises(ConfigurationError):
-        settings.parse(wrong)

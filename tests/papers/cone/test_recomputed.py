@@ -28,7 +28,6 @@ from pipeline_lib.papers.cone.geometry.experiment import GeometrySettings
 from pipeline_lib.papers.cone.leave_out import experiment as leave_out
 from pipeline_lib.papers.cone.leave_out.experiment import LeaveOutSettings
 from pipeline_lib.papers.cone.leave_out.failures import Twins
-from pipeline_lib.theory.cones import project
 
 Vector = list[float]
 SEED = 3
@@ -38,17 +37,21 @@ def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
+def pairs(data: RankingData) -> list[list[tuple[Vector, int]]]:
+    """The difference of the features of every pair of every query, and that of its labels."""
+    return [
+        [
+            ([float(a) - float(b) for a, b in zip(data.X64[l], data.X64[m], strict=True)], int(data.y[l] - data.y[m]))
+            for l, m in itertools.product(range(begin, end), repeat=2)
+            if data.y[l] > data.y[m]
+        ]
+        for begin, end in itertools.pairwise(data.offsets.tolist())
+    ]
+
+
 def differences(data: RankingData, alpha: float, rho: float) -> list[list[Vector]]:
     """z of every pair of every query, by (5)."""
-    found = []
-    for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
-        of_query = []
-        for l, m in itertools.product(range(begin, end), repeat=2):
-            if data.y[l] > data.y[m]:
-                x = [float(a) - float(b) for a, b in zip(data.X64[l], data.X64[m], strict=True)]
-                of_query.append([rho * value / (alpha + math.sqrt(dot(x, x))) for value in x])
-        found.append(of_query)
-    return found
+    return [[[rho * value / (alpha + math.sqrt(dot(x, x))) for value in x] for x, _ in query] for query in pairs(data)]
 
 
 def solved(A: list[Vector], b: Vector) -> Vector | None:
@@ -78,53 +81,13 @@ def distance(columns: list[Vector], z: Vector) -> float:
     return least
 
 
-def test_projections_by_all_sets_of_basis_vectors() -> None:
-    rng = np.random.default_rng(0)
-    for K in (1, 2, 3, 4):
-        U, z = rng.standard_normal((3, K)), rng.standard_normal(3)
-        rest = z - U @ project(U, z)
-        assert float(rest @ rest) == pytest.approx(distance(U.T.tolist(), z.tolist()), abs=1e-12)
-    # Erratum V: what is left of a point of the negative cone is not 0.
-    obtuse = [[1.0, 0.0], [-1.0, 1.0]]
-    assert 1.0 - distance(obtuse, [-1.0, 0.0]) == pytest.approx(0.5)
-
-
-def test_proper_cones_by_determinants_and_enumeration() -> None:
-    settings = GeometrySettings.parse({"features": [2, 3], "bases": [2], "points": 2, "samples": 1})
-    rows = {(row.case, row.d, row.K): row for row in geometry.proper(settings, SEED)}
-    assert not rows["random", 3, 2].solid
-    # The three vectors of a plane have the sum 0, with positive coefficients, so that the cone contains lines.
-    third = [(math.cos(2 * math.pi * k / 3), math.sin(2 * math.pi * k / 3)) for k in range(3)]
-    assert max(abs(sum(v[i] for v in third)) for i in range(2)) < 1e-12
-    assert not rows["three vectors of a plane at 120 degrees", 2, 3].pointed
-    # All edges of the pyramid have height 1.
-    assert rows["five edges of a pyramid", 3, 5].proper
-
-
-def test_norms_and_energy_by_loops_over_pairs() -> None:
+def test_norms_by_loops_over_pairs() -> None:
     data = leave_out.line().data
     kinds = next(iter(leave_out.populations(LeaveOutSettings.parse({}), SEED))).data
     for sample, alpha in ((data, 1.0), (kinds, 0.1)):
         rho = math.sqrt(sample.n_features)
         norms = [math.sqrt(dot(z, z)) for query in differences(sample, alpha, rho) for z in query]
         assert cones.norms_of("x", sample, 1.0, alpha).largest_norm == pytest.approx(max(norms), rel=1e-9)
-    moment = np.zeros((3, 3))
-    pairs = [z for query in differences(kinds, 1e-12, 1.0) for z in query]
-    lengths = []
-    for begin, end in zip(kinds.offsets[:-1], kinds.offsets[1:], strict=True):
-        for l, m in itertools.product(range(begin, end), repeat=2):
-            if kinds.y[l] > kinds.y[m]:
-                x = kinds.X64[l] - kinds.X64[m]
-                moment += np.outer(x, x)
-                lengths.append(float(x @ x))
-    assert len(pairs) == len(lengths)
-    # The energy of all eigenvalues is the trace, and that of the first the largest quadratic form.
-    spectrum = list(cones.eigenvalues("x", kinds))
-    assert sum(row.eigenvalue for row in spectrum) == pytest.approx(sum(lengths) / len(lengths))
-    v = np.ones(3)
-    for _ in range(500):
-        v = moment @ v / np.linalg.norm(moment @ v)
-    assert spectrum[0].cumulative == pytest.approx(float(v @ moment @ v) / sum(lengths))
 
 
 def test_the_objective_of_a_trace_by_loops() -> None:
@@ -137,19 +100,14 @@ def test_the_objective_of_a_trace_by_loops() -> None:
         first, second = U[:, 0].tolist(), U[:, 1].tolist()
         edge = [a - b for a, b in zip(first, second, strict=True)]
         of_queries = []
-        for begin, end in zip(sample.offsets[:-1], sample.offsets[1:], strict=True):
+        for z_of, pairs_of in zip(differences(sample, 1.0, rho), pairs(sample), strict=True):
             of_pairs = []
-            for l, m in itertools.product(range(begin, end), repeat=2):
-                if sample.y[l] <= sample.y[m]:
-                    continue
-                x = (sample.X64[l] - sample.X64[m]).tolist()
-                z = [rho * value / (1.0 + math.sqrt(dot(x, x))) for value in x]
+            for z, (_, weight) in zip(z_of, pairs_of, strict=True):
                 from_second = [a - b for a, b in zip(z, second, strict=True)]
                 t = min(1.0, max(0.0, dot(from_second, edge) / dot(edge, edge)))
                 rest = [a - t * b for a, b in zip(from_second, edge, strict=True)]
-                of_pairs.append(float(sample.y[l] - sample.y[m]) * dot(rest, rest))
-            if of_pairs:
-                of_queries.append(sum(of_pairs) / len(of_pairs))
+                of_pairs.append(weight * dot(rest, rest))
+            of_queries += [sum(of_pairs) / len(of_pairs)] if of_pairs else []
         values.append(sum(of_queries) / len(of_queries))
     assert fit.objective.tolist() == pytest.approx(values, rel=1e-7)
     assert sorted(values, reverse=True) == pytest.approx(values, rel=1e-9)
@@ -382,4 +340,4 @@ def test_growth_is_twice_the_rise_over_the_square_of_the_change() -> None:
     assert (found["with_pairs"], found["growth"]) == (10, pytest.approx(2.0))
     assert found["change"] == pytest.approx(0.2, rel=1e-3)
     assert found["change_by_growth"] == pytest.approx(4 * 2 / (10 * 2 + 9 * 2))
-    assert leave_out.grown(kinds, counts, u, [1], [u])["growth"] is None
+    assert "growth" not in leave_out.grown(kinds, counts, u, [1], [u])

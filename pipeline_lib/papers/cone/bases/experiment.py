@@ -4,7 +4,7 @@ Measured are Figure 3 of `cone`, K = 1 next to RankSVM, Algorithm 2 compared wit
 the folding-in, alpha, rho, c, the weights and form (9), on every fold of every data set. Next to these cones are:
 
 - ``converged``: exact blocks until the objective no longer changes;
-- ``mean difference``: the mean of the differences (5), the minimum of (18) without weights for K = 1, in closed form;
+- ``mean difference``: the mean of the differences (5), the minimum of (18) for K = 1 where every pair counts alike;
 - ``principal components`` and ``semi-NMF`` (:mod:`pipeline_lib.papers.cone.bases.factors`), which rank by Algorithm 2
   as a cone does;
 - ``regression on components``: the least-squares direction among the first K principal components, and ``regression on
@@ -18,26 +18,25 @@ from __future__ import annotations
 
 import logging
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import AfterValidator
 
-from pipeline_lib import metrics
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
-from pipeline_lib.core.settings import Names, Positive, Positives, Rising, Settings, Text, Whole
+from pipeline_lib.core.settings import Names, Positive, Positives, Rising, Settings, Text, Whole, at_least
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import cone, erm
 from pipeline_lib.learners.cone_ranking import FoldIn, direction
-from pipeline_lib.papers.cone.bases import factors
-from pipeline_lib.papers.cone.bases.rankings import MEASURES, SELECTION, agreement, best_pass, concordance, means, signs
+from pipeline_lib.papers.cone.bases import factors, rankings
+from pipeline_lib.papers.cone.bases.rankings import MEASURES, SELECTION, Means
 from pipeline_lib.papers.cone.bases.votes import queries_in_another_order
+from pipeline_lib.papers.cone.common import grouped
 from pipeline_lib.statistics import mean_interval, over_folds
 
 _LOG = logging.getLogger(__name__)
@@ -49,12 +48,8 @@ PUBLISHED_ON = ("MQ2007", "MQ2008")
 CONVERGED = 1e-3
 """Training has converged when the objective changes by at most this share in a pass."""
 PUBLISHED = "published"
-
-
-def _from_one(values: tuple[float, ...]) -> tuple[float, ...]:
-    if any(value < 1 for value in values):
-        raise ValueError(f"expected numbers >= 1, found {list(values)}")
-    return values
+COMPARED = (("near_ten", "fewer"), ("near_ten", "more"), ("fewer", "more"))
+"""Groups of K, each with the one that it is compared with."""
 
 
 class BasesSettings(Settings):
@@ -78,7 +73,7 @@ class BasesSettings(Settings):
     cs: tuple[Positive, ...] = Field(
         (1.0,), description="values of c tried in addition to the published 2, in units of rho"
     )
-    largest_sums: Annotated[tuple[Positive, ...], AfterValidator(_from_one)] = Field(
+    largest_sums: Annotated[tuple[Positive, ...], at_least(1)] = Field(
         (2.0,), description="values of lambda_u in form (9)"
     )
     ranksvm_l2: Positives = Field(
@@ -102,18 +97,14 @@ class BasisOfFold(Row, table="slices/cone-bases/{dataset}/fold-{fold}"):
     dataset: str = Field(description="data set")
     fold: int = Field(description="fold, from 1")
     part: str = Field(description="comparison: ranksvm, basis (Figure 3), method, alpha, rho, c, weights or form-9")
-    level: float | None = Field(
-        description="the constant that the comparison varies, rho and c in units of the root of d; for RankSVM its l2"
-    )
-    method: str | None = Field(
-        description="method of training; this and what follows up to validation is missing for RankSVM"
-    )
-    K: int | None = Field(description="basis vectors")
-    start: int | None = Field(description="number of the random start, from 0")
-    fold_in: str | None = Field(description="folding in for the prediction: gradient or least-squares")
-    objective: float | None = Field(description="objective after the last pass, that of its own setting")
-    passes: int | None = Field(description="passes after which MeanNDCG on the validation part is best; measured then")
-    validation: float | None = Field(description="this MeanNDCG")
+    level: float | None = Field(description="constant that varies, rho and c in units of sqrt(d); l2 of RankSVM")
+    method: str | None = Field(None, description="method of training; from here to validation missing for RankSVM")
+    K: int | None = Field(None, description="basis vectors")
+    start: int | None = Field(None, description="number of the random start, from 0")
+    fold_in: str | None = Field(None, description="folding in for the prediction: gradient or least-squares")
+    objective: float | None = Field(None, description="objective after the last pass, that of its own setting")
+    passes: int | None = Field(None, description="passes after which MeanNDCG on the validation part is best")
+    validation: float | None = Field(None, description="this MeanNDCG")
     map: float = Field(description="MAP on the test part")
     ndcg: float = Field(description="MeanNDCG on the test part")
 
@@ -130,9 +121,7 @@ class VotesOfFold(Row, table="slices/cone-votes/{dataset}/fold-{fold}"):
     method: str = Field(description="method of training")
     fold_in: str = Field(description="folding in, of the linear score too: gradient or least-squares")
     queries: int = Field(description="test queries")
-    in_another_order: int = Field(
-        description="those with another order by the sums of coefficients free of constraints"
-    )
+    in_another_order: int = Field(description="those with another order by coefficients free of constraints")
     printed_in_another_order: int = Field(description="by the steps of Algorithm 1 without step 1b")
     reversed_in_another_order: int = Field(description="with all differences turned round")
     other_in_another_order: int = Field(description="with the other way of folding in")
@@ -213,9 +202,6 @@ class Compared(Row, table="tables/cone-practice"):
     map: float = Field(description="MAP on the test part")
     map_low: float | None = Field(description="lower end of its interval")
     map_high: float | None = Field(description="upper end of its interval")
-    more_map: float = Field(description="difference of MAP to the published algorithm, fold by fold")
-    more_map_low: float | None = Field(description="lower end of its interval")
-    more_map_high: float | None = Field(description="upper end of its interval")
     ndcg: float = Field(description="MeanNDCG on the test part")
     ndcg_low: float | None = Field(description="lower end of its interval")
     ndcg_high: float | None = Field(description="upper end of its interval")
@@ -255,23 +241,21 @@ class Variant(NamedTuple):
     problem: cone.Problem
 
 
-def variants(settings: BasesSettings, d: int) -> Iterator[Variant]:
+def variants(settings: BasesSettings, d: int) -> list[Variant]:
     """Every variant for d features."""
-    first, K = settings.methods[0], min(settings.basis, d)
-    for k in settings.bases:
-        if k <= d:
-            yield Variant("basis", float(k), first, k, cone.Problem())
-    for method in settings.methods:
-        yield Variant("method", None, method, K, cone.Problem())
-    for alpha in settings.alphas:
-        yield Variant("alpha", alpha, first, K, cone.Problem(alpha=alpha))
-    for rho in settings.rhos:
-        yield Variant("rho", rho, first, K, cone.Problem(rho=rho * math.sqrt(d)))
-    for c in settings.cs:
-        yield Variant("c", c, first, K, cone.Problem(c=c * math.sqrt(d)))
-    yield Variant("weights", None, first, K, cone.Problem(weighted=False))
-    for high in settings.largest_sums:
-        yield Variant("form-9", high, first, K, cone.Problem(band=(1.0, high), norms="equal"))
+    first, K, root = settings.methods[0], min(settings.basis, d), math.sqrt(d)
+    return [
+        *(Variant("basis", float(k), first, k, cone.Problem()) for k in settings.bases if k <= d),
+        *(Variant("method", None, method, K, cone.Problem()) for method in settings.methods),
+        *(Variant("alpha", alpha, first, K, cone.Problem(alpha=alpha)) for alpha in settings.alphas),
+        *(Variant("rho", rho, first, K, cone.Problem(rho=rho * root)) for rho in settings.rhos),
+        *(Variant("c", c, first, K, cone.Problem(c=c * root)) for c in settings.cs),
+        Variant("weights", None, first, K, cone.Problem(weighted=False)),
+        *(
+            Variant("form-9", high, first, K, cone.Problem(band=(1.0, high), norms="equal"))
+            for high in settings.largest_sums
+        ),
+    ]
 
 
 def of_fold(settings: BasesSettings, dataset: str, fold: int, parts: Sequence[RankingData], seed: int) -> Iterator[Row]:
@@ -285,83 +269,46 @@ def of_fold(settings: BasesSettings, dataset: str, fold: int, parts: Sequence[Ra
     train, validation, test = (standard.apply(part) for part in parts)
     ranksvm = _ranksvm(settings, dataset, fold, parts)
     yield ranksvm
+    where: dict[str, Any] = {"dataset": dataset, "fold": fold}
     trained: dict[tuple[Any, ...], cone.Fit] = {}
     # The fits by the methods of the settings, each with its best number of passes.
     fits: dict[str, tuple[cone.Fit, int]] = {}
-    for variant in progress.counted(list(variants(settings, train.n_features)), _LOG, "variants"):
-        for start in range(settings.starts):
-            # Variants that differ only in the comparison to which they belong are trained once.
-            key = (variant.method, variant.K, variant.problem, start)
-            if key not in trained:
-                trained[key] = cone.fit(
-                    train,
-                    variant.K,
-                    method=variant.method,
-                    problem=variant.problem,
-                    passes=settings.passes,
-                    traced=False,
-                    seed=(seed, "cone-bases", dataset, fold, variant.K, start),
-                )
-            fit = trained[key]
-            for fold_in in FOLD_INS:
-                passes, held = best_pass(fit, fold_in, validation)
-                average_precision, ndcg = means(direction(fit.path[passes], fold_in), test)
-                yield BasisOfFold(
-                    dataset=dataset,
-                    fold=fold,
-                    part=variant.part,
-                    level=variant.level,
-                    method=variant.method,
-                    K=variant.K,
-                    start=start,
-                    fold_in=fold_in,
-                    objective=fit.objective[-1],
-                    passes=passes,
-                    validation=held,
-                    map=average_precision,
-                    ndcg=ndcg,
-                )
-                if variant.part == "method" and start == 0:
-                    if fold_in == "gradient":
-                        fits[variant.method] = fit, passes
-                    drawn = (seed, "cone-votes", dataset, fold, variant.method)
-                    found = queries_in_another_order(test, fit.U, fold_in, variant.method, variant.problem, drawn)
-                    yield VotesOfFold(
-                        dataset=dataset,
-                        fold=fold,
-                        method=variant.method,
-                        fold_in=fold_in,
-                        queries=test.n_queries,
-                        **found,
-                    )
+    planned = list(product(variants(settings, train.n_features), range(settings.starts)))
+    for (part, level, method, K, problem), start in progress.counted(planned, _LOG, "trainings"):
+        # Variants that differ only in the comparison to which they belong are trained once.
+        key = (method, K, problem, start)
+        if key not in trained:
+            axes = (seed, "cone-bases", dataset, fold, K, start)
+            trained[key] = cone.fit(
+                train, K, method=method, problem=problem, passes=settings.passes, traced=False, seed=axes
+            )
+        fit = trained[key]
+        of_training: dict[str, Any] = {"part": part, "level": level, "method": method, "K": K, "start": start}
+        of_training["objective"] = fit.objective[-1]
+        for fold_in in FOLD_INS:
+            passes, held = rankings.best_pass(fit, fold_in, validation)
+            reached = rankings.means(direction(fit.path[passes], fold_in), test)._asdict()
+            yield BasisOfFold(**where, **of_training, fold_in=fold_in, passes=passes, validation=held, **reached)
+            if part == "method" and start == 0:
+                if fold_in == "gradient":
+                    fits[method] = fit, passes
+                drawn = (seed, "cone-votes", dataset, fold, method)
+                found: dict[str, Any] = queries_in_another_order(test, fit.U, fold_in, method, problem, drawn)
+                yield VotesOfFold(**where, method=method, fold_in=fold_in, queries=test.n_queries, **found)
     # SG with the settings of section 6, or the first method if SG is not among them, next to simpler rankers.
     fit, passes = fits["sg" if "sg" in fits else settings.methods[0]]
     yield from compared(settings, (train, validation, test), (fit, passes), ranksvm, seed)
-    shares = [share for of_method, _ in fits.values() for share in agreement(of_method, test)]
-    for what, value in (*shares, *signs(fit.path[passes], test)):
-        yield ShareOfFold(dataset=dataset, fold=fold, what=what, value=value)
+    shares = [share for of_method, _ in fits.values() for share in rankings.agreement(of_method, test)]
+    for what, value in (*shares, *rankings.signs(fit.path[passes], test)):
+        yield ShareOfFold(**where, what=what, value=value)
 
 
 def _ranksvm(settings: BasesSettings, dataset: str, fold: int, parts: Sequence[RankingData]) -> BasisOfFold:
     train, validation, test = parts
     options = {"surrogate": "ranksvm", "options": {"normalisation": "mean"}, "l2": list(settings.ranksvm_l2)}
     trained = erm.train(train, validation, {**options, "selection": SELECTION}, 0)
-    measured = metrics.per_query(["map", SELECTION], trained.predict(test), test.y, test.offsets)
-    return BasisOfFold(
-        dataset=dataset,
-        fold=fold,
-        part="ranksvm",
-        level=trained.record["l2"],
-        method=None,
-        K=None,
-        start=None,
-        fold_in=None,
-        objective=None,
-        passes=None,
-        validation=None,
-        map=measured["map"].mean(),
-        ndcg=measured[SELECTION].mean(),
-    )
+    reached = rankings.means_of_scores(trained.predict(test), test)._asdict()
+    return BasisOfFold(dataset=dataset, fold=fold, part="ranksvm", level=trained.record["l2"], **reached)
 
 
 def compared(
@@ -376,23 +323,17 @@ def compared(
     ``published`` is a fit by Algorithm 1 with its best number of passes, ``ranksvm`` the row of RankSVM.
     """
     train, validation, test = parts
-    named: dict[str, Any] = {"dataset": ranksvm.dataset, "fold": ranksvm.fold, "chosen": False}
-    measured = {name: getattr(ranksvm, name) for name in ("validation", *MEASURES)}
-    rows = []
-    for family, size, a in _directions(
-        settings, train, published, (seed, "cone-practice", ranksvm.dataset, ranksvm.fold)
-    ):
-        held, (average_precision, ndcg) = means(a, validation)[1], means(a, test)
-        rows.append(
-            ComparedOfFold(**named, family=family, size=size, validation=held, map=average_precision, ndcg=ndcg)
-        )
-    rows.append(ComparedOfFold(**named, family="RankSVM", size=None, **measured))
-    best: dict[str, ComparedOfFold] = {}
-    for row in rows:
-        first = best.setdefault(row.family, row)
-        if row.validation is not None and first.validation is not None and row.validation > first.validation:
-            best[row.family] = row
-    yield from (row.model_copy(update={"chosen": row is best[row.family]}) for row in rows)
+    where: dict[str, Any] = {"dataset": ranksvm.dataset, "fold": ranksvm.fold}
+    axes = (seed, "cone-practice", *where.values())
+    measured: list[tuple[str, int | None, float | None, Means]] = [
+        (family, size, rankings.means(a, validation).ndcg, rankings.means(a, test))
+        for family, size, a in _directions(settings, train, published, axes)
+    ]
+    measured.append(("RankSVM", None, ranksvm.validation, Means(ranksvm.map, ranksvm.ndcg)))
+    for place, (family, size, held, reached) in enumerate(measured):
+        alike = (i for i, one in enumerate(measured) if one[0] == family)
+        chosen = place == max(alike, key=lambda i: measured[i][2] or 0.0)
+        yield ComparedOfFold(**where, family=family, size=size, validation=held, **reached._asdict(), chosen=chosen)
 
 
 def _directions(
@@ -430,41 +371,34 @@ def join(job: Job) -> Iterator[Row]:
 
 def curves(rows: Sequence[BasisOfFold]) -> Iterator[Curve]:
     """The curves of Figure 3: mean over folds and starts for every K, with the interval over folds."""
-    of_figure = [row for row in rows if row.part == "basis"]
-    keys: dict[tuple[Any, ...], None] = dict.fromkeys(
-        (row.dataset, row.fold_in, measure, row.K) for row in of_figure for measure in MEASURES
-    )
-    for dataset, fold_in, measure, K in keys:
-        chosen = [row for row in of_figure if (row.dataset, row.fold_in, row.K) == (dataset, fold_in, K)]
-        means = _by_fold((row.fold, getattr(row, measure)) for row in chosen)
-        mean, low, high = over_all(means)
-        yield Curve(
-            dataset=dataset, fold_in=fold_in, measure=measure, K=K, folds=len(means), mean=mean, low=low, high=high
-        )
+    of_figure = (row for row in rows if row.part == "basis")
+    for (dataset, fold_in, K), chosen in grouped(of_figure, "dataset", "fold_in", "K").items():
+        for measure in MEASURES:
+            means = _by_fold(chosen, measure)
+            ends = over_all(means, "mean", "low", "high")
+            yield Curve(dataset=dataset, fold_in=fold_in, measure=measure, K=K, folds=len(means), **ends)
 
 
-def _by_fold(values: Iterable[tuple[int, float]]) -> list[float]:
-    # The means of the values of each fold.
-    folds: dict[int, list[float]] = defaultdict(list)
-    for fold, value in values:
-        folds[fold].append(value)
-    return [float(np.mean(folds[fold])) for fold in sorted(folds)]
+def _by_fold(rows: Iterable[Any], name: str) -> list[float]:
+    # The means of a value over the rows of each fold.
+    folds = grouped(rows, "fold")
+    return [float(np.mean([getattr(row, name) for row in folds[fold]])) for fold in sorted(folds)]
 
 
-def over_all(values: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """The mean and the ends of its interval over folds, which are missing for one fold."""
-    if len(values) < 2:
-        return float(np.mean(values)), None, None
-    found = over_folds(values)
-    return found.mean, found.low, found.high
+def over_all(values: Sequence[float], *names: str) -> dict[str, Any]:
+    """The mean and the ends of its interval over folds, which are missing for one fold, under three names."""
+    found = over_folds(values) if len(values) > 1 else None
+    ends = (found.mean, found.low, found.high) if found else (float(np.mean(values)), None, None)
+    return dict(zip(names, ends, strict=True))
 
 
 def groups(rows: Sequence[BasisOfFold]) -> Iterator[Groups]:
     """Figure 3 on the data sets of the paper, as far as it can be decided there."""
-    for dataset in dict.fromkeys(row.dataset for row in rows if row.dataset in PUBLISHED_ON):
-        for measure in MEASURES:
-            chosen = [row for row in rows if (row.dataset, row.part, row.fold_in) == (dataset, "basis", "gradient")]
-            yield from figure_3(chosen, measure)
+    of_figure = (row for row in rows if (row.part, row.fold_in) == ("basis", "gradient"))
+    for (dataset,), chosen in grouped(of_figure, "dataset").items():
+        if dataset in PUBLISHED_ON:
+            for measure in MEASURES:
+                yield from figure_3(chosen, measure)
 
 
 def figure_3(rows: Sequence[BasisOfFold], measure: str) -> Iterator[Groups]:
@@ -474,10 +408,8 @@ def figure_3(rows: Sequence[BasisOfFold], measure: str) -> Iterator[Groups]:
     validation value over starts is taken in every fold. There is no row with fewer than two folds, or if a group has
     no K.
     """
-    bases = dict.fromkeys(row.K for row in rows if row.K is not None)
     test, held = (
-        {K: _by_fold((row.fold, getattr(row, name)) for row in rows if row.K == K) for K in bases}
-        for name in (measure, "validation")
+        {K: _by_fold(of_K, name) for (K,), of_K in grouped(rows, "K").items()} for name in (measure, "validation")
     )
     members = equal_groups(list(test))
     folds = range(min(map(len, test.values()), default=0))
@@ -487,14 +419,13 @@ def figure_3(rows: Sequence[BasisOfFold], measure: str) -> Iterator[Groups]:
         name: np.array([test[max(among, key=lambda K, fold=fold: held[K][fold])][fold] for fold in folds])  # type: ignore[misc]
         for name, among in members.items()
     }
+    differences: dict[str, Any] = {f"{a}_minus_{b}": mean_interval(best[a] - best[b]) for a, b in COMPARED}
     yield Groups(
         dataset=rows[0].dataset,
         measure=measure.upper(),
         folds=len(folds),
         **{name: values.mean() for name, values in best.items()},
-        near_ten_minus_fewer=mean_interval(best["near_ten"] - best["fewer"]),
-        near_ten_minus_more=mean_interval(best["near_ten"] - best["more"]),
-        fewer_minus_more=mean_interval(best["fewer"] - best["more"]),
+        **differences,
         best_k=max(held, key=lambda K: float(np.mean(held[K]))),
     )
 
@@ -507,55 +438,50 @@ def equal_groups(bases: Sequence[int]) -> dict[str, list[int]]:
     >>> equal_groups([1, 2, 3, 5, 7, 10, 15, 20, 30, 46])
     {'fewer': [3, 2], 'near_ten': [10, 7], 'more': [30, 46]}
     """
-    groups: dict[str, list[int]] = {"fewer": [], "near_ten": [], "more": []}
-    for K in bases:
-        groups["fewer" if NEAR_TEN[0] > K else "more" if NEAR_TEN[1] < K else "near_ten"].append(K)
+    nearest = sorted(bases, key=lambda K: abs(math.log(K / 10.0)))
+    groups = {
+        "fewer": [K for K in nearest if NEAR_TEN[0] > K],
+        "near_ten": [K for K in nearest if NEAR_TEN[0] <= K <= NEAR_TEN[1]],
+        "more": [K for K in nearest if NEAR_TEN[1] < K],
+    }
     size = min(map(len, groups.values()))
-    ordered = {name: sorted(members, key=lambda K: abs(math.log(K / 10.0)))[:size] for name, members in groups.items()}
-    return ordered if size else {}
+    return {name: members[:size] for name, members in groups.items()} if size else {}
 
 
 def summary(rows: Sequence[ComparedOfFold]) -> Iterator[Compared]:
     """Means over folds with their intervals, for every family and size and for the size chosen in each fold."""
-    for dataset in dict.fromkeys(row.dataset for row in rows):
-        here = [row for row in rows if row.dataset == dataset]
+    for (dataset,), here in grouped(rows, "dataset").items():
         published = {row.fold: row for row in here if row.family == PUBLISHED}
-        kinds = dict.fromkeys((row.family, size) for row in here for size in dict.fromkeys((None, row.size)))
-        for family, size in kinds:
+        for family, size in dict.fromkeys((row.family, size) for row in here for size in (None, row.size)):
             chosen = [r for r in here if r.family == family and (r.chosen if size is None else r.size == size)]
             found: dict[str, Any] = {}
             for name in ("size", "validation"):
-                values = [value for row in chosen if (value := getattr(row, name)) is not None]
-                found[f"mean_{name}"] = float(np.mean(values)) if values else None
-            for measure in MEASURES:
-                reached = [getattr(row, measure) for row in chosen]
-                of_published = [getattr(published[row.fold], measure) for row in chosen]
-                more = [a - b for a, b in zip(reached, of_published, strict=True)]
-                for name, values in ((measure, reached), (f"more_{measure}", more)):
-                    found |= zip((name, f"{name}_low", f"{name}_high"), over_all(values), strict=True)
+                known = [value for row in chosen if (value := getattr(row, name)) is not None]
+                found[f"mean_{name}"] = float(np.mean(known)) if known else None
+            reached = {measure: [getattr(row, measure) for row in chosen] for measure in MEASURES}
+            reached["more_ndcg"] = [row.ndcg - published[row.fold].ndcg for row in chosen]
+            for name, values in reached.items():
+                found |= over_all(values, name, f"{name}_low", f"{name}_high")
             yield Compared(dataset=dataset, family=family, size=size, folds=len(chosen), **found)
 
 
 def shares(rows: Sequence[ShareOfFold], measured: Sequence[BasisOfFold]) -> Iterator[Share]:
-    """The means over folds of all shares of :func:`agreement` and :func:`signs`, and of risk and measure over K.
+    """The means over folds of all shares, those of the slices and those of risk and measure over K.
 
     ``measured`` are the rows of the bases of Figure 3, whose objectives and measures are compared from K to K.
     """
-    every = [(row.dataset, row.fold, row.what, row.value) for row in rows]
-    of_figure = [row for row in measured if row.part == "basis" and row.fold_in == "gradient"]
-    for dataset, fold, start in dict.fromkeys((row.dataset, row.fold, row.start) for row in of_figure):
-        chosen = [row for row in of_figure if (row.dataset, row.fold, row.start) == (dataset, fold, start)]
+    every = list(rows)
+    of_figure = (row for row in measured if row.part == "basis" and row.fold_in == "gradient")
+    for (dataset, fold, _), chosen in grouped(of_figure, "dataset", "fold", "start").items():
+        risks = [row.objective for row in chosen if row.objective is not None]
         for measure in MEASURES:
-            share = concordance(
-                [row.objective for row in chosen if row.objective is not None],
-                [getattr(row, measure) for row in chosen],
-            )
+            share = rankings.concordance(risks, [getattr(row, measure) for row in chosen])
             if share is not None:
-                every.append((dataset, fold, f"K and {measure}", share))
-    for dataset, what in dict.fromkeys((of, about) for of, _, about, _ in every):
-        means = _by_fold((fold, value) for of, fold, about, value in every if (of, about) == (dataset, what))
-        mean, low, high = over_all(means)
-        yield Share(dataset=dataset, what=what, folds=len(means), share=mean, share_low=low, share_high=high)
+                every.append(ShareOfFold(dataset=dataset, fold=fold, what=f"K and {measure}", value=share))
+    for (dataset, what), alike in grouped(every, "dataset", "what").items():
+        means = _by_fold(alike, "value")
+        ends = over_all(means, "share", "share_low", "share_high")
+        yield Share(dataset=dataset, what=what, folds=len(means), **ends)
 
 
 def _seconds(settings: BasesSettings, cell: Cell) -> float:

@@ -15,6 +15,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners.cone_risk import Problem
+from pipeline_lib.papers.cone.common import pairs_of_queries
 
 TINY = 1e-12
 
@@ -28,13 +29,7 @@ def differences(data: RankingData, problem: Problem, most: int, axes: tuple[Any,
     >>> differences(data, Problem(), 10, (1,))
     array([[0.5 , 0.75]])
     """
-    better, worse = [], []
-    for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
-        y = data.y[begin:end]
-        i, j = np.nonzero(y[:, None] > y)
-        better.append(begin + i)
-        worse.append(begin + j)
-    higher, lower = np.concatenate(better), np.concatenate(worse)
+    higher, lower = map(np.concatenate, zip(*pairs_of_queries(data), strict=True))
     if len(higher) > most:
         drawn = np.sort(generator(*axes, "differences").choice(len(higher), most, replace=False))
         higher, lower = higher[drawn], lower[drawn]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import cone
 from pipeline_lib.learners.cone_ranking import FoldIn, direction
+from pipeline_lib.papers.cone.common import pairs_of_queries
 
 SELECTION = "letor4_mean_ndcg"
 MEASURES = ("map", "ndcg")
@@ -20,16 +23,27 @@ PASSES_SEEN = (1, 2, 5, 10, 20, 40, 80)
 
 def best_pass(fit: cone.Fit, fold_in: FoldIn, validation: RankingData) -> tuple[int, float]:
     """The number of passes after which MeanNDCG on the validation part is best, and this MeanNDCG."""
-    values = [means(direction(U, fold_in), validation)[1] for U in fit.path]
+    values = [means(direction(U, fold_in), validation).ndcg for U in fit.path]
     after = int(np.argmax(values))
     return after, values[after]
 
 
-def means(a: Floats, data: RankingData) -> tuple[float, float]:
-    """MAP and MeanNDCG of the linear ranker a."""
-    scores = np.einsum("ij,j->i", data.X64, a)
+class Means(NamedTuple):
+    """MAP and MeanNDCG of a ranker on some queries."""
+
+    map: float
+    ndcg: float
+
+
+def means(a: Floats, data: RankingData) -> Means:
+    """The measures of the linear ranker a."""
+    return means_of_scores(np.einsum("ij,j->i", data.X64, a), data)
+
+
+def means_of_scores(scores: Floats, data: RankingData) -> Means:
+    """The measures of scores of all documents."""
     measured = metrics.per_query(["map", SELECTION], scores, data.y, data.offsets)
-    return float(measured["map"].mean()), float(measured[SELECTION].mean())
+    return Means(*(float(measured[name].mean()) for name in ("map", SELECTION)))
 
 
 def agreement(fit: cone.Fit, test: RankingData) -> Iterator[tuple[str, float]]:
@@ -51,14 +65,13 @@ def concordance(risks: Sequence[float], measures: Sequence[float]) -> float | No
 
     Example
     -------
-    >>> concordance([3.0, 2.0, 1.0], [0.1, 0.3, 0.2]), concordance([1.0], [0.2]) is None
-    (0.6666666666666666, True)
+    >>> concordance([3.0, 2.0, 1.0], [0.1, 0.3, 0.2]), concordance([2.0, 1.0, 1.0], [0.1, 0.1, 0.3])
+    (0.6666666666666666, 0.75)
     """
     points = [
-        0.5 + 0.5 * float(np.sign((risks[i] - risks[j]) * (measures[j] - measures[i])))
-        for i in range(len(risks))
-        for j in range(i)
-        if risks[i] != risks[j]
+        0.5 + 0.5 * float(np.sign((risk - other) * (measure - value)))
+        for (other, measure), (risk, value) in combinations(zip(risks, measures, strict=True), 2)
+        if risk != other
     ]
     return float(np.mean(points)) if points else None
 
@@ -72,10 +85,8 @@ def signs(U: Floats, test: RankingData) -> Iterator[tuple[str, float]]:
     for fold_in, dual in unfolded.items():
         positive = counted = 0
         coefficients = np.einsum("ij,jk->ik", test.X64, dual)
-        for begin, end in zip(test.offsets[:-1], test.offsets[1:], strict=True):
-            y = test.y[begin:end]
-            i, j = np.nonzero(y[:, None] > y)
-            w = coefficients[begin + i] - coefficients[begin + j]
+        for higher, lower in pairs_of_queries(test):
+            w = coefficients[higher] - coefficients[lower]
             positive, counted = positive + int((w > 0.0).sum()), counted + int((w != 0.0).sum())
         if counted:
             yield f"signs, {fold_in}", positive / counted

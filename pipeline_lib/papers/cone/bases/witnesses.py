@@ -8,17 +8,10 @@ from __future__ import annotations
 from fractions import Fraction as F
 from itertools import combinations
 
-from pipeline_lib.papers.cone.exact import Vector, dot, minus
+from pipeline_lib.papers.cone.exact import Vector, coefficients, minus
 from pipeline_lib.papers.witnesses import Instance, Relation, listed, witness
 
 __all__: list[str] = []
-
-
-def coefficients(basis: tuple[Vector, Vector], z: Vector) -> tuple[F, F]:
-    """The least-squares coefficients of z over two linearly independent vectors, by Cramer's rule."""
-    (a, b), (_, c) = ([dot(u, v) for v in basis] for u in basis)
-    p, q = (dot(u, z) for u in basis)
-    return (p * c - b * q) / (a * c - b * b), (a * q - b * p) / (a * c - b * b)
 
 
 @witness(
@@ -40,17 +33,12 @@ def vote(by_signs: bool = False) -> Instance:
         w = coefficients(basis, minus(a, b))
         points[i if (sum((c > 0) - (c < 0) for c in w) if by_signs else sum(w)) > 0 else j] += 1
     below = [sum(s < score for s in scores) for score in scores]
+    wrong = sum(a != b for a, b in zip(points, below, strict=True))
+    linear = f"documents whose points in the vote, {listed(points)}, are not the number of documents of lower score"
     return Instance(
         "u_1 = (1, 0), u_2 = (1, 1), documents (0, 0), (2, 1), (1, 3), (3, -1); the coefficients of (a, b) are (a - "
         f"b, b) and add up to a: the scores are {listed(scores)}",
         (Relation("a vote over all pairs of documents: points in all", sum(points), "=", 6),),
-        (
-            Relation(
-                f"documents whose points in the vote, {listed(points)}, are not the number of documents of lower score",
-                sum(a != b for a, b in zip(points, below, strict=True)),
-                "=",
-                0,
-            ),
-        ),
+        (Relation(linear, wrong, "=", 0),),
         valid=True,
     )

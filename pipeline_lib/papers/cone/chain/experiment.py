@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -26,8 +25,9 @@ from pipeline_lib.data.rows import Field
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.chains import ChainLink, ChainSettings
+from pipeline_lib.papers.cone.common import without
 from pipeline_lib.papers.cone.kinds import RHO, Kinds, trained, worst_change
-from pipeline_lib.theory import chains, stability
+from pipeline_lib.theory import chains, cones, stability
 from pipeline_lib.theory.chains import Chain, Link
 
 _LOG = logging.getLogger(__name__)
@@ -70,9 +70,7 @@ def population(settings: ConeChainSettings, documents: RankingData, axes: tuple[
     """Some queries with pairs of a data set, standardised, with at most so many documents each; None without pairs."""
     rng = generator(*axes, "queries")
     short = Standardisation.of(documents).apply(documents).subsample_documents(settings.documents, rng)
-    highest = np.maximum.reduceat(short.y, short.offsets[:-1])
-    lowest = np.minimum.reduceat(short.y, short.offsets[:-1])
-    with_pairs = np.flatnonzero(highest > lowest)
+    with_pairs = np.flatnonzero(cones.pairs_of(short))
     if not len(with_pairs):
         return None
     chosen = np.sort(rng.permutation(with_pairs)[: settings.kinds])
@@ -84,126 +82,95 @@ def _start(kinds: Kinds, axes: tuple[Any, ...]) -> Floats:
     return cone.started(kinds.data.n_features, kinds.K, kinds.problem, (*axes, "start"))
 
 
-@dataclass(frozen=True)
-class Sample:
-    """The terms of the links for one sample."""
-
-    gap: float
-    mean_change: float
-    query_change: float
-    pair_change: float
-    ball_change: float
-    by_norms: float
-    by_theorem_2: float
-    gamma: float
-
-
-def _measured(kinds: Kinds, whole: Floats, P: int, axes: tuple[Any, ...], repetition: int) -> Sample:
+def _measured(kinds: Kinds, whole: Floats, P: int, axes: tuple[Any, ...], repetition: int) -> dict[str, float]:
+    # The terms of the links for one sample.
     data, problem = kinds.data, kinds.problem
     counts = generator(*axes, P, repetition).multinomial(P, kinds.shares).astype(np.float64)
     start = _start(kinds, axes)
     U = trained(kinds, counts, start)[0]
-    each, pairs = cone.losses(data, U, problem)[0], cone.pair_losses(data, U, problem)
-    of_whole = cone.losses(data, whole, problem)[0]
-    drawn = np.flatnonzero(counts)
-    own = others = largest = of_pair = of_ball = norms = s_max = 0.0
-    for kind in drawn:
-        left = counts.copy()
-        left[kind] -= 1.0
-        V = trained(kinds, left, start)[0]
+    each, of_whole = (cone.losses(data, B, problem)[0] for B in (U, whole))
+    pairs = cone.pair_losses(data, U, problem)
+    own = others = s_max = 0.0
+    largest: dict[str, float] = dict.fromkeys(("query_change", "pair_change", "ball_change", "by_norms"), 0.0)
+    for kind in np.flatnonzero(counts):
+        V = trained(kinds, without(counts, kind), start)[0]
         change = cone.losses(data, V, problem)[0] - each
         own += counts[kind] / P * change[kind]
         others += counts[kind] / P * float(kinds.shares @ np.abs(change))
-        largest = max(largest, float(np.abs(change).max()))
-        of_pair = max(of_pair, float(np.abs(cone.pair_losses(data, V, problem) - pairs).max()))
-        of_ball = max(of_ball, worst_change(U, V, RHO, (*axes, P, repetition)))
-        s = float(np.linalg.norm(V - U, ord=2))
-        norms = max(norms, 2.0 * s * (RHO + max(float(np.linalg.norm(B, ord=2)) for B in (U, V))) + s**2)
+        s, norm = float(np.linalg.norm(V - U, ord=2)), max(float(np.linalg.norm(B, ord=2)) for B in (U, V))
         s_max = max(s_max, s)
-    of_ball = max(of_ball, of_pair)
-    return Sample(
-        gap=float((kinds.shares - counts / P) @ (each - of_whole)),
-        mean_change=own + others,
-        query_change=largest,
-        pair_change=of_pair,
-        ball_change=of_ball,
-        by_norms=max(norms, of_ball),
-        by_theorem_2=stability.bound_on_beta(s_max, K=kinds.K, rho=RHO, c=kinds.c, largest_sum=1.0),
-        gamma=float(pairs.max()),
-    )
+        found = {
+            "query_change": float(np.abs(change).max()),
+            "pair_change": float(np.abs(cone.pair_losses(data, V, problem) - pairs).max()),
+            "ball_change": worst_change(U, V, RHO, (*axes, P, repetition)),
+            "by_norms": 2.0 * s * (RHO + norm) + s**2,
+        }
+        largest = {name: max(value, found[name]) for name, value in largest.items()}
+    # What is found by search is at least what occurs.
+    for name, less in (("ball_change", "pair_change"), ("by_norms", "ball_change")):
+        largest[name] = max(largest[name], largest[less])
+    return {
+        "gap": float((kinds.shares - counts / P) @ (each - of_whole)),
+        "mean_change": own + others,
+        **largest,
+        "by_theorem_2": stability.bound_on_beta(s_max, K=kinds.K, rho=RHO, c=kinds.c, largest_sum=1.0),
+        "gamma": float(pairs.max()),
+    }
 
 
-def all_chains(settings: ConeChainSettings, kinds: Kinds, P: int, samples: list[Sample]) -> Iterator[Chain]:
+def all_chains(settings: ConeChainSettings, kinds: Kinds, P: int, samples: list[dict[str, float]]) -> Iterator[Chain]:
     """The chains of Theorem 1, with the stability by Theorem 2 at its end, and of Theorem 2 alone."""
-    of = {name: np.array([getattr(one, name) for one in samples]) for name in Sample.__dataclass_fields__}
+    of = {name: np.array([one[name] for one in samples]) for name in samples[0]}
     setting = f"K = {kinds.K}, P = {P:,}, c = {kinds.c:g}, rho = {RHO:g}"
     largest = (RHO + kinds.c) ** 2
     yield chains.of("theorem-1", "Theorems 1 and 2", setting, largest, _theorem_1(of, P, settings.delta))
     yield chains.of("theorem-2", "Theorem 2", setting, largest, _theorem_2(of))
 
 
-def _theorem_1(of: dict[str, Floats], P: int, epsilon: float) -> Iterator[Link]:
-    root = math.sqrt(math.log(1.0 / epsilon) / (2.0 * P))
-    stable = 2.0 + 4.0 * P * root
-    yield chains.estimated(
-        "gap",
-        "gap",
-        "The gap of the trained cone is measured, less that of the population's cone, whose mean is 0.",
-        of["gap"],
-    )
-    yield chains.estimated(
+THEOREM_1 = (
+    ("gap", "gap", "The gap of the trained cone is measured, less that of the population's cone, whose mean is 0."),
+    (
         "changes",
         "mean change",
         "The mean gap is at most the mean change of losses when a query is left out: its own, and that of a new query.",
-        of["mean_change"],
-    )
-    yield chains.estimated(
-        "uniform", "any query", "The largest change of any query's loss, twice.", 2.0 * of["query_change"]
-    )
-    yield chains.estimated(
-        "beta", "any pair", "The largest change of any pair's loss, twice: 2 beta.", 2.0 * of["pair_change"]
-    )
-    yield chains.added(
-        "gamma",
-        "McDiarmid, gamma",
-        "McDiarmid's inequality: the term with the largest loss.",
-        float(of["gamma"].mean()) * root,
-    )
-    before = 2.0 * of["pair_change"] + float(of["gamma"].mean()) * root
-    yield chains.estimated(
-        "p-beta",
-        "McDiarmid, P beta",
-        "McDiarmid's inequality: the term with P beta.",
-        before + 4.0 * P * of["pair_change"] * root,
-    )
-    rest = of["gamma"] * root
-    yield chains.estimated(
-        "ball",
-        "any difference",
-        "beta as a supremum over all differences with ||z|| <= rho.",
-        stable * of["ball_change"] + rest,
-    )
-    yield chains.estimated(
-        "theorem-2", "Theorem 2", "beta by Theorem 2 from the change of the basis.", stable * of["by_theorem_2"] + rest
-    )
+    ),
+    ("uniform", "any query", "The largest change of any query's loss, twice."),
+    ("beta", "any pair", "The largest change of any pair's loss, twice: 2 beta."),
+    ("gamma", "McDiarmid, gamma", "McDiarmid's inequality: the term with the largest loss."),
+    ("p-beta", "McDiarmid, P beta", "McDiarmid's inequality: the term with P beta."),
+    ("ball", "any difference", "beta as a supremum over all differences with ||z|| <= rho."),
+    ("theorem-2", "Theorem 2", "beta by Theorem 2 from the change of the basis."),
+)
+THEOREM_2 = (
+    ("beta", "any pair", "The largest change of any pair's loss is measured: beta."),
+    ("ball", "any difference", "The supremum over all differences with ||z|| <= rho."),
+    ("norms", "products of norms", "The change is bounded by products of norms, with the measured norm of the basis."),
+    ("stated", "norm of the basis", "The norm of the basis is at most sqrt(K) c."),
+)
+"""Name, label and sentence of every link."""
 
 
-def _theorem_2(of: dict[str, Floats]) -> Iterator[Link]:
-    yield chains.estimated(
-        "beta", "any pair", "The largest change of any pair's loss is measured: beta.", of["pair_change"]
-    )
-    yield chains.estimated(
-        "ball", "any difference", "The supremum over all differences with ||z|| <= rho.", of["ball_change"]
-    )
-    yield chains.estimated(
-        "norms",
-        "products of norms",
-        "The change is bounded by products of norms, with the measured norm of the basis.",
-        of["by_norms"],
-    )
-    yield chains.estimated(
-        "stated", "norm of the basis", "The norm of the basis is at most sqrt(K) c.", of["by_theorem_2"]
-    )
+def _theorem_1(of: dict[str, Floats], P: int, epsilon: float) -> list[Link]:
+    root = math.sqrt(math.log(1.0 / epsilon) / (2.0 * P))
+    stable, rest, gamma = 2.0 + 4.0 * P * root, of["gamma"] * root, float(of["gamma"].mean()) * root
+    values = {
+        "gap": of["gap"],
+        "changes": of["mean_change"],
+        "uniform": 2.0 * of["query_change"],
+        "beta": 2.0 * of["pair_change"],
+        "p-beta": 2.0 * of["pair_change"] + gamma + 4.0 * P * of["pair_change"] * root,
+        "ball": stable * of["ball_change"] + rest,
+        "theorem-2": stable * of["by_theorem_2"] + rest,
+    }
+    return [
+        chains.added(*words, gamma) if words[0] == "gamma" else chains.estimated(*words, values[words[0]])
+        for words in THEOREM_1
+    ]
+
+
+def _theorem_2(of: dict[str, Floats]) -> list[Link]:
+    values = (of["pair_change"], of["ball_change"], of["by_norms"], of["by_theorem_2"])
+    return [chains.estimated(*words, found) for words, found in zip(THEOREM_2, values, strict=True)]
 
 
 EXPERIMENT = Experiment(

@@ -12,7 +12,7 @@ import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge
@@ -27,6 +27,7 @@ from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import EVERY, Cell, Experiment, Job, Step
 from pipeline_lib.learners import cone
+from pipeline_lib.papers.cone.common import pairs_of_queries
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.sources.population_settings import Overrides
 from pipeline_lib.theory import cones
@@ -122,30 +123,28 @@ class Eigenvalue(Row, table="tables/cone-spectrum"):
     cumulative: float = Field(description="share of all eigenvalues up to this one, in [0, 1]")
 
 
-class Trace(Row, table="tables/cone-descent"):
-    """The objective (18) after one pass of one training."""
+class Training(Row):
+    """One training of a basis."""
 
     dataset: str = Field(description="data set of which some queries are trained on, or the small sample")
     method: str = Field(description="method of training")
     updates: str = Field(description="basis steps: query, one for each query; whole, one per pass; long, too long ones")
     fold_steps: int | None = Field(description="largest number of steps of a folding-in; missing for exact blocks")
     step: float | None = Field(description="mu; missing for exact blocks")
+
+
+class Trace(Training, table="tables/cone-descent"):
+    """The objective (18) after one pass of one training."""
+
     pass_: int = Field(description="passes, 0 before the first")
     objective: float = Field(description="objective at the best coefficients")
     met: float | None = Field(description="objective at the algorithm's own coefficients in the pass; missing for 0")
-    gap: float | None = Field(
-        description="bound on what the last basis could gain, see basis_gap; missing before the last pass"
-    )
+    gap: float | None = Field(description="bound on what the last basis could gain (basis_gap); missing before")
 
 
-class Descent(Row, table="tables/cone-descent-summary"):
+class Descent(Training, table="tables/cone-descent-summary"):
     """How one training descends: increases from pass to pass, and the error of folding-in."""
 
-    dataset: str = Field(description="data set of which some queries are trained on, or the small sample")
-    method: str = Field(description="method of training")
-    updates: str = Field(description="basis steps: query, one for each query; whole, one per pass; long, too long ones")
-    fold_steps: int | None = Field(description="largest number of steps of a folding-in; missing for exact blocks")
-    step: float | None = Field(description="mu; missing for exact blocks")
     first: float = Field(description="objective before the first pass")
     last: float = Field(description="objective after the last pass")
     gap: float = Field(description="bound on what the last basis could gain at its best coefficients, see basis_gap")
@@ -184,20 +183,16 @@ def projections(settings: ConesSettings, seed: int) -> Iterator[Identity]:
         for K in sorted({k for k in settings.bases if k <= d} | ({d} if d == least else set())):
             for kind in ("acute", "any"):
                 rng = generator(seed, "cone-project", d, K, kind)
-                worst: dict[str, float] = {}
-                for _ in range(settings.cones):
-                    for name, value in _projected(random_cone(d, K, kind, rng), rng).items():
-                        worst[name] = max(worst.get(name, 0.0), value)
-                for name, value in worst.items():
-                    yield Identity(claim="cone-project", case=f"{kind}: {name}", d=d, K=K, value=value)
+                found = [_projected(random_cone(d, K, kind, rng), rng) for _ in range(settings.cones)]
+                for name in found[0]:
+                    worst = max(one[name] for one in found)
+                    yield Identity(claim="cone-project", case=f"{kind}: {name}", d=d, K=K, value=worst)
 
 
 def random_cone(d: int, K: int, kind: str, rng: np.random.Generator) -> Floats:
     """K random unit vectors in d dimensions; the kind "acute" has no negative entries and hence no obtuse angles."""
     U = rng.standard_normal((d, K))
-    if kind == "acute":
-        U = np.abs(U)
-    basis: Floats = U / np.linalg.norm(U, axis=0)
+    basis: Floats = (np.abs(U) if kind == "acute" else U) / np.linalg.norm(U, axis=0)
     return basis
 
 
@@ -224,12 +219,7 @@ def _projected(U: Floats, rng: np.random.Generator) -> dict[str, float]:
         # What other operations give in place of the projection: least squares, and its coefficients cut at 0.
         "largest_difference_of_the_span": relative(U @ free - reference),
         "largest_difference_of_the_cut": relative(U @ np.maximum(free, 0.0) - reference),
-        "largest_norm_of_the_cut_on_the_negative": _cut_norm(U, -inside) / size,
     }
-
-
-def _cut_norm(U: Floats, z: Floats) -> float:
-    return float(np.linalg.norm(U @ np.maximum(np.linalg.lstsq(U, z, rcond=None)[0], 0.0)))
 
 
 def norms_of(name: str, data: RankingData, scale: float, alpha: float) -> Norm:
@@ -244,12 +234,8 @@ def norms_of(name: str, data: RankingData, scale: float, alpha: float) -> Norm:
     nothing = np.zeros((data.n_features, 1))
     squared = cone.pair_losses(scaled, nothing, problem)
     misprinted = dict.fromkeys(("largest_with_maximum_norm", "largest_with_difference", "largest_with_root"), 0.0)
-    for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
-        X, y = scaled.X64[begin:end], data.y[begin:end]
-        higher, lower = np.nonzero(y[:, None] > y)
-        if not len(higher):
-            continue
-        differences = X[higher] - X[lower]
+    for higher, lower in pairs_of_queries(scaled):
+        differences = scaled.X64[higher] - scaled.X64[lower]
         norms = np.linalg.norm(differences, axis=1)
         misprints = {
             "largest_with_maximum_norm": rho * norms / (alpha + np.abs(differences).max(axis=1)),
@@ -257,7 +243,7 @@ def norms_of(name: str, data: RankingData, scale: float, alpha: float) -> Norm:
             "largest_with_root": rho * norms / (alpha + np.sqrt(norms)),
         }
         for misprint, values in misprints.items():
-            misprinted[misprint] = max(misprinted[misprint], float(values.max()))
+            misprinted[misprint] = max(misprinted[misprint], float(values.max(initial=0.0)))
     return Norm(
         dataset=name,
         scale=scale,
@@ -298,10 +284,9 @@ def runs(fold_steps: Sequence[int], step: float | None = None) -> Iterator[Run]:
         if method == "exact":
             yield Run(method, "whole", None, None)
             continue
-        mu = cone.PUBLISHED_STEPS[method] if step is None else step
+        mu = step or cone.PUBLISHED_STEPS[method]
         yield Run(method, "query", FOLD_STEPS_OF_STUDIES, mu)
-        for largest in fold_steps:
-            yield Run(method, "whole", largest, mu)
+        yield from (Run(method, "whole", largest, mu) for largest in fold_steps)
 
 
 Planned = tuple[str, RankingData, int, Run, int]
@@ -356,10 +341,7 @@ def trace(name: str, data: RankingData, K: int, run: Run, passes: int, seed: int
     return [
         Trace(
             dataset=name,
-            method=run.method,
-            updates=run.updates,
-            fold_steps=run.fold_steps,
-            step=run.step,
+            **vars(run),
             pass_=t,
             objective=fit.objective[t],
             met=None if t == 0 else fit.met[t - 1],
@@ -377,15 +359,12 @@ def summary(rows: Sequence[Trace]) -> Descent:
     """
     one, gap = rows[0], rows[-1].gap
     assert gap is not None
+    training = {name: getattr(one, name) for name in Training.model_fields}
     objective = np.array([row.objective for row in rows])
     met = np.array([row.met for row in rows[1:]])
     at_once = one.updates != "query"
     return Descent(
-        dataset=one.dataset,
-        method=one.method,
-        updates=one.updates,
-        fold_steps=one.fold_steps,
-        step=one.step,
+        **training,
         first=objective[0],
         last=objective[-1],
         gap=gap,
@@ -395,7 +374,7 @@ def summary(rows: Sequence[Trace]) -> Descent:
     )
 
 
-def increases(values: Floats) -> dict[str, float]:
+def increases(values: Floats) -> dict[str, Any]:
     """The largest relative increase, the number of increases, and that of all changes."""
     change = _relative(np.diff(values), values)
     return {

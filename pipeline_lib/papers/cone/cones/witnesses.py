@@ -60,18 +60,14 @@ def rescaled_steps(projected: bool = False) -> Instance:
     after = tuple(s - (total - 1) / 2 if projected else s / total for s in stepped)
     end = (F(2, 3), F(1, 3))  # proportional to z
     moved = [w - rate * 2 * (w - x) for w, x in zip(end, z, strict=True)]
+    fixed = "the steps end at w = (2/3, 1/3), where w - mu gradient is a multiple of w"
     how = "projected onto the simplex" if projected else "divided by its sum"
     return Instance(
         "U = I, z = (1, 1/2), mu = 1/10, w = (3/4, 1/4), where the gradient (-1/2, -1/2) is constant, so that w is "
         f"the minimum over the simplex; the step leads to {listed(stepped)}, {how} {listed(after)}",
         (Relation("the objective after the step is at most that before it", objective(after), "≤", objective(best)),),
         (
-            Relation(
-                "the steps end at w = (2/3, 1/3), where w - mu gradient is a multiple of w",
-                moved[0] * end[1],
-                "=",
-                moved[1] * end[0],
-            ),
+            Relation(fixed, moved[0] * end[1], "=", moved[1] * end[0]),
             Relation("the objective there exceeds the minimum", objective(end), ">", objective(best)),
         ),
     )
@@ -93,20 +89,9 @@ def not_jointly_convex(same: bool = False) -> Instance:
         return (z - dot(U, w)) ** 2
 
     middle = tuple((F(x) + y) / 2 for x, y in zip(u, second, strict=True))
-    mean = (objective(u, u) + objective(second, second)) / 2
+    inside, mean = objective(middle, middle), (objective(u, u) + objective(second, second)) / 2
     return Instance(
         f"N = 1, K = 2, z = 1: U = w = {listed(u)}, U = w = {listed(second)}, and their mean {listed(middle)}",
-        (
-            Relation(
-                "(18) is convex, if not strictly: its value at the mean is at most",
-                objective(middle, middle),
-                "≤",
-                mean,
-            ),
-        ),
-        (
-            Relation(
-                "it is not convex in U and w together: the value exceeds the mean", objective(middle, middle), ">", mean
-            ),
-        ),
+        (Relation("(18) is convex, if not strictly: its value at the mean is at most", inside, "≤", mean),),
+        (Relation("it is not convex in U and w together: the value exceeds the mean", inside, ">", mean),),
     )

@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from typing import Annotated, Any
 
 import numpy as np
@@ -163,47 +164,33 @@ class Statement(Row, table="tables/cone-steps"):
     d: int = Field(description="dimensions")
     K: int = Field(description="basis vectors")
     name: str = Field(description="name of the number, as the claim uses it")
-    value: Annotated[Interval, LOW_HIGH] = Field(
-        description="the number; a fitted exponent with its 95 % interval over draws, all else without width"
-    )
+    value: Annotated[Interval, LOW_HIGH] = Field(description="the number; a fitted exponent with a 95 % interval")
 
 
 def measure(job: Job) -> Iterator[Row]:
     """The rows of all eight tables."""
-    settings, seed = job.settings, job.seed
-    yield from proper(settings, seed)
-    yield from distances(settings, seed)
-    yield from solutions(settings, seed)
-    yield from lowered(settings)
-    yield from sizes(settings, seed)
-    yield from nested(settings, seed)
-    yield from surfaces(settings, seed)
-    for statements in (representations, inequalities, blocks, linear_steps, checks):
-        yield from statements(settings, seed)
+    yield from lowered(job.settings)
+    statements = (representations, inequalities, blocks, linear_steps, checks)
+    for rows in (proper, distances, solutions, sizes, nested, surfaces, *statements):
+        yield from rows(job.settings, job.seed)
+
+
+def _shapes(settings: GeometrySettings) -> Iterator[tuple[int, int]]:
+    # Every d with every K up to it.
+    return ((d, K) for d in settings.features for K in settings.bases if d >= K)
 
 
 def proper(settings: GeometrySettings, seed: int) -> Iterator[Proper]:
     """For every cone: whether its basis is of order K, and whether the cone is solid, pointed, and proper."""
     for case, U in _bases(settings, seed):
-        solid, pointed = is_solid(U), is_pointed(U)
-        d, K = U.shape
-        yield Proper(
-            case=case,
-            d=d,
-            K=K,
-            of_order=of_order(U),
-            independent=bool(np.linalg.matrix_rank(U) == K),
-            solid=solid,
-            pointed=pointed,
-            proper=solid and pointed,
-        )
+        found = {"of_order": of_order(U), "solid": is_solid(U), "pointed": is_pointed(U)}
+        found |= {"independent": is_solid(U.T), "proper": found["solid"] and found["pointed"]}
+        yield Proper(case=case, d=U.shape[0], K=U.shape[1], **found)
 
 
 def _bases(settings: GeometrySettings, seed: int) -> Iterator[tuple[str, Floats]]:
-    angles = 2.0 * np.pi * np.arange(3) / 3.0
-    yield "three vectors of a plane at 120 degrees", np.vstack([np.cos(angles), np.sin(angles)])
-    angles = 2.0 * np.pi * np.arange(5) / 5.0
-    yield "five edges of a pyramid", np.vstack([np.cos(angles), np.sin(angles), np.ones(5)])
+    yield "three vectors of a plane at 120 degrees", _around(3)
+    yield "five edges of a pyramid", np.vstack([_around(5), np.ones(5)])
     for d in settings.features:
         for K in (*(k for k in settings.bases if k < d), d):
             yield "random", generator(seed, "cone-proper", d, K).standard_normal((d, K))
@@ -211,6 +198,12 @@ def _bases(settings: GeometrySettings, seed: int) -> Iterator[tuple[str, Floats]
     population = Population(PopulationSettings(features=5, documents=4))
     sample = population.draw(20, generator(seed, "cone-proper", "sample"))
     yield "learned", cone.fit(sample, 2, method="exact", passes=50, seed=(seed, "cone-proper")).U
+
+
+def _around(n: int) -> Floats:
+    # So many unit vectors of the plane at equal angles.
+    angles = 2.0 * np.pi * np.arange(n) / n
+    return np.vstack([np.cos(angles), np.sin(angles)])
 
 
 def sample_with_pairs(d: int, queries: int, rng: np.random.Generator) -> RankingData:
@@ -273,19 +266,14 @@ def distances(settings: GeometrySettings, seed: int) -> Iterator[Halfspace]:
             u, plane = frame[:, 0], frame[:, 1:]
             height, sideways = rng.uniform(-1.0, 1.0), rng.standard_normal(d - 1)
             z = height * u + np.sqrt(1.0 - height**2) * plane @ (sideways / np.linalg.norm(sideways))
-            U = np.column_stack([u, plane, -plane])
             along.append(float(u @ z))
+            U = np.column_stack([u, plane, -plane])
             squared.append(float(np.linalg.norm(z - U @ cones.project(U, z)) ** 2))
         t, found = np.array(along), np.array(squared)
-        yield Halfspace(
-            d=d,
-            points=settings.points,
-            to_hinge=np.abs(found - np.maximum(0.0, 1.0 - t)).max(),
-            to_best_hinge=_to_best_hinge(t, found),
-            to_squared=np.abs(found - np.minimum(0.0, t) ** 2).max(),
-            to_unsquared=np.abs(found - np.maximum(0.0, -t)).max(),
-            to_two_sided=np.abs(found - t**2).max(),
-        )
+        losses = {"hinge": np.maximum(0.0, 1.0 - t), "squared": np.minimum(0.0, t) ** 2}
+        losses |= {"unsquared": np.maximum(0.0, -t), "two_sided": t**2}
+        differences = {f"to_{name}": np.abs(found - values).max() for name, values in losses.items()}
+        yield Halfspace(d=d, points=settings.points, to_best_hinge=_to_best_hinge(t, found), **differences)
 
 
 def _to_best_hinge(t: Floats, values: Floats) -> float:
@@ -296,8 +284,7 @@ def _to_best_hinge(t: Floats, values: Floats) -> float:
 
 def solutions(settings: GeometrySettings, seed: int) -> Iterator[Solution]:
     """For samples of differences in the plane that no halfspace contains: the angles between best directions."""
-    angles = 2.0 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS
-    directions = np.vstack([np.cos(angles), np.sin(angles)])
+    angles, directions = 2.0 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS, _around(DIRECTIONS)
     rng = generator(seed, "cone-halfspace", "solutions")
     sample = 0
     while sample < settings.samples:
@@ -320,8 +307,7 @@ def solutions(settings: GeometrySettings, seed: int) -> Iterator[Solution]:
 
 def _mean_distance(u: Floats, Z: Floats) -> float:
     # The mean squared distance to the halfspace, by projection onto its cone.
-    U = np.column_stack([u, [-u[1], u[0]], [u[1], -u[0]]])
-    return float(np.mean([np.sum((z - U @ cones.project(U, z)) ** 2) for z in Z]))
+    return float(_squared_distances(np.column_stack([u, [-u[1], u[0]], [u[1], -u[0]]]), Z).mean())
 
 
 def _between(a: float, b: float) -> float:
@@ -330,15 +316,13 @@ def _between(a: float, b: float) -> float:
 
 def lowered(settings: GeometrySettings) -> Iterator[Lowered]:
     """For every d and K: the least value of (16) over lambda_u, as a share of its value at lambda_u = 1."""
-    for d in settings.features:
-        for K in (k for k in settings.bases if k <= d):
-            rho = float(np.sqrt(d))
-            values = np.array(
-                [stability.bound_on_beta(0.1 * rho, K=K, rho=rho, c=2.0 * rho, largest_sum=float(s)) for s in SUMS]
-            )
-            one = stability.bound_on_beta(0.1 * rho, K=K, rho=rho, c=2.0 * rho, largest_sum=1.0)
-            allowed = values[SUMS >= 1.0 - NEAR]
-            yield Lowered(d=d, K=K, share=allowed.min() / one, share_below=values.min() / one)
+    for d, K in _shapes(settings):
+        rho = float(np.sqrt(d))
+        one, *bounds = (
+            stability.bound_on_beta(0.1 * rho, K=K, rho=rho, c=2.0 * rho, largest_sum=float(s)) for s in (1.0, *SUMS)
+        )
+        values = np.array(bounds) / one
+        yield Lowered(d=d, K=K, share=values[SUMS >= 1.0 - NEAR].min(), share_below=values.min())
 
 
 def sizes(settings: GeometrySettings, seed: int) -> Iterator[Size]:
@@ -352,13 +336,9 @@ def sizes(settings: GeometrySettings, seed: int) -> Iterator[Size]:
         angles = np.radians(np.append(rng.uniform(-WIDTH, WIDTH, settings.differences - 1), rng.uniform(*NOISE)))
         spread = float(np.ptp(angles))
         enough = 1.0 / float(np.cos(0.5 * spread))
-        for case, c, high in (
-            ("one", 1.0, 1.0),
-            ("slightly", 1.0, SLIGHTLY),
-            ("enough", 1.0, enough),
-            ("published", 2.0, 1.0),
-        ):
-            best = plane.best(angles, c, high)._asdict()
+        cases = {"one": (1.0, 1.0), "slightly": (1.0, SLIGHTLY), "enough": (1.0, enough), "published": (2.0, 1.0)}
+        for case, (c, high) in cases.items():
+            best = plane.best(angles, c, high)
             yield Size(sample=sample, case=case, c=c, largest_sum=high, **best, spread=np.degrees(spread))
 
 
@@ -367,39 +347,26 @@ def nested(settings: GeometrySettings, seed: int) -> Iterator[Nested]:
 
     Vectors are moved outwards by :func:`pipeline_lib.theory.cones.moved_outwards`; a single one can only be scaled.
     """
-    for d, K, high, data in _learned(settings, seed):
-        problem = cone.Problem(weighted=False, band=(1.0, high))
-        axes = (seed, "cone-nested", d, K, high)
-        c, rho = problem.c_of(d), problem.rho_of(d)
-        U = cone.fit(data, K, method="exact", problem=problem, passes=LEARNED_PASSES, traced=False, seed=axes).U
-        other = cone.started(d, 1, problem, (*axes, "other"))
-        scaled = c * U / np.linalg.norm(U, axis=0)
-        moved = cones.moved_outwards(U, c) if K > 1 else scaled
-        changed = {
-            "outwards": moved,
-            "added": np.ascontiguousarray(np.hstack([U, other])),
-            "scaled": scaled,
-            "replaced": np.ascontiguousarray(np.hstack([other, U[:, 1:]])),
-        }
-        before = cone.pair_losses(data, U, problem)
-        rises = {name: cone.pair_losses(data, V, problem) - before for name, V in changed.items()}
-        yield Nested(
-            d=d,
-            K=K,
-            largest_sum=high,
-            longest=np.linalg.norm(U, axis=0).max() / c,
-            **{name: rise.max() / rho**2 for name, rise in rises.items()},
-            norm_error=np.abs(np.linalg.norm(moved, axis=0) / c - 1.0).max(),
-        )
-
-
-def _learned(settings: GeometrySettings, seed: int) -> Iterator[tuple[int, int, float, RankingData]]:
     for d in settings.features:
-        rng = generator(seed, "cone-nested", d, "queries")
-        data = sample_with_pairs(d, settings.learned_queries, rng)
-        for K in sorted({1, *(K for K in settings.bases if d >= K)}):
-            for high in (1.0, 2.0):
-                yield d, K, high, data
+        data = sample_with_pairs(d, settings.learned_queries, generator(seed, "cone-nested", d, "queries"))
+        shapes = sorted({1, *(K for K in settings.bases if d >= K)})
+        yield from (_nested(data, K, high, seed) for K, high in product(shapes, (1.0, 2.0)))
+
+
+def _nested(data: RankingData, K: int, high: float, seed: int) -> Nested:
+    d, problem = data.n_features, cone.Problem(weighted=False, band=(1.0, high))
+    axes = (seed, "cone-nested", d, K, high)
+    c, rho = problem.c_of(d), problem.rho_of(d)
+    U = cone.fit(data, K, method="exact", problem=problem, passes=LEARNED_PASSES, traced=False, seed=axes).U
+    other = cone.started(d, 1, problem, (*axes, "other"))
+    scaled = c * U / np.linalg.norm(U, axis=0)
+    moved = cones.moved_outwards(U, c) if K > 1 else scaled
+    changed = {"outwards": moved, "added": np.hstack([U, other]), "scaled": scaled}
+    changed["replaced"] = np.hstack([other, U[:, 1:]])
+    before = cone.pair_losses(data, U, problem)
+    rises = {name: (cone.pair_losses(data, V, problem) - before).max() / rho**2 for name, V in changed.items()}
+    longest, error = np.linalg.norm(U, axis=0).max() / c, np.abs(np.linalg.norm(moved, axis=0) / c - 1.0).max()
+    return Nested(d=d, K=K, largest_sum=high, longest=longest, norm_error=error, **rises)
 
 
 def surfaces(settings: GeometrySettings, seed: int) -> Iterator[Surface]:
@@ -423,9 +390,10 @@ def surfaces(settings: GeometrySettings, seed: int) -> Iterator[Surface]:
         data = RankingData.from_arrays(X, np.tile([0, 1], Z.shape[1]), np.repeat(np.arange(Z.shape[1]), 2))
         fits = {K: _least_risk(data, K, axes) for K in (1, 2)}
         start = cone.started(3, 2, cone.Problem(), axes)
-        found = {name: _distances(U, Z) for name, U in (("cone", fits[2]), ("ray", fits[1]), ("start", start))}
-        on_it = {f"to_the_{name}": values[:ON_THE_SURFACE].mean() for name, values in found.items()}
-        yield Surface(sample=sample, noisy=found["cone"][ON_THE_SURFACE:].mean(), **on_it)
+        clean, noise = np.split((Z / np.linalg.norm(Z, axis=0)).T, [ON_THE_SURFACE])
+        learned = {"cone": fits[2], "ray": fits[1], "start": start}
+        on_it = {f"to_the_{name}": _squared_distances(U, clean).mean() for name, U in learned.items()}
+        yield Surface(sample=sample, noisy=_squared_distances(fits[2], noise).mean(), **on_it)
 
 
 def _least_risk(data: RankingData, K: int, axes: tuple[Any, ...]) -> Floats:
@@ -436,9 +404,9 @@ def _least_risk(data: RankingData, K: int, axes: tuple[Any, ...]) -> Floats:
     return min(fits, key=lambda fit: float(fit.objective[-1])).U
 
 
-def _distances(U: Floats, Z: Floats) -> Floats:
-    units = Z / np.linalg.norm(Z, axis=0)
-    return np.array([float(np.sum((z - U @ cones.project(U, z)) ** 2)) for z in units.T])
+def _squared_distances(U: Floats, points: Iterable[Floats]) -> Floats:
+    # To the cone of U, by projection.
+    return np.array([np.sum((z - U @ cones.project(U, z)) ** 2) for z in points])
 
 
 def _statements(claim: str, case: str, d: int, K: int, values: Mapping[str, float | Interval]) -> Iterator[Statement]:
@@ -452,10 +420,8 @@ def representations(settings: GeometrySettings, seed: int) -> Iterator[Statement
     for d in settings.features:
         for K in sorted({*(k for k in settings.bases if k <= d), d, d + 2}):
             rng = generator(seed, "cone-unique", d, K)
-            worst = 0.0
-            for _ in range(settings.draws):
-                U, w = rng.standard_normal((d, K)), rng.exponential(size=K)
-                worst = max(worst, float(np.abs(cones.project(U, U @ w) - w).max()))
+            drawn = [(rng.standard_normal((d, K)), rng.exponential(size=K)) for _ in range(settings.draws)]
+            worst = max(np.abs(cones.project(U, U @ w) - w).max() for U, w in drawn)
             yield from _statements("cone-unique", "K <= N" if d >= K else "K > N", d, K, {"difference": worst})
 
 
@@ -470,20 +436,26 @@ def inequalities(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
         for case in ("proper", "not pointed"):
             U = rng.standard_normal((d, d))
             U = U if case == "proper" else np.column_stack([U, -U.sum(axis=1)])
-            counts = dict.fromkeys(("reflexive", "transitive", "additive", "scaled", "limits", "antisymmetric"), 0)
-            for _ in range(settings.draws):
-                a, b = U @ rng.exponential(size=U.shape[1]), U @ rng.exponential(size=U.shape[1])
-                y, factor = rng.standard_normal(d), float(rng.exponential())
-                counts["reflexive"] += not inside(U, y - y)
-                # x - y = a and y - z = b, or x - y = a and u - v = b: the sum of the two is a + b.
-                counts["transitive"] += not inside(U, a + b)
-                counts["additive"] += not inside(U, (a + y + b) - y)
-                counts["scaled"] += not inside(U, factor * a)
-                # The points b + a/n of the cone converge to b on a facet of it.
-                edge = U[:, 1:] @ rng.exponential(size=U.shape[1] - 1)
-                counts["limits"] += not all(inside(U, edge + a / n) for n in (1.0, 1e3, 1e6)) or not inside(U, edge)
-                counts["antisymmetric"] += inside(U, a) and inside(U, -a)
+            violated = [_violated(U, rng) for _ in range(settings.draws)]
+            counts = {name: sum(one[name] for one in violated) for name in violated[0]}
             yield from _statements("cone-inequality", case, d, U.shape[1], counts)
+
+
+def _violated(U: Floats, rng: np.random.Generator) -> dict[str, bool]:
+    K = U.shape[1]
+    a, b = U @ rng.exponential(size=K), U @ rng.exponential(size=K)
+    y, factor = rng.standard_normal(len(U)), float(rng.exponential())
+    # The points b + a/n of the cone converge to b on a facet of it.
+    edge = U[:, 1:] @ rng.exponential(size=K - 1)
+    return {
+        "reflexive": not inside(U, y - y),
+        # x - y = a and y - z = b, or x - y = a and u - v = b: the sum of the two is a + b.
+        "transitive": not inside(U, a + b),
+        "additive": not inside(U, (a + y + b) - y),
+        "scaled": not inside(U, factor * a),
+        "limits": not all(inside(U, edge + a / n) for n in (1.0, 1e3, 1e6, np.inf)),
+        "antisymmetric": inside(U, a) and inside(U, -a),
+    }
 
 
 def inside(U: Floats, x: Floats) -> bool:
@@ -497,25 +469,21 @@ def blocks(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
 
     The points differ in one basis vector, in the coefficients of one pair, or in both.
     """
-    for d in settings.features:
-        for K in (k for k in settings.bases if k <= d):
-            rng = generator(seed, "cone-blocks", d, K)
-            most = dict.fromkeys(("basis_vector", "coefficients", "both"), -np.inf)
-            for _ in range(settings.draws):
-                z, U, V = rng.standard_normal(d), rng.standard_normal((d, K)), rng.standard_normal((d, K))
-                w, v = rng.dirichlet(np.ones(K)), rng.dirichlet(np.ones(K))
-                one = U.copy()
-                one[:, 0] = V[:, 0]
-                ends = {"basis_vector": (one, w), "coefficients": (U, v), "both": (V, v)}
-                for name, (U2, w2) in ends.items():
-                    middle = _loss(z, 0.5 * (U + U2), 0.5 * (w + w2))
-                    most[name] = max(most[name], middle - 0.5 * (_loss(z, U, w) + _loss(z, U2, w2)))
-            # Random points of both blocks need not show it; these do: U = w' = e_1 and U = w' = e_2, z = e_1.
-            E = np.zeros((2, d, K))
-            E[0, 0, 0] = E[1, 0, 1] = 1.0
-            z, ends_w = np.eye(d)[0], np.eye(K)[:2]
-            most["both"] = max(most["both"], _loss(z, E.mean(axis=0), ends_w.mean(axis=0)))
-            yield from _statements("cone-blocks", "midpoints", d, K, most)
+    for d, K in _shapes(settings):
+        rng = generator(seed, "cone-blocks", d, K)
+        most = dict.fromkeys(("basis_vector", "coefficients", "both"), -np.inf)
+        for _ in range(settings.draws):
+            z, U, V = rng.standard_normal(d), rng.standard_normal((d, K)), rng.standard_normal((d, K))
+            w, v = rng.dirichlet(np.ones(K)), rng.dirichlet(np.ones(K))
+            one = np.column_stack([V[:, :1], U[:, 1:]])
+            for name, U2, w2 in (("basis_vector", one, w), ("coefficients", U, v), ("both", V, v)):
+                middle = _loss(z, 0.5 * (U + U2), 0.5 * (w + w2))
+                most[name] = max(most[name], middle - 0.5 * (_loss(z, U, w) + _loss(z, U2, w2)))
+        # Random points of both blocks need not show it; these do: U = w' = e_1 and U = w' = e_2, z = e_1.
+        E = np.zeros((2, d, K))
+        E[0, 0, 0] = E[1, 0, 1] = 1.0
+        most["both"] = max(most["both"], _loss(np.eye(d)[0], E.mean(axis=0), np.eye(K)[:2].mean(axis=0)))
+        yield from _statements("cone-blocks", "midpoints", d, K, most)
 
 
 def _loss(z: Floats, U: Floats, w: Floats) -> float:
@@ -529,48 +497,39 @@ def linear_steps(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
     ``without_mean`` subtracts nothing from the slope, as if z^ were left out of u_k - z^; ``half_rate`` takes half of
     mu.
     """
-    for d in settings.features:
-        for K in (k for k in settings.bases if k <= d):
-            rng = generator(seed, "cone-eg", d, K)
-            off = dict.fromkeys(("sum_error", "sum_error_without_mean", "sum_error_of_long_steps"), 0.0)
-            far, half = np.zeros((2, settings.draws, len(RATES)))
-            for sample in range(settings.draws):
-                U = rng.standard_normal((d, K)) / np.sqrt(d)
-                z, w = rng.standard_normal(d) / np.sqrt(d), rng.dirichlet(np.ones(K))
-                slope = -2.0 * (z - U @ w)
-                g, centred = slope @ U, slope @ (U - (U @ w)[:, None])
-                for i, mu in enumerate(RATES):
-                    step, exponential = w * (1.0 - mu * centred), w * np.exp(-mu * g)
-                    exponential /= exponential.sum()
-                    far[sample, i] = float(np.abs(step - exponential).sum())
-                    half[sample, i] = float(np.abs(w * (1.0 - 0.5 * mu * centred) - exponential).sum())
-                    off["sum_error"] = max(off["sum_error"], abs(float(step.sum()) - 1.0))
-                    plain = float((w * (1.0 - mu * g)).sum())
-                    off["sum_error_without_mean"] = max(off["sum_error_without_mean"], abs(plain - 1.0))
-                long = float((w * (1.0 - LONG_RATE * centred)).sum())
-                off["sum_error_of_long_steps"] = max(off["sum_error_of_long_steps"], abs(long - 1.0))
-            yield from _statements("cone-eg-sum", "random", d, K, off)
-            slopes = {}
-            for name, values in (("exponent", far), ("exponent_of_half_rate", half)):
-                fit = fit_exponent(RATES, values)
-                slopes[name] = Interval(fit.slope, fit.low, fit.high)
-            yield from _statements("cone-eg-rate", "random", d, K, slopes)
+    for d, K in _shapes(settings):
+        rng = generator(seed, "cone-eg", d, K)
+        off = dict.fromkeys(("sum_error", "sum_error_without_mean", "sum_error_of_long_steps"), 0.0)
+        far, half = np.zeros((2, settings.draws, len(RATES)))
+        for sample in range(settings.draws):
+            U = rng.standard_normal((d, K)) / np.sqrt(d)
+            z, w = rng.standard_normal(d) / np.sqrt(d), rng.dirichlet(np.ones(K))
+            slope = -2.0 * (z - U @ w)
+            g, centred = slope @ U, slope @ (U - (U @ w)[:, None])
+            steps = [("sum_error_of_long_steps", w * (1.0 - LONG_RATE * centred))]
+            for i, mu in enumerate(RATES):
+                step, exponential = w * (1.0 - mu * centred), w * np.exp(-mu * g)
+                exponential /= exponential.sum()
+                far[sample, i] = np.abs(step - exponential).sum()
+                half[sample, i] = np.abs(w * (1.0 - 0.5 * mu * centred) - exponential).sum()
+                steps += [("sum_error", step), ("sum_error_without_mean", w * (1.0 - mu * g))]
+            for name, step in steps:
+                off[name] = max(off[name], abs(float(step.sum()) - 1.0))
+        yield from _statements("cone-eg-sum", "random", d, K, off)
+        fits = {"exponent": fit_exponent(RATES, far), "exponent_of_half_rate": fit_exponent(RATES, half)}
+        slopes = {name: Interval(fit.slope, fit.low, fit.high) for name, fit in fits.items()}
+        yield from _statements("cone-eg-rate", "random", d, K, slopes)
 
 
 def checks(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
     """Section 4.1: the shares of learned cones, after every pass, that pass each part of a check for properness."""
-    for d, K in ((d, K) for d in settings.features for K in settings.bases if d >= K):
+    for d, K in _shapes(settings):
         data = sample_with_pairs(d, settings.learned_queries, generator(seed, "cone-check", d))
         for method in cone.METHODS:
             fit = cone.fit(data, K, method=method, passes=CHECKED_PASSES, traced=False, seed=(seed, "cone-check", d, K))
-            parts = {
-                "of_order": [of_order(U) for U in fit.path],
-                "pointed": [is_pointed(U) for U in fit.path],
-                "solid": [is_solid(U) for U in fit.path],
-            }
-            every = [all(passed) for passed in zip(*parts.values(), strict=True)]
-            shares = {name: float(np.mean(passed)) for name, passed in parts.items()}
-            yield from _statements("cone-check", method, d, K, {**shares, "proper": float(np.mean(every))})
+            passed = np.array([(of_order(U), is_pointed(U), is_solid(U)) for U in fit.path])
+            shares = dict(zip(("of_order", "pointed", "solid"), passed.mean(axis=0), strict=True))
+            yield from _statements("cone-check", method, d, K, {**shares, "proper": passed.all(axis=1).mean()})
 
 
 EXPERIMENT = Experiment(

@@ -7,8 +7,6 @@ at every part of it that the differences are projected to.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from pipeline_lib.core.arrays import Floats
@@ -19,16 +17,7 @@ EQUAL = 1e-9
 """Risks that differ by at most this count as equal."""
 
 
-class Best(NamedTuple):
-    """The least risk, the largest loss at the narrowest best cone, and the openings of the best cones in degrees."""
-
-    risk: float
-    largest_loss: float
-    narrowest: float
-    widest: float
-
-
-def best(angles: Floats, c: float, high: float) -> Best:
+def best(angles: Floats, c: float, high: float) -> dict[str, float]:
     """The best cones for differences of norm 1 at these angles, with vectors of norm c and 1 <= sum w <= ``high``."""
     Z = np.stack([np.cos(angles), np.sin(angles)])
     directions = np.concatenate([2.0 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS, angles])
@@ -41,7 +30,8 @@ def best(angles: Floats, c: float, high: float) -> Best:
     least = int(best[np.argmin(between)])
     # With norms of at most c the part of a chord to which differences are projected is as good as the chord.
     narrowest = between.min() if c == 1.0 else _opening_of_part(A[least], B[least], Z)
-    return Best(float(risks.min()), float(losses[least].max()), float(narrowest), float(between.max()))
+    found = {"risk": risks.min(), "largest_loss": losses[least].max(), "narrowest": narrowest, "widest": between.max()}
+    return {name: float(value) for name, value in found.items()}
 
 
 def _opening_of_part(a: Floats, b: Floats, Z: Floats) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction as F
 
-from pipeline_lib.papers.cone.exact import Vector, dot, minus
+from pipeline_lib.papers.cone.exact import Vector, coefficients, dot, minus
 from pipeline_lib.papers.witnesses import Instance, Relation, listed, witness
 
 __all__: list[str] = []
@@ -25,30 +25,15 @@ def pointed(third: Vector = (F(-3, 5), F(-4, 5))) -> Instance:
     u = ((F(1), F(0)), (F(-3, 5), F(4, 5)), third)
     w = F(5, 6)
     z = tuple(w * (a + b) for a, b in zip(u[1], u[2], strict=True))
-    combinations_ = []
-    for i in range(3):
-        p, q = (u[j] for j in range(3) if j != i)
-        determinant = F(p[0]) * q[1] - F(p[1]) * q[0]
-        a = (F(u[i][0]) * q[1] - F(u[i][1]) * q[0]) / determinant
-        b = (F(p[0]) * u[i][1] - F(p[1]) * u[i][0]) / determinant
-        combinations_.append(min(a, b))
+    end = minus(z, (-1, 0))
+    most = max(min(coefficients((u[i - 2], u[i - 1]), u[i])) for i in range(3))
+    order = "no u_k is a conic combination of the other two: the smaller coefficient is at most"
+    line = "the cone is pointed: the squared length of u_1 + 5/6 (u_2 + u_3) is positive"
     return Instance(
         f"u_1 = (1, 0), u_2 = (-3/5, 4/5), u_3 = {listed(third)}, N = 2; 5/6 (u_2 + u_3) = {listed(z)}",
+        (Relation(line, dot(end, end), ">", 0),),
         (
-            Relation(
-                "the cone is pointed: the squared length of u_1 + 5/6 (u_2 + u_3) is positive",
-                dot(minus(z, (-1, 0)), minus(z, (-1, 0))),
-                ">",
-                0,
-            ),
-        ),
-        (
-            Relation(
-                "no u_k is a conic combination of the other two: the smaller coefficient is at most",
-                max(combinations_),
-                "<",
-                0,
-            ),
+            Relation(order, most, "<", 0),
             Relation("u_1 and -u_1 = 5/6 (u_2 + u_3) lie in the cone: their product", dot(u[0], z), "=", -1),
         ),
     )
@@ -102,22 +87,15 @@ def halfspace(z: Vector = (F(1, 2), F(0))) -> Instance:
     u, aside = (F(1), F(0)), (F(0), F(1))
     distance = min(F(0), dot(u, z)) ** 2
     hinge = max(F(0), 1 - dot(u, z))
-    to_ray = dot(minus(aside, (max(F(0), dot(u, aside)), F(0))), minus(aside, (max(F(0), dot(u, aside)), F(0))))
+    rest = minus(aside, (max(F(0), dot(u, aside)), F(0)))
+    same = "the loss (2) of the halfspace, min(0, <u, z>)^2, is RankSVM's hinge max(0, 1 - <u, z>)"
+    ray = "the cone with K = 1 is a ray, not a halfspace: the loss (2) of (0, 1) is 1 and not 0"
     return Instance(
         f"u = (1, 0), z = {listed(z)}",
-        (
-            Relation(
-                "the loss (2) of the halfspace, min(0, <u, z>)^2, is RankSVM's hinge max(0, 1 - <u, z>)",
-                distance,
-                "=",
-                hinge,
-            ),
-        ),
+        (Relation(same, distance, "=", hinge),),
         (
             Relation("a pair in the right order has no loss (2), but a hinge", hinge, ">", distance),
-            Relation(
-                "the cone with K = 1 is a ray, not a halfspace: the loss (2) of (0, 1) is 1 and not 0", to_ray, "=", 1
-            ),
+            Relation(ray, dot(rest, rest), "=", 1),
         ),
     )
 

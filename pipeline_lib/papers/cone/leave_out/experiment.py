@@ -13,7 +13,7 @@ import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise, product
 from typing import Annotated, Any
 
 import numpy as np
@@ -34,11 +34,11 @@ from pipeline_lib.core.settings import (
     at_most,
     no_fewer_than,
 )
-from pipeline_lib.data.ranking_data import RankingData, Standardisation
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import cone
-from pipeline_lib.papers.cone.exponents import exponents_of
+from pipeline_lib.papers.cone.common import exponents_of, unit_scale, without
 from pipeline_lib.papers.cone.kinds import RHO, Kinds, accurate_losses, largest_change, moved, trained, worst_change
 from pipeline_lib.papers.cone.leave_out import failures
 from pipeline_lib.papers.cone.leave_out.failures import GAMMA, TWINS, Sample, Twins
@@ -112,13 +112,14 @@ class LeaveOut(Row, table="tables/cone-leave-out"):
     risk: float = Field(description="expected loss of a query, exact")
     bound: float = Field(description="Theorem 1: the bound (15) on the risk, with beta")
     largest_possible_loss: float = Field(description="(rho + c)^2")
-    with_pairs: int | None = Field(description="training queries that have a pair; missing for constant-step")
+    with_pairs: int | None = Field(None, description="training queries that have a pair; missing for constant-step")
     growth: float | None = Field(
+        None,
         description="twice the rise of the risk from one basis to the other over their squared distance, mean of both "
-        "risks; of the query whose change is nearest to change_by_growth; missing if nothing is implied by any"
+        "risks; of the query whose change is nearest to change_by_growth; missing if nothing is implied by any",
     )
-    change: float | None = Field(description="spectral norm of that query's change of the basis")
-    change_by_growth: float | None = Field(description="what the growth of the risks implies for it at most")
+    change: float | None = Field(None, description="spectral norm of that query's change of the basis")
+    change_by_growth: float | None = Field(None, description="what the growth of the risks implies for it at most")
 
 
 class Exponent(Row, table="tables/cone-leave-out-exponents"):
@@ -128,9 +129,7 @@ class Exponent(Row, table="tables/cone-leave-out-exponents"):
     K: int = Field(description="basis vectors")
     method: str = Field(description="exact, or constant-step: with one step more at the query that is left out")
     statistic: str = Field(description="s_max or beta")
-    slope: Annotated[Interval, LOW_HIGH] = Field(
-        description="slope of the logarithm of its mean over that of P, with its 95 % interval over repetitions"
-    )
+    slope: Annotated[Interval, LOW_HIGH] = Field(description="exponent in P of its mean over repetitions")
 
 
 class Tail(Row, table="tables/cone-tails"):
@@ -156,9 +155,7 @@ class TwinsFailure(Row, table="tables/cone-twins"):
     failure_with_largest_beta: float = Field(description="with the largest beta of all samples")
     failure_without_beta: float = Field(description="with beta = 0")
     failure_without_twice_beta: float = Field(description="with the largest beta, but without the term 2 beta")
-    failure_with_mean_beta: float = Field(
-        description="with the largest mean change of a loss, over queries left out and kinds, in place of beta"
-    )
+    failure_with_mean_beta: float = Field(description="with the largest mean change of a loss in place of beta")
 
 
 class Tie(Row, table="tables/cone-ties"):
@@ -182,8 +179,6 @@ class Traded(Row, table="tables/cone-tradeoff"):
     next_lambda_u: float = Field(description="the higher one")
     beta: float = Field(description="beta of (12) over these samples, for the lower lambda_u")
     next_beta: float = Field(description="that for the higher one")
-    largest_empirical_risk: float = Field(description="largest empirical risk of a sample, for the lower lambda_u")
-    next_largest_empirical_risk: float = Field(description="that for the higher one")
     mean_empirical_risk: float = Field(description="expected empirical risk, for the lower lambda_u")
     next_mean_empirical_risk: float = Field(description="that for the higher one")
     mean_risk: float = Field(description="expected risk, for the lower lambda_u")
@@ -193,12 +188,8 @@ class Traded(Row, table="tables/cone-tradeoff"):
 def measure(job: Job) -> Iterator[Row]:
     """The rows of all six tables."""
     rows = list(left_out(job.settings, job.seed))
-    yield from rows
-    yield from exponents(rows)
-    yield from tails(job.settings)
-    yield from map(twins, TWINS)
-    yield from ties(job.settings)
-    yield from tradeoff(job.settings)
+    settings = job.settings
+    yield from chain(rows, exponents(rows), tails(settings), map(twins, TWINS), ties(settings), tradeoff(settings))
 
 
 def populations(settings: LeaveOutSettings, seed: int) -> Iterator[Kinds]:
@@ -206,8 +197,7 @@ def populations(settings: LeaveOutSettings, seed: int) -> Iterator[Kinds]:
     rng = generator(seed, "cone-leave-out", "kinds", role="truth")
     d, shares = settings.features, np.full(settings.kinds, 1.0 / settings.kinds)
     population = Population(PopulationSettings(features=d, documents=settings.documents, label_shares=(0.4, 0.3, 0.3)))
-    scale = Standardisation(np.zeros(d), np.full(d, population.settings.feature_norm / math.sqrt(d)))
-    data = scale.apply(population.draw(settings.kinds, rng))
+    data = unit_scale(population).apply(population.draw(settings.kinds, rng))
     for K in settings.bases:
         yield Kinds("random", data, shares, K, settings.c * RHO)
     yield line()
@@ -222,7 +212,7 @@ def line() -> Kinds:
 
 def left_out(settings: LeaveOutSettings, seed: int) -> Iterator[LeaveOut]:
     """One row for every population, method, P and repetition."""
-    planned = [(kinds, P) for kinds in populations(settings, seed) for P in settings.queries]
+    planned = list(product(populations(settings, seed), settings.queries))
     for kinds, P in progress.counted(planned, _LOG, "sizes"):
         for repetition in range(settings.repetitions):
             yield from _left_out(settings, kinds, P, repetition, seed)
@@ -233,20 +223,43 @@ def _left_out(settings: LeaveOutSettings, kinds: Kinds, P: int, repetition: int,
     counts = _sample(kinds, P, generator(*axes, "sample", role="train"))
     start = cone.started(kinds.data.n_features, kinds.K, kinds.problem, (*axes[:4], repetition))
     U, steps = trained(kinds, counts, start)
-    drawn, others = np.flatnonzero(counts), []
-    for kind in drawn:
-        left = counts.copy()
-        left[kind] -= 1.0
-        other, more = trained(kinds, left, start)
-        others.append(other)
-        steps = max(steps, more)
-    named: dict[str, Any] = {"population": kinds.name, "K": kinds.K, "P": P, "repetition": repetition, "passes": steps}
-    measured = _measured(settings, kinds, counts, U, [U] * len(others), others, axes)
-    yield LeaveOut(**named, method="exact", **measured, **grown(kinds, counts, U, drawn, others))
+    drawn = np.flatnonzero(counts)
+    others, more = zip(*(trained(kinds, without(counts, kind), start) for kind in drawn), strict=True)
+    data, problem, c = kinds.data, kinds.problem, kinds.c
+    every, gamma = cone.losses(data, U, problem)[0], float(cone.pair_losses(data, U, problem).max())
+    empirical = float(counts @ every) / P
+
+    def measured(method: str, whole: Sequence[Floats], **growth: Any) -> LeaveOut:
+        # ``whole`` are the bases with the query that is left out, one for every kind.
+        bases = list(zip(whole, others, strict=True))
+        s_max = max(float(np.linalg.norm(a - b, ord=2)) for a, b in bases)
+        beta = largest_change(data, whole, others, problem)
+        worst = max(worst_change(a, b, RHO, axes) for a, b in bases)
+        return LeaveOut(
+            population=kinds.name,
+            K=kinds.K,
+            P=P,
+            repetition=repetition,
+            passes=max(steps, *more),
+            method=method,
+            d=data.n_features,
+            rho=RHO,
+            c=c,
+            s_max=s_max,
+            beta=beta,
+            beta_worst=max(worst, beta),
+            beta_bound=stability.bound_on_beta(s_max, K=kinds.K, rho=RHO, c=c, largest_sum=1.0),
+            gamma=gamma,
+            empirical_risk=empirical,
+            risk=float(kinds.shares @ every),
+            bound=stability.risk_bound(empirical, beta, gamma, P, settings.epsilon),
+            largest_possible_loss=(RHO + c) ** 2,
+            **growth,
+        )
+
+    yield measured("exact", [U] * len(others), **grown(kinds, counts, U, drawn, others))
     if kinds.name == "random":
-        marked = [np.add(U, moved(kinds, U, int(kind), LAST_STEP)) for kind in drawn]
-        measured = _measured(settings, kinds, counts, U, marked, others, axes)
-        yield LeaveOut(**named, method="constant-step", **measured, with_pairs=None, **NOTHING_IMPLIED)
+        yield measured("constant-step", [np.add(U, moved(kinds, U, int(kind), LAST_STEP)) for kind in drawn])
 
 
 def _sample(kinds: Kinds, P: int, rng: np.random.Generator) -> Floats:
@@ -255,41 +268,6 @@ def _sample(kinds: Kinds, P: int, rng: np.random.Generator) -> Floats:
         rare = max(1.0, float(round(RARE * P)))
         return np.array([P - rare, rare])
     return rng.multinomial(P, kinds.shares).astype(np.float64)
-
-
-def _measured(
-    settings: LeaveOutSettings,
-    kinds: Kinds,
-    counts: Floats,
-    U: Floats,
-    whole: Sequence[Floats],
-    others: Sequence[Floats],
-    axes: tuple[Any, ...],
-) -> dict[str, Any]:
-    # ``whole`` and ``others`` are the bases with and without the query that is left out, one for every kind.
-    problem, P, c = kinds.problem, int(counts.sum()), kinds.c
-    s_max = max(float(np.linalg.norm(a - b, ord=2)) for a, b in zip(whole, others, strict=True))
-    beta = largest_change(kinds.data, whole, others, problem)
-    every, gamma = cone.losses(kinds.data, U, problem)[0], float(cone.pair_losses(kinds.data, U, problem).max())
-    empirical = float(counts @ every) / P
-    worst = max(worst_change(a, b, RHO, axes) for a, b in zip(whole, others, strict=True))
-    return {
-        "d": kinds.data.n_features,
-        "rho": RHO,
-        "c": c,
-        "s_max": s_max,
-        "beta": beta,
-        "beta_worst": max(worst, beta),
-        "beta_bound": stability.bound_on_beta(s_max, K=kinds.K, rho=RHO, c=c, largest_sum=1.0),
-        "gamma": gamma,
-        "empirical_risk": empirical,
-        "risk": float(kinds.shares @ every),
-        "bound": stability.risk_bound(empirical, beta, gamma, P, settings.epsilon),
-        "largest_possible_loss": (RHO + c) ** 2,
-    }
-
-
-NOTHING_IMPLIED: dict[str, Any] = {"growth": None, "change": None, "change_by_growth": None}
 
 
 def grown(kinds: Kinds, counts: Floats, U: Floats, left_out: Iterable[int], others: Sequence[Floats]) -> dict[str, Any]:
@@ -301,7 +279,7 @@ def grown(kinds: Kinds, counts: Floats, U: Floats, left_out: Iterable[int], othe
     """
     pairs = cones.pairs_of(kinds.data)
     P = int(counts[pairs > 0].sum())
-    found: dict[str, Any] = {"with_pairs": P, **NOTHING_IMPLIED}
+    found: dict[str, Any] = {}
     most = 0.0
     at_whole = accurate_losses(kinds.data, U)
     for kind, V in zip(left_out, others, strict=True):
@@ -310,35 +288,30 @@ def grown(kinds: Kinds, counts: Floats, U: Floats, left_out: Iterable[int], othe
             continue
         more = accurate_losses(kinds.data, V) - at_whole
         total = float(counts @ more)
-        growth, without = (2.0 * x / change**2 for x in (total / P, -(total - float(more[kind])) / (P - 1)))
-        limit = stability.growth_change(P, growth, without, rho=RHO, c=kinds.problem.c_of(kinds.data.n_features))
+        growth, rest = (2.0 * x / change**2 for x in (total / P, -(total - float(more[kind])) / (P - 1)))
+        limit = stability.growth_change(P, growth, rest, rho=RHO, c=kinds.problem.c_of(kinds.data.n_features))
         if change / limit > most:
             most = change / limit
-            growth = (P * growth + (P - 1) * without) / (2 * P - 1)
-            found |= {"growth": growth, "change": change, "change_by_growth": limit}
-    return found
+            growth = (P * growth + (P - 1) * rest) / (2 * P - 1)
+            found = {"growth": growth, "change": change, "change_by_growth": limit}
+    return {"with_pairs": P, **found}
 
 
 def exponents(rows: Sequence[LeaveOut]) -> Iterator[Exponent]:
     """Exponents of s_max and beta in P for every population, K and method, with intervals over repetitions."""
-    for (population, K, method), statistic, slope in exponents_of(
-        rows, ("population", "K", "method"), ("s_max", "beta")
-    ):
-        yield Exponent(population=population, K=K, method=method, statistic=statistic, slope=slope)
+    return (Exponent(**found) for found in exponents_of(rows, ("population", "K", "method"), ("s_max", "beta")))
 
 
 def tails(settings: LeaveOutSettings) -> Iterator[Tail]:
     """For every P and epsilon the largest probability that the theorem fails, and that misprints of it do."""
-    for P in settings.tail_queries:
-        for epsilon in settings.tail_epsilons:
-            yield Tail(
-                P=P,
-                epsilon=epsilon,
-                failure=failures.failure(P, stability.risk_bound(0.0, 0.0, GAMMA, P, epsilon)),
-                failure_of_half=failures.failure(P, stability.risk_bound(0.0, 0.0, GAMMA / 2.0, P, epsilon)),
-                failure_of_root=failures.failure(P, GAMMA * math.sqrt(-math.log(epsilon)) / (2.0 * P)),
-                failure_of_decimal=failures.failure(P, GAMMA * math.sqrt(-math.log10(epsilon) / (2.0 * P))),
-            )
+    for P, epsilon in product(settings.tail_queries, settings.tail_epsilons):
+        margins = {
+            "failure": stability.risk_bound(0.0, 0.0, GAMMA, P, epsilon),
+            "failure_of_half": stability.risk_bound(0.0, 0.0, GAMMA / 2.0, P, epsilon),
+            "failure_of_root": GAMMA * math.sqrt(-math.log(epsilon)) / (2.0 * P),
+            "failure_of_decimal": GAMMA * math.sqrt(-math.log10(epsilon) / (2.0 * P)),
+        }
+        yield Tail(P=P, epsilon=epsilon, **{name: failures.failure(P, margin) for name, margin in margins.items()})
 
 
 def twins(case: Twins) -> TwinsFailure:
@@ -349,24 +322,21 @@ def twins(case: Twins) -> TwinsFailure:
     samples = failures.samples(case)
     gamma, beta, mean_beta = (max(getattr(one, name) for one in samples) for name in ("gamma", "beta", "mean_beta"))
 
-    def failure(margin: Callable[[Sample], float]) -> float:
-        return sum((one.probability for one in samples if one.risk > one.empirical_risk + margin(one) + 1e-12), 0.0)
-
     def with_beta(value: float) -> float:
         return stability.risk_bound(0.0, value, gamma, case.P, case.epsilon)
 
-    return TwinsFailure(
-        kinds=case.kinds,
-        P=case.P,
-        c=case.c,
-        epsilon=case.epsilon,
-        largest_beta=beta,
-        failure_with_own_beta=failure(lambda sample: with_beta(sample.beta)),
-        failure_with_largest_beta=failure(lambda sample: with_beta(beta)),
-        failure_without_beta=failure(lambda sample: with_beta(0.0)),
-        failure_without_twice_beta=failure(lambda sample: with_beta(beta) - 2.0 * beta),
-        failure_with_mean_beta=failure(lambda sample: with_beta(mean_beta)),
-    )
+    margins: dict[str, Callable[[Sample], float]] = {
+        "failure_with_own_beta": lambda sample: with_beta(sample.beta),
+        "failure_with_largest_beta": lambda sample: with_beta(beta),
+        "failure_without_beta": lambda sample: with_beta(0.0),
+        "failure_without_twice_beta": lambda sample: with_beta(beta) - 2.0 * beta,
+        "failure_with_mean_beta": lambda sample: with_beta(mean_beta),
+    }
+    failed: dict[str, Any] = {
+        name: sum((one.probability for one in samples if one.risk > one.empirical_risk + margin(one) + 1e-12), 0.0)
+        for name, margin in margins.items()
+    }
+    return TwinsFailure(**vars(case), largest_beta=beta, **failed)
 
 
 def ties(settings: LeaveOutSettings) -> Iterator[Tie]:
@@ -374,37 +344,27 @@ def ties(settings: LeaveOutSettings) -> Iterator[Tie]:
     for n in settings.tied_queries:
         for N in settings.tied_features:
             yield _tie("axes", Tied(np.full(2 * N, n)), 2)
-            counts = np.full(2 * N, RARE_AXIS * n)
-            counts[-2:] = n
-            yield _tie("axes, one of them rare", Tied(counts), 2)
+            yield _tie("axes, one of them rare", Tied(np.repeat([RARE_AXIS * n, n], [2 * N - 2, 2])), 2)
         for high in settings.tied_sums:
             yield _tie("sums", Tied(np.array([n, n]), high), 1)
 
 
 def _tie(case: str, tied: Tied, other: int) -> Tie:
     # The queries that are left out are the first one, and the one with number ``other``.
-    s_max, beta, excess = apart(tied, 0, other)
-    return Tie(
-        case=case,
-        K=tied.N,
-        P=int(tied.counts.sum()),
-        largest_sum=tied.largest_sum,
-        s_max=s_max,
-        least_s_max=stability.tied_change(1.0, 1.0, tied.largest_sum),
-        beta=beta,
-        above_the_bound=excess,
-    )
+    P, high = int(tied.counts.sum()), tied.largest_sum
+    found = {**apart(tied, 0, other), "least_s_max": stability.tied_change(1.0, 1.0, high)}
+    return Tie(case=case, K=tied.N, P=P, largest_sum=high, **found)
 
 
 def tradeoff(settings: LeaveOutSettings) -> Iterator[Traded]:
     """For every P and two neighbouring values of lambda_u: what the lower one does to beta and to the risk."""
     sums = sorted(settings.tradeoff_sums)
     for P in settings.tradeoff_queries:
-        values = [of_all_samples(P, Fraction(high))._asdict() for high in sums]
+        values = [of_all_samples(P, Fraction(high)) for high in sums]
         for (lower, low), (higher, high) in pairwise(zip(sums, values, strict=True)):
-            found = {name: float(value) for name, value in low.items()}
-            found |= {f"next_{name}": float(value) for name, value in high.items()}
-            yield Traded(P=P, lambda_u=lower, next_lambda_u=higher, **found)
+            found = {**low, **{f"next_{name}": value for name, value in high.items()}}
+            numbers = {name: float(value) for name, value in found.items()}
+            yield Traded(P=P, lambda_u=lower, next_lambda_u=higher, **numbers)
 
 
 def _seconds(settings: LeaveOutSettings, cell: Cell) -> float:

@@ -47,8 +47,6 @@ TWINS = (
     *(Twins(1000, 12, 12**-0.5, epsilon) for epsilon in (0.6, 0.999)),
 )
 """In the second and third line, epsilon is so large that the root alone does not cover the excess of the risk."""
-SHARES = tuple(k / 20 for k in range(1, 20))
-"""Probabilities of the kind with a loss, among which the worst is sought."""
 GAMMA = 0.25
 """The loss of a difference of norm rho = 1 with u = c = 1/2."""
 
@@ -65,13 +63,10 @@ def failure(P: int, margin: float) -> float:
     >>> round(failure(1, 0.2374), 12)
     0.05
     """
-    worst = 0.0
-    for p in SHARES:
-        # Numbers of lossy queries below P (p - margin / gamma).
-        most = math.ceil(P * (p - margin / GAMMA) - 1e-9) - 1
-        if most >= 0:
-            worst = max(worst, float(binom.cdf(most, P, p)))
-    return worst
+    shares = np.arange(1, 20) / 20
+    # Numbers of lossy queries below P (p - margin / gamma).
+    most = np.ceil(P * (shares - margin / GAMMA) - 1e-9) - 1
+    return float(np.max(binom.cdf(most, P, shares)))
 
 
 class Sample(NamedTuple):

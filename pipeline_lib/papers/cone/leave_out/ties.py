@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import permutations
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import cone
+from pipeline_lib.papers.cone.common import without
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,6 @@ class Tied:
         X = np.zeros((4 * N, N))
         X[np.arange(1, 4 * N, 2), np.repeat(np.arange(N), 2)] = np.tile([1.0, -1.0], N)
         return RankingData.from_arrays(X, np.tile([0, 1], 2 * N), np.repeat(np.arange(2 * N), 2))
-
-    def without(self, query: int) -> NDArray[np.int64]:
-        """The counts after one query is left out."""
-        return self.counts - (np.arange(len(self.counts)) == query)
 
     def losses(self, U: Floats) -> Floats:
         """The loss of every kind of query."""
@@ -105,27 +101,16 @@ def _best_sum(counts: NDArray[np.int64], high: float) -> tuple[Floats, float]:
     return np.array([[u]]), risk(u) / float(counts.sum())
 
 
-class Apart(NamedTuple):
-    """How far best bases without one query are from each other at least, in the basis and in a loss.
-
-    ``excess`` is by how much the larger risk of both exceeds a lower bound of the risk of all bases.
-    """
-
-    s_max: float
-    beta: float
-    excess: float
-
-
-def apart(tied: Tied, i: int, j: int) -> Apart:
+def apart(tied: Tied, i: int, j: int) -> dict[str, float]:
     """Half the distance of the bases without query i and without query j, and of their losses.
 
     One of them is at least that far away from the basis of the whole sample; columns are matched so that the distance
-    is smallest.
+    is smallest. ``above_the_bound`` is by how much the larger of their risks exceeds a lower bound of all risks.
     """
-    (U, below_u), (V, below_v) = (tied.best(tied.without(k)) for k in (i, j))
-    at_u, at_v = tied.losses(U), tied.losses(V)
-    risks = [float(tied.without(k) @ losses) / float(tied.counts.sum() - 1) for k, losses in ((i, at_u), (j, at_v))]
+    counts = [without(tied.counts, query) for query in (i, j)]
+    (U, V), least = zip(*map(tied.best, counts), strict=True)
+    losses = [tied.losses(basis) for basis in (U, V)]
+    excess = [float(n @ at) / float(n.sum()) - below for n, at, below in zip(counts, losses, least, strict=True)]
     distances = [float(np.linalg.norm(U - V[:, list(order)], ord=2)) for order in permutations(range(tied.N))]
-    return Apart(
-        0.5 * min(distances), 0.5 * float(np.abs(at_u - at_v).max()), max(risks[0] - below_u, risks[1] - below_v)
-    )
+    change = 0.5 * float(np.abs(losses[0] - losses[1]).max())
+    return {"s_max": 0.5 * min(distances), "beta": change, "above_the_bound": max(excess)}

@@ -10,23 +10,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import NamedTuple
 
 DIFFERENCES = (1, 2)
 
 
-class Traded(NamedTuple):
-    """Beta of (12) with its supremum over these samples, the largest and the mean empirical risk, and the mean risk."""
-
-    beta: Fraction
-    largest_empirical_risk: Fraction
-    mean_empirical_risk: Fraction
-    mean_risk: Fraction
-
-
-def of_all_samples(P: int, high: Fraction) -> Traded:
+def of_all_samples(P: int, high: Fraction) -> dict[str, Fraction]:
     """Beta and risks of P >= 4 queries with lambda_u = ``high``; means are over samples of this kind."""
-    beta = largest = mean = risk = Fraction(0)
+    beta = mean = risk = Fraction(0)
     counts = range(2, P - 1)
     total = sum(math.comb(P, ones) for ones in counts)
     for ones in counts:
@@ -34,11 +24,11 @@ def of_all_samples(P: int, high: Fraction) -> Traded:
         at_u = [loss(z, u, high) for z in DIFFERENCES]
         empirical = (ones * at_u[0] + (P - ones) * at_u[1]) / P
         share = Fraction(math.comb(P, ones), total)
-        largest, mean = max(largest, empirical), mean + share * empirical
+        mean += share * empirical
         risk += share * sum(at_u) / 2
         for v in (best(ones - 1, P - ones, high), best(ones, P - ones - 1, high)):
             beta = max(beta, *(abs(a - loss(z, v, high)) for a, z in zip(at_u, DIFFERENCES, strict=True)))
-    return Traded(beta, largest, mean, risk)
+    return {"beta": beta, "mean_empirical_risk": mean, "mean_risk": risk}
 
 
 def best(ones: int, twos: int, high: Fraction) -> Fraction:

@@ -36,6 +36,7 @@ def beta_of_one_sample(epsilon: F = F(2, 5)) -> Instance:
         # (15) fails if excess > (4 P beta + gamma) sqrt(ln(1/epsilon)/(2 P)), which is ln(1/epsilon) < limit.
         limit = max(F(0), excess) ** 2 * 2 * P / (4 * P * beta + gamma) ** 2
         failing += F(1, 4) * Relation("", 1 / epsilon, "<", exp(limit, 6)).holds
+    over_samples = "with the supremum of (12) over all samples, beta = 3/4, (15) holds: 1/2 ≤ 2 beta"
     return Instance(
         f"N = K = 1, P = 2 queries of one pair each, z = 1 or 2 with probability 1/2, epsilon = {epsilon}: if z_1 = "
         "z_2, then u = z_1, beta = 0, the empirical risk is 0, the risk 1/2 and gamma = 1, so that (15) says 1/4 ≤ "
@@ -43,12 +44,7 @@ def beta_of_one_sample(epsilon: F = F(2, 5)) -> Instance:
         (Relation("(15) fails with probability at most epsilon", failing, "≤", epsilon),),
         (
             Relation("ln(1/epsilon) < 1, because 1/epsilon < 1 + 1 + 1/2 + 1/6 < e", 1 / epsilon, "<", exp(1, 4)),
-            Relation(
-                "with the supremum of (12) over all samples, beta = 3/4, (15) holds: 1/2 ≤ 2 beta",
-                F(1, 2),
-                "≤",
-                2 * uniform,
-            ),
+            Relation(over_samples, F(1, 2), "≤", 2 * uniform),
         ),
     )
 
@@ -76,29 +72,16 @@ def lower_lambda(high: F = F(2)) -> Instance:
     def beta(largest: F) -> F:
         sample = (*differences, *differences)
         u = best(sample, largest)
-        changes = []
-        for i in range(P):
-            v = best(sample[:i] + sample[i + 1 :], largest)
-            changes += [abs(loss(z, u, largest) - loss(z, v, largest)) for z in differences]
-        return max(changes)
+        left_out = (best(sample[:i] + sample[i + 1 :], largest) for i in range(P))
+        return max(abs(loss(z, u, largest) - loss(z, v, largest)) for v in left_out for z in differences)
 
-    one, mean = F(1), F(3, 2)
+    one, mean, changed = F(1), F(3, 2), "the change of a loss without one query is not larger with lambda_u = 1"
+    reached, missed = (loss(one, u, high) + loss(F(2), u, high) for u, high in ((one, F(2)), (mean, one)))
     return Instance(
         f"N = K = 1, P = 4 queries of one pair each, z = 1, 2, 1, 2, lambda_l = 1, lambda_u = 1 instead of {high}",
+        (Relation(changed, beta(one), "≤", beta(high)),),
         (
-            Relation(
-                "the change of a loss without one query is not larger with lambda_u = 1", beta(one), "≤", beta(high)
-            ),
-        ),
-        (
-            Relation(
-                "with lambda_u = 2, u = 1 has no loss at 1 or 2", loss(one, one, F(2)) + loss(F(2), one, F(2)), "=", 0
-            ),
-            Relation(
-                "with lambda_u = 1 the sample of both has a loss",
-                loss(one, mean, one) + loss(F(2), mean, one),
-                ">",
-                0,
-            ),
+            Relation("with lambda_u = 2, u = 1 has no loss at 1 or 2", reached, "=", 0),
+            Relation("with lambda_u = 1 the sample of both has a loss", missed, ">", 0),
         ),
     )

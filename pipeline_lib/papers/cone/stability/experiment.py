@@ -17,16 +17,15 @@ import numpy as np
 from annotated_types import Ge
 
 from pipeline_lib.core import progress
-from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Names, Probability, Rising, Settings, Whole, at_least, no_fewer_than
-from pipeline_lib.data.ranking_data import RankingData, Standardisation
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import cone
-from pipeline_lib.papers.cone.exponents import exponents_of
+from pipeline_lib.papers.cone.common import exponents_of, unit_scale
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import stability
 
@@ -84,18 +83,14 @@ class Exponent(Row, table="tables/cone-stability-exponents"):
 
     method: str = Field(description="method of training")
     statistic: str = Field(description="s_max, s_mean or beta")
-    slope: Annotated[Interval, LOW_HIGH] = Field(
-        description="slope of the logarithm of its mean over that of P, with its 95 % interval over repetitions"
-    )
+    slope: Annotated[Interval, LOW_HIGH] = Field(description="exponent in P of its mean over repetitions")
 
 
 def retrain(job: Job) -> Iterator[Retrained]:
     """Retrain with every method and repetition for one P; one row for each."""
     settings, P = job.settings, int(job.cell["queries"])
     population = Population(PopulationSettings(features=settings.features, documents=settings.documents))
-    # The coordinates of a document are of size feature_norm / sqrt(d). A scale that depends on no query makes it 1.
-    d = settings.features
-    scale = Standardisation(np.zeros(d), np.full(d, population.settings.feature_norm / math.sqrt(d)))
+    scale = unit_scale(population)  # it depends on no query
     rng = generator(job.seed, "cone-stability", "test", role="test")
     test = scale.apply(population.draw(settings.test_queries, rng))
     compared = scale.apply(population.draw(settings.compared_queries, rng.continued("reference")))
@@ -124,11 +119,16 @@ def _retrained(
     U, others = bases[0], bases[1:]
     changes = np.linalg.norm(others - U, ord=2, axis=(1, 2))
     rho, c = problem.rho_of(train.n_features), problem.c_of(train.n_features)
-    betas, gamma = _changes_of_losses(compared, U, others, problem)
+    before = cone.pair_losses(compared, U, problem)
+    if not len(before):
+        raise DataError(
+            "cone.stability: expected pairs among the compared queries, found none; increase compared_queries"
+        )
+    betas = np.array([np.abs(cone.pair_losses(compared, other, problem) - before).max() for other in others])
     limits = np.array([stability.bound_on_beta(float(s), K=K, rho=rho, c=c, largest_sum=1.0) for s in changes])
     losses, pairs = cone.losses(test, U, problem)
     defined = losses[pairs > 0]
-    empirical, beta = cone.risk(train, U, problem), float(betas.max())
+    empirical, beta, gamma = cone.risk(train, U, problem), float(betas.max()), float(before.max())
     risk, error = float(defined.mean()), float(defined.std(ddof=1) / math.sqrt(len(defined)))
     return Retrained(
         P=P,
@@ -148,23 +148,11 @@ def _retrained(
     )
 
 
-def _changes_of_losses(compared: RankingData, U: Floats, others: Floats, problem: cone.Problem) -> tuple[Floats, float]:
-    # The largest change of a pair's loss for every query that is left out, and the largest loss.
-    losses = cone.pair_losses(compared, U, problem)
-    if not len(losses):
-        raise DataError(
-            "cone.stability: expected pairs among the compared queries, found none; increase compared_queries"
-        )
-    betas = np.array([np.abs(cone.pair_losses(compared, other, problem) - losses).max() for other in others])
-    return betas, float(losses.max())
-
-
 def join(job: Job) -> Iterator[Stability | Exponent]:
     """The rows of all P, and the exponents of three measures of stability in P for every method."""
     rows = job.rows(Retrained)
     yield from (Stability(**dict(row)) for row in rows)
-    for (method,), statistic, slope in exponents_of(rows, ("method",), ("s_max", "s_mean", "beta")):
-        yield Exponent(method=method, statistic=statistic, slope=slope)
+    yield from (Exponent(**found) for found in exponents_of(rows, ("method",), ("s_max", "s_mean", "beta")))
 
 
 def _seconds(settings: StabilitySettings, cell: Cell) -> float:

@@ -24,7 +24,6 @@ from pipeline_lib import metrics
 from pipeline_lib.core import storage
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
-from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Settings
 from pipeline_lib.data.ranking_data import RankingData
@@ -94,15 +93,11 @@ class Boosted(Row, table="tables/cone-adarank"):
     rounds: int = Field(description="number of rounds up to that one")
     features: int = Field(description="number of different features chosen in them")
     map: float = Field(description="MAP on the test part")
-    map_low: float | None = Field(
-        description="2.5 % quantile over resampled validation queries; missing but for stop = validation"
-    )
-    map_high: float | None = Field(description="97.5 % quantile of the same")
+    map_low: float | None = Field(None, description="2.5 % quantile over resampled validation queries, if these choose")
+    map_high: float | None = Field(None, description="97.5 % quantile of the same")
     ndcg: float = Field(description="MeanNDCG on the test part")
-    ndcg_low: float | None = Field(
-        description="2.5 % quantile over resampled validation queries; missing but for stop = validation"
-    )
-    ndcg_high: float | None = Field(description="97.5 % quantile of the same")
+    ndcg_low: float | None = Field(None, description="2.5 % quantile over the same resamples")
+    ndcg_high: float | None = Field(None, description="97.5 % quantile of the same")
 
 
 def compare(job: Job) -> Iterator[Cell | Published]:
@@ -113,10 +108,8 @@ def compare(job: Job) -> Iterator[Cell | Published]:
     [transcribed] = job.files
     published = pl.read_csv(transcribed, comment_prefix="#").to_dicts()
     printed = {(entry["dataset"], entry["row"], entry["measure"]): entry["value"] for entry in published}
-    for dataset, method, measure in printed:
-        for path in job.evaluations:
-            if dataset != path.parent.name or job.facts["reproduces"].get(path.stem) != method:
-                continue
+    for (dataset, method, measure), path in product(printed, job.evaluations):
+        if dataset == path.parent.name and job.facts["reproduces"].get(path.stem) == method:
             values = _by_fold(path, measure)
             if FOLD in values:
                 names = (dataset, method, path.stem, measure)
@@ -129,11 +122,8 @@ Printed = Mapping[tuple[str, str, str], float]
 
 
 def _by_fold(path: Path, measure: str) -> Values:
-    frame = storage.read_table(path, columns=["fold", measure])
-    return {
-        fold: frame.filter(pl.col("fold") == fold)[measure].to_numpy()
-        for fold in sorted(frame["fold"].unique().to_list())
-    }
+    parts = storage.read_table(path, columns=["fold", measure]).partition_by("fold", as_dict=True)
+    return {fold: part[measure].to_numpy() for (fold,), part in sorted(parts.items())}
 
 
 def as_published(printed: Printed) -> Iterator[Published]:
@@ -162,13 +152,10 @@ def cell(names: tuple[str, str, str, str], printed: Printed, values: Values, see
     ``names`` are data set, method, model and measure.
     """
     dataset, method, model, measure = names
-    if FOLD not in values:
-        raise DataError(f"Table 1: expected fold {FOLD} of {model} on {dataset}, found folds {sorted(values)}")
     first, published = values[FOLD], printed[dataset, method, measure]
     rng = generator(seed, "cone-table1", dataset, model, seed_axis(measure))
     low, high = bootstrap_interval(first, resamples=resamples, rng=rng)
-    means = [float(of_queries.mean()) for of_queries in values.values()]
-    folds = over_folds(means) if len(means) > 1 else None
+    folds = over_folds([float(of_queries.mean()) for of_queries in values.values()]) if len(values) > 1 else None
     mean = float(first.mean())
     [other_measure] = (one for one in MEASURES if one != measure)
     return Cell(
@@ -178,10 +165,7 @@ def cell(names: tuple[str, str, str, str], printed: Printed, values: Values, see
         measure=MEASURES[measure],
         published=published,
         fold1=Interval(mean, min(low, mean), max(high, mean)),
-        five_fold_mean=folds.mean if folds else None,
-        five_fold_sd=folds.sd if folds else None,
-        five_fold_low=folds.low if folds else None,
-        five_fold_high=folds.high if folds else None,
+        **{f"five_fold_{part}": getattr(folds, part, None) for part in ("mean", "sd", "low", "high")},
         delta=mean - published,
         status="verified" if abs(mean - published) <= TOLERANCE * (1.0 + 1e-9) else "deviates",
         published_other_measure=printed.get((dataset, method, other_measure)),
@@ -220,21 +204,14 @@ def boosted(dataset: str, fold: int, parts: Sequence[RankingData], seed: int, re
         rng = generator(seed, "cone-adarank", dataset, fold, measure, 0 if repeats is None else repeats)
         drawn = best_on_resamples(held, resamples, rng)
         for stop, after in stops.items():
-            found: dict[str, Any] = {}
-            for name, key in SELECTION.items():
-                ends = np.quantile([tested[t][key] for t in drawn], [0.025, 0.975]) if stop == "validation" else None
-                low, high = (None, None) if ends is None else map(float, ends)
-                found |= {name: tested[after][key], f"{name}_low": low, f"{name}_high": high}
-            yield Boosted(
-                dataset=dataset,
-                fold=fold,
-                measure=measure,
-                repeats=repeats,
-                stop=stop,
-                rounds=after + 1,
-                features=len(set(run.features[: after + 1].tolist())),
-                **found,
-            )
+            found: dict[str, Any] = {name: tested[after][key] for name, key in SELECTION.items()}
+            if stop == "validation":
+                for name, key in SELECTION.items():
+                    low, high = map(float, np.quantile([tested[t][key] for t in drawn], [0.025, 0.975]))
+                    found |= {f"{name}_low": low, f"{name}_high": high}
+            of_run: dict[str, Any] = {"dataset": dataset, "fold": fold, "measure": measure, "repeats": repeats}
+            features = len(set(run.features[: after + 1].tolist()))
+            yield Boosted(**of_run, stop=stop, rounds=after + 1, features=features, **found)
 
 
 def first_without_gain(values: Floats) -> int:

@@ -1,0 +1,35 @@
+"""Are settings refused with which an experiment on cones would measure nothing?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.core.settings import Settings
+from pipeline_lib.papers.cone.bases.experiment import BasesSettings
+from pipeline_lib.papers.cone.cones.experiment import ConesSettings
+from pipeline_lib.papers.cone.geometry.experiment import GeometrySettings
+from pipeline_lib.papers.cone.leave_out.experiment import LeaveOutSettings
+from pipeline_lib.papers.cone.stability.experiment import StabilitySettings
+
+
+@pytest.mark.parametrize(
+    ("settings", "wrong"),
+    [
+        (BasesSettings, {"methods": ["newton"]}),
+        (BasesSettings, {"alphas": [-1.0]}),
+        (BasesSettings, {"largest_sums": [0.5]}),
+        (ConesSettings, {"passes": 1}),
+        (ConesSettings, {"small": {"fold_steps": 200}}),
+        (GeometrySettings, {"differences": 2}),
+        (LeaveOutSettings, {"queries": [10, 20]}),
+        (LeaveOutSettings, {"tail_epsilons": [1.0]}),
+        (StabilitySettings, {"queries": [4, 6]}),
+        (StabilitySettings, {"methods": []}),
+    ],
+)
+def test_wrong_settings_are_refused(settings: type[Settings], wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError):
+        settings.parse(wrong)
