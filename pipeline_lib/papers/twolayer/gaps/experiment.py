@@ -35,7 +35,7 @@ from pipeline_lib.papers.twolayer.complexities import ZERO_ONE, Complexities
 from pipeline_lib.papers.twolayer.gaps import worst_gaps
 from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss
 from pipeline_lib.sources.population import Population
-from pipeline_lib.sources.population_settings import PopulationSettings, WithoutDocuments
+from pipeline_lib.sources.population_settings import WithoutDocuments
 from pipeline_lib.statistics import fit_exponent, joint_level, limits_at_infinity, mean_interval, ratio_interval
 from pipeline_lib.theory import pair_losses, two_layer
 from pipeline_lib.theory.pair_losses import PairLoss
@@ -200,9 +200,9 @@ class Remaining(Row, table="tables/twolayer-remaining"):
     gap: Interval = Field(description="last centred gap over the first, with 95 % interval")
     limit: Interval = Field(description="fitted limit of the gap over the first gap, with 95 % interval")
     document_layer_bound: float = Field(description="last bound of Theorem 3 over the first")
-    query_level_bound: float | None = Field(description="the same of the query-level bound, along m only")
-    document_level_bound: float | None = Field(description="the same of the document-level bound, along m only")
-    two_layer_bound: float | None = Field(description="the same of Theorem 1, along m only")
+    query_level_bound: float | None = Field(None, description="the same of the query-level bound, along m only")
+    document_level_bound: float | None = Field(None, description="the same of the document-level bound, along m only")
+    two_layer_bound: float | None = Field(None, description="the same of Theorem 1, along m only")
 
 
 class Worst(Sample, table="tables/twolayer-worst-gaps"):
@@ -222,32 +222,27 @@ class Worst(Sample, table="tables/twolayer-worst-gaps"):
     largest_loss: float = Field(description="M, the largest loss of the class")
 
 
-def _population(settings: GapsSettings) -> Population:
-    """The population that all samples are drawn from."""
-    return Population(PopulationSettings.from_mapping(settings.population))
+Drawn = Sequence[tuple[RankingData, RankingData]]
+"""For every cell its sample, and fresh documents of its queries."""
+Cells = Mapping[tuple[str, int, int], Sequence[Measured]]
+"""Loss, n and m -> the rows of all repetitions."""
 
 
 def _complexities(settings: GapsSettings, seed: int) -> Complexities:
-    return Complexities(_population(settings), settings.radius, settings.delta, settings.draws, seed)
+    return Complexities(risks.population(settings.population), settings.radius, settings.delta, settings.draws, seed)
 
 
 def measure(job: Job) -> Iterator[Measured]:
     """Measure the repetitions of one slice: one row for every repetition, loss, n and m."""
     settings, seed, part = job.settings, job.seed, int(job.cell["slice"])
-    population = _population(settings)
+    population = risks.population(settings.population)
     rng = generator(seed, "twolayer-gaps", "pool", role="truth")
     pool = risks.Pool.of(population.draw(settings.risk_queries, rng, 2))
     losses = [pair_losses.get(name) for name in settings.losses]
-    best = {
-        loss.name: risks.best_ranker(
-            population,
-            loss,
-            settings.radius,
-            settings.reference_queries,
-            generator(seed, "twolayer-gaps", "best", loss.name, role="reference"),
-        )
-        for loss in losses
-    }
+    best = {}
+    for loss in losses:
+        rng = generator(seed, "twolayer-gaps", "best", loss.name, role="reference")
+        best[loss.name] = risks.best_ranker(population, loss, settings.radius, settings.reference_queries, rng)
     for repetition in progress.counted(range(part, settings.repetitions, settings.slices), _LOG, "repetitions"):
         drawn = _drawn(settings, population, generator(seed, "twolayer-gaps", "sample", repetition, role="train"))
         for loss in losses:
@@ -255,20 +250,15 @@ def measure(job: Job) -> Iterator[Measured]:
 
 
 def _measured(
-    settings: GapsSettings,
-    repetition: int,
-    drawn: Sequence[tuple[RankingData, RankingData]],
-    pool: risks.Pool,
-    loss: PairLoss,
-    best: Floats,
+    settings: GapsSettings, repetition: int, drawn: Drawn, pool: risks.Pool, loss: PairLoss, best: Floats
 ) -> Iterator[Measured]:
     """Train with one loss on every sample of a repetition, and measure."""
     rankers = [risks.fitted(data.in_role("train"), loss, settings.radius) for data, _ in drawn]
     weights = np.column_stack([*(w for w, _ in rankers), best])
     for one in [loss] + ([pair_losses.get(ZERO_ONE)] if loss.name == HINGE else []):
-        expected, errors = pool.risk(one, weights)
-        for column, ((n, m), (data, fresh), (w, certified)) in enumerate(
-            zip(settings.cells, drawn, rankers, strict=True)
+        (*expected, best_expected), errors = pool.risk(one, weights)
+        for (n, m), (data, fresh), (w, certified), risk, error in zip(
+            settings.cells, drawn, rankers, expected, errors[:-1], strict=True
         ):
             yield Measured(
                 repetition=repetition,
@@ -277,16 +267,16 @@ def _measured(
                 documents=m,
                 empirical=risks.empirical(data.in_role("train"), one, w),
                 middle=risks.empirical(fresh.in_role("middle"), one, w),
-                expected=expected[column],
-                expected_error=errors[column],
+                expected=risk,
+                expected_error=error,
                 best_empirical=risks.empirical(data, one, best),
-                best_expected=expected[-1],
+                best_expected=best_expected,
                 certified=certified,
             )
 
 
-def _drawn(settings: GapsSettings, population: Population, rng: Stream) -> list[tuple[RankingData, RankingData]]:
-    """For every cell its sample, and fresh documents of its queries; the samples are nested in each other."""
+def _drawn(settings: GapsSettings, population: Population, rng: Stream) -> Drawn:
+    """The samples are nested in each other."""
     queries = population.draw_queries(max(n for n, _ in settings.cells), rng)
     fresh = {n: max(2, settings.middle_documents // n) for n, _ in settings.cells}
     # Only the first queries need many documents: each has as many as the largest of the cells to which it belongs.
@@ -311,10 +301,6 @@ def join(job: Job) -> Iterator[Row]:
     yield from _remaining(job.settings, complexities, cells, older)
 
 
-Cells = Mapping[tuple[str, int, int], Sequence[Measured]]
-"""Loss, n and m -> the rows of all repetitions."""
-
-
 def _by_cell(rows: Iterable[Measured]) -> Cells:
     cells: dict[tuple[str, int, int], list[Measured]] = defaultdict(list)
     for row in rows:
@@ -334,21 +320,19 @@ def centred_gaps(rows: Sequence[Measured]) -> Floats:
 def _gap(complexities: Complexities, key: tuple[str, int, int], rows: Sequence[Measured]) -> Gap:
     loss, n, m = key
     bound, (queries, documents) = complexities.bound(loss, n, m), complexities.layers(loss, n, m)
-    gaps = _differences(rows, "expected", "empirical")
-    query_errors = _differences(rows, "expected", "middle")
-    document_errors = _differences(rows, "middle", "empirical")
+    errors = {
+        "gap": _differences(rows, "expected", "empirical"),
+        "query_error": _differences(rows, "expected", "middle"),
+        "document_error": _differences(rows, "middle", "empirical"),
+    }
     return Gap(
         loss=loss,
         queries=n,
         documents=m,
         repetitions=len(rows),
-        gap=mean_interval(gaps),
-        query_error=mean_interval(query_errors),
-        document_error=mean_interval(document_errors),
+        **{name: mean_interval(error) for name, error in errors.items()},
         centred_gap=mean_interval(centred_gaps(rows)),
-        gap_largest=gaps.max(),
-        query_error_largest=query_errors.max(),
-        document_error_largest=document_errors.max(),
+        **{f"{name}_largest": error.max() for name, error in errors.items()},
         risk_error=max(row.expected_error for row in rows),
         **asdict(bound),
         bound=bound.total,
@@ -372,19 +356,24 @@ def _losses(cells: Cells) -> list[str]:
     return list(dict.fromkeys(loss for loss, *_ in cells))
 
 
-def _limits(settings: GapsSettings, cells: Cells) -> Iterator[Limit]:
-    """For every loss and axis: the limit of the gap, and the exponent with which it falls."""
-    level = joint_level(2 * len(_losses(cells)))
+def _lines(settings: GapsSettings, cells: Cells) -> Iterator[tuple[str, str, list[tuple[int, int]], Floats, Floats]]:
+    """For every loss and axis: n and m along it, the number that grows, and the centred gaps of all repetitions."""
     for loss in _losses(cells):
         for axis, places in _axes(settings).items():
             x = np.array([place[axis == "documents"] for place in places], np.float64)
-            gaps = np.column_stack([centred_gaps(cells[loss, n, m]) for n, m in places])
-            exponent = None
-            if (gaps.mean(axis=0) > 0.0).all():
-                fit = fit_exponent(x, gaps)
-                exponent = Interval(fit.slope, fit.low, fit.high)
-            limit = mean_interval(limits_at_infinity(x, gaps), level)
-            yield Limit(loss=loss, growing=axis, fixed=places[0][axis == "queries"], limit=limit, exponent=exponent)
+            yield loss, axis, places, x, np.column_stack([centred_gaps(cells[loss, *place]) for place in places])
+
+
+def _limits(settings: GapsSettings, cells: Cells) -> Iterator[Limit]:
+    """The limit of the gap along every line, and the exponent with which it falls."""
+    level = joint_level(2 * len(_losses(cells)))
+    for loss, axis, places, x, gaps in _lines(settings, cells):
+        exponent = None
+        if (gaps.mean(axis=0) > 0.0).all():
+            fit = fit_exponent(x, gaps)
+            exponent = Interval(fit.slope, fit.low, fit.high)
+        limit = mean_interval(limits_at_infinity(x, gaps), level)
+        yield Limit(loss=loss, growing=axis, fixed=places[0][axis == "queries"], limit=limit, exponent=exponent)
 
 
 def _older(settings: GapsSettings, complexities: Complexities, cells: Cells) -> Iterator[Older]:
@@ -416,34 +405,29 @@ def _remaining(
     settings: GapsSettings, complexities: Complexities, cells: Cells, older: Sequence[Older]
 ) -> Iterator[Remaining]:
     """The shares of the gap and of the bounds that remain as n or m grows alone, for every loss with a gap."""
-    for loss in _losses(cells):
-        for axis, places in _axes(settings).items():
-            gaps = np.column_stack([centred_gaps(cells[loss, *place]) for place in places])
-            few, many = gaps[:, 0], gaps[:, -1]
-            if few.mean() <= 0.0:
-                continue
-            x = np.array([place[axis == "documents"] for place in places], np.float64)
-            first, *_, last = (row for row in older if row.loss == loss)
-            of_documents = [complexities.layers(loss, *place)[1].total for place in (places[0], places[-1])]
-            along_m = axis == "documents"
-            yield Remaining(
-                loss=loss,
-                growing=axis,
-                queries=places[-1][0],
-                documents=places[-1][1],
-                gap=ratio_interval(many, few),
-                limit=ratio_interval(limits_at_infinity(x, gaps), few),
-                document_layer_bound=of_documents[1] / of_documents[0],
-                query_level_bound=last.query_level / first.query_level if along_m else None,
-                document_level_bound=last.document_level / first.document_level if along_m else None,
-                two_layer_bound=last.two_layer / first.two_layer if along_m else None,
-            )
+    for loss, axis, places, x, gaps in _lines(settings, cells):
+        few, many = gaps[:, 0], gaps[:, -1]
+        if few.mean() <= 0.0:
+            continue
+        first, *_, last = (row for row in older if row.loss == loss)
+        of_documents = [complexities.layers(loss, *place)[1].total for place in (places[0], places[-1])]
+        along_m = ("query_level", "document_level", "two_layer") if axis == "documents" else ()
+        yield Remaining(
+            loss=loss,
+            growing=axis,
+            queries=places[-1][0],
+            documents=places[-1][1],
+            gap=ratio_interval(many, few),
+            limit=ratio_interval(limits_at_infinity(x, gaps), few),
+            document_layer_bound=of_documents[1] / of_documents[0],
+            **{f"{name}_bound": getattr(last, name) / getattr(first, name) for name in along_m},
+        )
 
 
 def search(job: Job) -> Iterator[Worst]:
     """For every loss and sample size: the gaps of the trained and of the worst ranker, and the bound."""
     settings, seed = job.settings, job.seed
-    population, complexities = _population(settings), _complexities(settings, seed)
+    population, complexities = risks.population(settings.population), _complexities(settings, seed)
     rng = generator(seed, "twolayer-worst-gaps", "search", role="reference")
     searched = risks.Pool.of(population.draw(settings.search_queries, rng, 2))
     rng = generator(seed, "twolayer-worst-gaps", "measure", role="truth")
@@ -479,16 +463,6 @@ def search(job: Job) -> Iterator[Worst]:
             )
 
 
-def _measuring_seconds(settings: GapsSettings, cell: Cell) -> float:
-    documents = sum(settings.queries) * sum(settings.documents)
-    documents += sum(settings.more_queries) * settings.documents[0] + sum(settings.more_documents) * settings.queries[0]
-    return 1.4e-5 * settings.repetitions / settings.slices * documents
-
-
-def _joining_seconds(settings: GapsSettings, cell: Cell) -> float:
-    return 7e-7 * settings.draws * sum(settings.queries) * sum(settings.documents)
-
-
 def _searching_seconds(settings: GapsSettings, cell: Cell) -> float:
     pairs = settings.search_queries + sum(settings.searched_queries) * settings.searched_documents**2 / 2.0
     return 2e-7 * pairs * settings.steps * (settings.searches + 2) * settings.repetitions
@@ -504,7 +478,9 @@ EXPERIMENT = Experiment(
             divided={"slice": lambda settings: range(settings.slices)},
             surrogates=SURROGATES,
             cost=Cost(2.0, start_mb=800.0),
-            seconds=_measuring_seconds,
+            seconds=lambda settings, cell: (
+                1.4e-5 * settings.repetitions / settings.slices * sum(n * m for n, m in settings.cells)
+            ),
         ),
         Step(
             "gaps",
@@ -512,7 +488,7 @@ EXPERIMENT = Experiment(
             reads=(Measured,),
             rows=(Gap, Limit, Older, Remaining),
             surrogates=SURROGATES,
-            seconds=_joining_seconds,
+            seconds=lambda settings, cell: 7e-7 * settings.draws * sum(settings.queries) * sum(settings.documents),
         ),
         Step(
             "worst_gaps",

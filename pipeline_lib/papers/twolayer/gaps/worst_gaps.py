@@ -33,11 +33,8 @@ class Pairs:
     @classmethod
     def of_sample(cls, data: RankingData) -> Pairs:
         """All pairs of all queries, which have the same number of documents."""
-        n, m = data.n_queries, int(data.documents_per_query[0])
-        first, second = np.triu_indices(m, 1)
-        x, y = data.X64.reshape(n, m, -1), data.y.reshape(n, m).astype(np.float64)
-        signs = np.sign(y[:, first] - y[:, second])
-        differences = (signs[..., None] * (x[:, first] - x[:, second])).reshape(-1, x.shape[2])
+        differences = risks.all_pairs(data)
+        differences = differences.reshape(-1, differences.shape[2])
         return cls.weighted(differences, len(differences))
 
     @classmethod

@@ -32,7 +32,6 @@ from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss
-from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.sources.population_settings import WithoutDocuments
 from pipeline_lib.statistics import mean_interval
 from pipeline_lib.theory import pair_losses
@@ -99,7 +98,7 @@ class Target:
 
     def __init__(self, settings: SamplingsSettings, name: str, seed: int) -> None:
         self._settings, self._name, self._seed = settings, name, seed
-        self._population = Population(PopulationSettings.from_mapping(settings.population))
+        self._population = risks.population(settings.population)
         self._loss = pair_losses.get(settings.loss)
         # The expected risk does not depend on lengths: even and uneven lists share pool and best ranker.
         shared = TWO_LAYER if name == UNEVEN else name

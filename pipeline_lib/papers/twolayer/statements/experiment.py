@@ -85,23 +85,18 @@ class Identity(Row, table="tables/twolayer-identities"):
 
     statement: str = Field(description="definition 3 or equation 6")
     case: str = Field(description="sample of Definition 3, or number of random matrices of losses for equation 6")
-    m: int | None = Field(description="documents of the list; for equation 6 only")
-    two_layer: float | None = Field(description="average of Definition 3 of linear rankers, by random signs")
-    two_layer_error: float | None = Field(description="standard error of two_layer")
-    ordinary: float | None = Field(
-        description="the same by the ordinary average where one layer is reduced, else by all signs"
-    )
-    ordinary_error: float | None = Field(description="standard error of ordinary, 0 where all signs are enumerated")
+    m: int | None = Field(None, description="documents of the list; for equation 6 only")
+    two_layer: float | None = Field(None, description="average of Definition 3 of linear rankers, by random signs")
+    two_layer_error: float | None = Field(None, description="standard error of two_layer")
+    ordinary: float | None = Field(None, description="the same, ordinary where one layer is reduced, else by all signs")
+    ordinary_error: float | None = Field(None, description="standard error of ordinary, 0 for all signs")
     difference: float = Field(
-        description="size of the difference of both: in standard errors for Definition 3, the largest of all matrices "
-        "for equation 6"
+        description="of both: in standard errors for Definition 3, else the largest of all matrices"
     )
-    signs_of_queries: float | None = Field(description="the average if all pairs of a query had one sign")
-    equal_weights: float | None = Field(description="the average if all pairs had one weight, whatever their query")
-    over_pairs: float | None = Field(description="mean loss over all pairs of the list; for equation 6 only")
-    over_permutations: float | None = Field(
-        description="the same over the disjoint pairs of all permutations; for equation 6 only"
-    )
+    signs_of_queries: float | None = Field(None, description="the average if all pairs of a query had one sign")
+    equal_weights: float | None = Field(None, description="the average if all pairs had one weight")
+    over_pairs: float | None = Field(None, description="mean loss over all pairs of the list; for equation 6 only")
+    over_permutations: float | None = Field(None, description="the same over the disjoint pairs of all permutations")
 
 
 class Plan(Row, table="tables/twolayer-plans"):
@@ -147,9 +142,7 @@ class Remark(Row, table="tables/twolayer-remarks"):
     average: float = Field(description="average of the loss: exact for one feature, else by random signs and ascent")
     average_error: float = Field(description="standard error of average, 0 where all signs are enumerated")
     centred_average: float = Field(description="average of phi - phi(0)")
-    linear: float = Field(
-        description="average of linear rankers; raised by three standard errors where it is estimated"
-    )
+    linear: float = Field(description="average of linear rankers; raised by three standard errors where estimated")
     contracted: float = Field(description="bound on the average by contraction of linear, with a term for phi(0)")
     without_constant: float = Field(description="contracted without the term for phi(0)")
     with_half_the_constant: float = Field(description="contracted with half of that term")
@@ -193,23 +186,18 @@ def _averages(settings: StatementsSettings, seed: int) -> Iterator[Identity]:
         else:
             other = rademacher.Estimate(rademacher.exactly(pairs.differences, pairs.weights, settings.radius), 0.0)
         error = math.hypot(estimate.standard_error, other.standard_error)
-        wrong = {
-            name: rademacher.ordinary(d, settings.radius, settings.draws, rng).estimate
-            for name, d in misread(pairs).items()
-        }
         yield Identity(
             statement="definition 3",
             case=case,
-            m=None,
             two_layer=estimate.estimate,
             two_layer_error=estimate.standard_error,
             ordinary=other.estimate,
             ordinary_error=other.standard_error,
             difference=abs(estimate.estimate - other.estimate) / error,
-            signs_of_queries=wrong["signs_of_queries"],
-            equal_weights=wrong["equal_weights"],
-            over_pairs=None,
-            over_permutations=None,
+            **{
+                name: rademacher.ordinary(wrong, settings.radius, settings.draws, rng).estimate
+                for name, wrong in misread(pairs).items()
+            },
         )
 
 
@@ -224,22 +212,14 @@ def misread(pairs: rademacher.Pairs) -> dict[str, Floats]:
 def _equation_6(settings: StatementsSettings, seed: int) -> Iterator[Identity]:
     for m in LENGTHS_OF_EQUATION_6:
         rng = generator(seed, "twolayer-statements", "equation 6", m)
-        sides = []
-        for _ in range(settings.matrices):
-            losses = rng.exponential(size=(m, m))
-            sides.append((two_layer.over_pairs(losses), two_layer.over_permutations(losses)))
+        losses = [rng.exponential(size=(m, m)) for _ in range(settings.matrices)]
+        sides = [(two_layer.over_pairs(one), two_layer.over_permutations(one)) for one in losses]
         pairs, permutations = max(sides, key=lambda both: abs(both[1] - both[0]))
         yield Identity(
             statement="equation 6",
             case=f"{settings.matrices} matrices",
             m=m,
-            two_layer=None,
-            two_layer_error=None,
-            ordinary=None,
-            ordinary_error=None,
             difference=abs(permutations - pairs),
-            signs_of_queries=None,
-            equal_weights=None,
             over_pairs=pairs,
             over_permutations=permutations,
         )

@@ -34,7 +34,6 @@ from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.complexities import ZERO_ONE
 from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss
 from pipeline_lib.papers.twolayer.tradeoff import depth
-from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.sources.population_settings import WithoutDocuments
 from pipeline_lib.statistics import LEVEL, mean_interval
 from pipeline_lib.theory import pair_losses, two_layer
@@ -102,7 +101,7 @@ class TradeoffSettings(Settings):
         ):
             for budget in budgets:
                 tried = [m for _, m in splits(budget)]
-                if not self.reaches_both_ends(budget, tried):
+                if len(tried) < 3 or (tried[0], 2 * tried[-1]) != (2, budget):
                     raise ValueError(
                         f"{name}: expected 2, {budget // 2} and a divisor between them for the budget {budget}, "
                         f"found {tried}"
@@ -120,10 +119,6 @@ class TradeoffSettings(Settings):
     @staticmethod
     def _splits(budget: int, documents: Sequence[int]) -> list[tuple[int, int]]:
         return [(budget // m, m) for m in documents if budget % m == 0 and budget // m >= 2]
-
-    def reaches_both_ends(self, budget: int, documents: Sequence[int]) -> bool:
-        """Whether these m hold the two ends of a budget and something between."""
-        return len(documents) >= 3 and documents[0] == 2 and 2 * documents[-1] == budget
 
 
 class Place(Row):
@@ -155,12 +150,9 @@ class Split(Place, table="tables/twolayer-tradeoff"):
     documents: int = Field(description="m, documents of each query")
     repetitions: int = Field(description="samples in the means, over all folds")
     bound: float = Field(description="Theorem 1 with D(k) = c1 sqrt(V/k)")
-    error: Annotated[Interval, LOW_HIGH] = Field(
-        description="pairwise 0-1 error on other queries, mean with 95 % interval"
-    )
+    error: Annotated[Interval, LOW_HIGH] = Field(description="mean pairwise 0-1 error on other queries, 95 % interval")
     excess: Interval | None = Field(
-        description="error minus that of the best ranker on the same queries, mean with 95 % interval; missing on "
-        "data sets"
+        description="mean error minus that of the best ranker on the same queries, 95 % interval; missing on data sets"
     )
 
 
@@ -208,9 +200,9 @@ def measure(job: Job) -> Iterator[Measured]:
 
 
 def _on_population(settings: TradeoffSettings, seed: int, part: int) -> Iterator[Measured]:
-    population = Population(PopulationSettings.from_mapping(settings.population))
+    population = risks.population(settings.population)
     loss, measured = pair_losses.get(settings.loss), pair_losses.get(ZERO_ONE)
-    best = _reference(settings, population, seed)
+    best = _reference(settings, seed)
     for repetition in progress.counted(range(part, settings.repetitions, settings.slices), _LOG, "repetitions"):
         # Splits differ by less than the error of a pool, so that every repetition has another; intervals contain it.
         rng = generator(seed, "twolayer-tradeoff", "pool", repetition, role="truth")
@@ -218,13 +210,10 @@ def _on_population(settings: TradeoffSettings, seed: int, part: int) -> Iterator
         for budget in settings.budgets:
             rng = generator(seed, "twolayer-tradeoff", POPULATION, budget, repetition, role="train")
             splits = settings.splits(budget)
-            weights, training = [], []
-            for n, m in splits:
-                sample = population.draw(n, rng, m).in_role("train")
-                weights.append(risks.fitted(sample, loss, settings.radius)[0])
-                training.append(risks.empirical(sample, measured, weights[-1]))
-            errors, _ = pool.risk(measured, np.column_stack([*weights, best]))
-            for (n, m), error, on_sample in zip(splits, errors[:-1], training, strict=True):
+            samples = [population.draw(n, rng, m).in_role("train") for n, m in splits]
+            weights = [risks.fitted(sample, loss, settings.radius)[0] for sample in samples]
+            (*errors, least), _ = pool.risk(measured, np.column_stack([*weights, best]))
+            for (n, m), sample, w, error in zip(splits, samples, weights, errors, strict=True):
                 yield Measured(
                     dataset=POPULATION,
                     features=population.settings.features,
@@ -234,16 +223,15 @@ def _on_population(settings: TradeoffSettings, seed: int, part: int) -> Iterator
                     queries=n,
                     documents=m,
                     error=error,
-                    training_error=on_sample,
-                    reference_error=errors[-1],
+                    training_error=risks.empirical(sample, measured, w),
+                    reference_error=least,
                 )
 
 
-def _reference(settings: TradeoffSettings, population: Population, seed: int) -> Floats:
+def _reference(settings: TradeoffSettings, seed: int) -> Floats:
     rng = generator(seed, "twolayer-tradeoff", "best", role="reference")
-    return risks.best_ranker(
-        population, pair_losses.get(settings.loss), settings.radius, settings.reference_queries, rng
-    )
+    population, loss = risks.population(settings.population), pair_losses.get(settings.loss)
+    return risks.best_ranker(population, loss, settings.radius, settings.reference_queries, rng)
 
 
 def on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> Iterator[Measured]:
@@ -307,29 +295,23 @@ def join(job: Job) -> Iterator[Row]:
                 excess=mean_interval(errors[m] - np.array(known)) if known else None,
             )
         rng = generator(job.seed, "twolayer-tradeoff", "bootstrap", dataset, budget)
-        measured, on_samples = compared(errors), compared(training)
         yield Best(
             dataset=dataset,
             features=features,
             budget=budget,
             repetitions=repetitions,
-            error_deepest=measured.deepest,
-            error_shallowest=measured.shallowest,
-            error_inner=measured.inner,
+            **{f"error_{place}": error for place, error in compared(errors)._asdict().items()},
             best_queries=best_queries(errors, budget, rng),
             predicted_queries=two_layer.budget(budget, features, settings.delta, settings.c1).queries,
             variance_documents=by_variance if dataset == POPULATION else None,
-            training_error_deepest=on_samples.deepest,
-            training_error_shallowest=on_samples.shallowest,
-            training_error_inner=on_samples.inner,
+            **{f"training_error_{place}": error for place, error in compared(training)._asdict().items()},
         )
 
 
 def _depth_by_variance(settings: TradeoffSettings, seed: int) -> Interval | None:
     """The best number of documents per query on the population by the variance of gradients."""
-    population = Population(PopulationSettings.from_mapping(settings.population))
-    w, rng = _reference(settings, population, seed), generator(seed, "twolayer-tradeoff", "variance")
-    loss = pair_losses.get(settings.loss)
+    population, loss = risks.population(settings.population), pair_losses.get(settings.loss)
+    w, rng = _reference(settings, seed), generator(seed, "twolayer-tradeoff", "variance")
     best = depth.by_variance(population, loss, settings.radius, w, settings.variance_queries, rng)
     if best is None:
         return None
