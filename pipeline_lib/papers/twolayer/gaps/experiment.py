@@ -19,21 +19,20 @@ from operator import attrgetter
 from typing import Annotated, Self
 
 import numpy as np
-from annotated_types import Ge
 from pydantic import model_validator
 
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import Stream, generator
-from pipeline_lib.core.settings import Jobs, Names, Positive, Probability, Rising, Settings, Whole, at_least
+from pipeline_lib.core.settings import Jobs, Names, Positive, Probability, Rising, Settings, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.complexities import ZERO_ONE, Complexities
 from pipeline_lib.papers.twolayer.gaps import worst_gaps
-from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss
+from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss, Several
 from pipeline_lib.sources.population import Population
 from pipeline_lib.sources.population_settings import WithoutDocuments
 from pipeline_lib.statistics import fit_exponent, joint_level, limits_at_infinity, mean_interval, ratio_interval
@@ -62,10 +61,8 @@ class GapsSettings(Settings):
         ("hinge", "logistic", "exponential"),
         description="losses used in training; the 0-1 risk is measured for the rankers trained with the hinge loss",
     )
-    queries: Annotated[Rising, at_least(2)] = Field(
-        (10, 40, 160), description="values of n, the number of queries, on the grid"
-    )
-    documents: Annotated[Rising, at_least(2)] = Field(
+    queries: Sizes = Field((10, 40, 160), description="values of n, the number of queries, on the grid")
+    documents: Sizes = Field(
         (2, 4, 8, 16, 32), description="values of m, the number of documents per query, on the grid"
     )
     more_queries: Rising = Field(
@@ -74,22 +71,20 @@ class GapsSettings(Settings):
     more_documents: Rising = Field(
         (64, 256, 1024, 2048), description="further values of m at the smallest n, which show the limit of the gap"
     )
-    repetitions: Annotated[Whole, Ge(2)] = Field(40, description="number of repetitions of the whole grid")
-    middle_documents: Annotated[Whole, Ge(2)] = Field(
+    repetitions: Several = Field(40, description="number of repetitions of the whole grid")
+    middle_documents: Several = Field(
         4000, description="number of fresh documents of the sampled queries on which the middle risk is measured"
     )
-    risk_queries: Annotated[Whole, Ge(2)] = Field(
+    risk_queries: Several = Field(
         100000, description="number of fresh queries on which every expected risk is measured"
     )
     reference_queries: Whole = Field(
         20000,
         description="number of queries from which the best ranker is computed, whose gap is subtracted from means",
     )
-    draws: Annotated[Whole, Ge(2)] = Field(200, description="number of samples for every estimate of D(k)")
+    draws: Several = Field(200, description="number of samples for every estimate of D(k)")
     searched_queries: Rising = Field((10, 40, 160), description="values of n at which the worst gap is searched for")
-    searched_documents: Annotated[Whole, Ge(2)] = Field(
-        8, description="value of m at which the worst gap is searched for"
-    )
+    searched_documents: Several = Field(8, description="value of m at which the worst gap is searched for")
     searches: Whole = Field(1, description="random starts of every search, which also starts at the trained ranker")
     steps: Whole = Field(40, description="steps of ascent of every search")
     search_queries: Whole = Field(

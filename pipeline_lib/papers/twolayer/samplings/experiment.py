@@ -20,7 +20,6 @@ from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge
 
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
@@ -31,7 +30,7 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
-from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss
+from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss, Several
 from pipeline_lib.sources.population_settings import WithoutDocuments
 from pipeline_lib.statistics import mean_interval
 from pipeline_lib.theory import pair_losses
@@ -55,10 +54,8 @@ class SamplingsSettings(Settings):
     documents: Annotated[Rising, at_least(3)] = Field(
         (4, 16), description="values of m, the number of documents per query"
     )
-    repetitions: Annotated[Whole, Ge(2)] = Field(100, description="number of samples of every size")
-    risk_queries: Annotated[Whole, Ge(2)] = Field(
-        50000, description="number of fresh queries on which every expected risk is measured"
-    )
+    repetitions: Several = Field(100, description="number of samples of every size")
+    risk_queries: Several = Field(50000, description="number of fresh queries on which every expected risk is measured")
     reference_queries: Whole = Field(
         20000, description="number of queries from which the best ranker is computed, whose gap is subtracted"
     )
@@ -70,14 +67,8 @@ class Gap(Row, table="tables/twolayer-samplings"):
     queries: int = Field(description="n, queries of the training sample")
     documents: int = Field(description="m, documents of each query, in the mean where lengths differ")
     repetitions: int = Field(description="samples in the mean")
-    what: str = Field(
-        description="way of sampling; or lengths or dependence, for a gap under two-layer sampling minus one under "
-        "(n, m)-sampling"
-    )
-    value: Annotated[Interval, LOW_HIGH] = Field(
-        description="expected minus training risk of the trained ranker, less that of the best one; or the difference "
-        "between two of these; mean with 95 % interval"
-    )
+    what: str = Field(description="way of sampling; or lengths or dependence, for a difference of two")
+    value: Annotated[Interval, LOW_HIGH] = Field(description="mean gap less that of the best ranker, or difference")
 
 
 def measure(job: Job) -> Iterator[Gap]:

@@ -29,8 +29,8 @@ from pipeline_lib.core.settings import (
     Positives,
     Rising,
     Settings,
+    Sizes,
     Whole,
-    at_least,
     no_fewer_than,
 )
 from pipeline_lib.data.rows import Field, Row
@@ -65,9 +65,7 @@ class StatementsSettings(Settings):
     score_bounds: Annotated[Positives, no_fewer_than(2, "to compare")] = Field(
         (0.01, 0.1, 1.0), description="values of B, the bound on the scores, for the averages of the losses"
     )
-    budgets: Annotated[Rising, at_least(2)] = Field(
-        (100, 1000, 10000, 100000), description="values of C, the total number of documents"
-    )
+    budgets: Sizes = Field((100, 1000, 10000, 100000), description="values of C, the total number of documents")
     vc_dimensions: Annotated[Rising, no_fewer_than(2, "to compare")] = Field(
         (5, 20, 50, 200), description="values of V, the VC dimension"
     )
@@ -90,9 +88,7 @@ class Identity(Row, table="tables/twolayer-identities"):
     two_layer_error: float | None = Field(None, description="standard error of two_layer")
     ordinary: float | None = Field(None, description="the same, ordinary where one layer is reduced, else by all signs")
     ordinary_error: float | None = Field(None, description="standard error of ordinary, 0 for all signs")
-    difference: float = Field(
-        description="of both: in standard errors for Definition 3, else the largest of all matrices"
-    )
+    difference: float = Field(description="in standard errors for Definition 3, else the largest of all")
     signs_of_queries: float | None = Field(None, description="the average if all pairs of a query had one sign")
     equal_weights: float | None = Field(None, description="the average if all pairs had one weight")
     over_pairs: float | None = Field(None, description="mean loss over all pairs of the list; for equation 6 only")
@@ -113,9 +109,7 @@ class Plan(Row, table="tables/twolayer-plans"):
     whole_queries: int = Field(description="n of the smallest bound in whole queries and documents")
     bound: float = Field(description="Theorem 1 at n*")
     whole_bound: float = Field(description="Theorem 1 at whole_queries")
-    informative_from: int = Field(
-        description="least even n for which Theorem 1, for n queries of n documents each, is below the largest loss, 1"
-    )
+    informative_from: int = Field(description="least even n = m at which Theorem 1 is below the largest loss, 1")
     informative_from_sauer: int = Field(description="the same with D by the bounds of Sauer and Massart")
 
 
@@ -291,37 +285,36 @@ def remarks(settings: StatementsSettings, seed: int) -> Iterator[Remark]:
         f"{RANDOM_PAIRS} equal pairs": np.ones(RANDOM_PAIRS),
         f"{RANDOM_PAIRS} random pairs": rng.uniform(-1.0, 1.0, RANDOM_PAIRS),
     }
-    for name, (case, d), (step, score_bound) in itertools.product(LOSSES, samples.items(), bounds):
+    for name, (case, d), bound in itertools.product(LOSSES, samples.items(), bounds):
         # Features in [-1/2, 1/2]: differences d are in [-1, 1], and |w| <= 2 B keeps scores in [-B, B].
-        loss, k, radius = pair_losses.get(name), len(d), 2.0 * score_bound
+        loss, k, radius = pair_losses.get(name), len(d), 2.0 * bound[1]
         linear = rademacher.exactly(d[:, None], np.full(k, 2.0 / k), radius)
         plain, centred = (2.0 / k * average(loss, d, np.ones(k), radius, centre) for centre in (0.0, loss.at_zero))
-        yield _remark(loss, case, k, step, score_bound, rademacher.Estimate(plain, 0.0), centred, linear, v=1)
+        yield _remark(loss, (case, k, 1), bound, rademacher.Estimate(plain, 0.0), centred, linear)
     population = Population(PopulationSettings())
     data = population.draw(QUERIES, rng, DOCUMENTS)
     differences = rademacher.disjoint_pairs(data.X64, data.y, data.offsets).differences
-    (k, features), case = differences.shape, f"{QUERIES} queries of {DOCUMENTS} documents"
+    sample = (f"{QUERIES} queries of {DOCUMENTS} documents", *differences.shape)
     ascents = min(settings.draws, MOST_ASCENTS)
-    for name, (step, score_bound) in itertools.product(LOSSES, bounds):
-        loss, radius = pair_losses.get(name), score_bound / population.feature_norm
+    for name, bound in itertools.product(LOSSES, bounds):
+        loss, radius = pair_losses.get(name), bound[1] / population.feature_norm
         of_linear = rademacher.ordinary(differences, radius, settings.draws, rng)
         of_loss = ascended(loss, differences, radius, 0.0, ascents, rng)
         centred = ascended(loss, differences, radius, loss.at_zero, ascents, rng).estimate
         linear = of_linear.estimate + SAFETY * of_linear.standard_error
-        yield _remark(loss, case, k, step, score_bound, of_loss, centred, linear, v=features)
+        yield _remark(loss, sample, bound, of_loss, centred, linear)
 
 
 def _remark(
     loss: PairLoss,
-    case: str,
-    k: int,
-    step: int,
-    score_bound: float,
+    sample: tuple[str, int, int],
+    bound: tuple[int, float],
     of_loss: rademacher.Estimate,
     centred: float,
     linear: float,
-    v: int,
 ) -> Remark:
+    """The row of one loss on a sample, of which name, pairs and capacity are given, for the B of that number."""
+    (case, k, v), (step, score_bound) = sample, bound
     constant = rademacher.contracted(0.0, k, loss, score_bound)
     contracted = rademacher.contracted(linear, k, loss, score_bound)
     return Remark(

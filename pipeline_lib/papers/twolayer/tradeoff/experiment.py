@@ -26,13 +26,13 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Jobs, Positive, Probability, Rising, Settings, Whole, at_least
+from pipeline_lib.core.settings import Jobs, Positive, Probability, Rising, Settings, Sizes, Whole, at_least
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.complexities import ZERO_ONE
-from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss
+from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss, Several
 from pipeline_lib.papers.twolayer.tradeoff import depth
 from pipeline_lib.sources.population_settings import WithoutDocuments
 from pipeline_lib.statistics import LEVEL, mean_interval
@@ -66,30 +66,25 @@ class TradeoffSettings(Settings):
         (120, 480, 1920), description="values of C, the total number of documents, on the population"
     )
     data_budgets: Budgets = Field(
-        (60,),
-        description="values of C on data sets; a data set needs at least C/2 queries with at least C/2 documents",
+        (60,), description="values of C on data sets; a data set needs at least C/2 queries with at least C/2 documents"
     )
-    documents: Annotated[Rising, at_least(2)] = Field(
+    documents: Sizes = Field(
         (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60, 120, 240, 480, 960),
         description="values of m, the number of documents per query; used where m divides C",
     )
-    data_documents: Annotated[Rising, at_least(2)] = Field(
-        (2, 4, 6, 10, 15, 30), description="values of m on data sets; used where m divides C"
-    )
+    data_documents: Sizes = Field((2, 4, 6, 10, 15, 30), description="values of m on data sets; used where m divides C")
     repetitions: Annotated[Whole, Ge(4)] = Field(200, description="number of repetitions on the population")
     data_repetitions: Annotated[Whole, Ge(4)] = Field(
         240, description="number of repetitions on every fold of a data set"
     )
-    risk_queries: Annotated[Whole, Ge(2)] = Field(
-        50000,
-        description="number of fresh queries in every repetition, for the true error on the population",
+    risk_queries: Several = Field(
+        50000, description="number of fresh queries in every repetition, for the true error on the population"
     )
-    variance_queries: Annotated[Whole, Ge(2)] = Field(
+    variance_queries: Several = Field(
         10000, description="number of queries for the best depth of judging according to the variance of gradients"
     )
     reference_queries: Whole = Field(
-        20000,
-        description="number of queries that determine the limiting ranker, to which excess errors refer",
+        20000, description="number of queries that determine the limiting ranker, to which excess errors refer"
     )
     slices: Jobs = Field(3, description="number of jobs among which the repetitions are divided")
 
@@ -138,9 +133,7 @@ class Measured(Place, table="slices/twolayer-tradeoff/{slice}"):
     documents: int = Field(description="m, documents of each query")
     error: float = Field(description="pairwise 0-1 error on fresh queries, or on the test queries of the fold")
     training_error: float = Field(description="pairwise 0-1 error on the training sample")
-    reference_error: float | None = Field(
-        description="error of the best ranker on the same fresh queries; missing on data sets, where it is not known"
-    )
+    reference_error: float | None = Field(description="of the best ranker on the same queries; missing on data sets")
 
 
 class Split(Place, table="tables/twolayer-tradeoff"):
@@ -151,9 +144,7 @@ class Split(Place, table="tables/twolayer-tradeoff"):
     repetitions: int = Field(description="samples in the means, over all folds")
     bound: float = Field(description="Theorem 1 with D(k) = c1 sqrt(V/k)")
     error: Annotated[Interval, LOW_HIGH] = Field(description="mean pairwise 0-1 error on other queries, 95 % interval")
-    excess: Interval | None = Field(
-        description="mean error minus that of the best ranker on the same queries, 95 % interval; missing on data sets"
-    )
+    excess: Interval | None = Field(description="error minus that of the best ranker; missing on data sets")
 
 
 class Best(Place, table="tables/twolayer-best-splits"):
@@ -165,14 +156,10 @@ class Best(Place, table="tables/twolayer-best-splits"):
     repetitions: int = Field(description="samples in the means, over all folds")
     error_deepest: Interval = Field(description="error of the split with the most documents per query")
     error_shallowest: Interval = Field(description="error of the split with two documents per query")
-    error_inner: float = Field(
-        description="mean error of the best neighbouring splits between the extremes, chosen on other repetitions"
-    )
+    error_inner: float = Field(description="of the best neighbouring splits inside, chosen on other repetitions")
     best_queries: Interval = Field(description="n of the smallest mean error, with its bootstrap interval")
     predicted_queries: float = Field(description="n* of the paper")
-    variance_documents: Interval | None = Field(
-        description="best m by the variance of gradients, with 95 % interval; on the population only, if there is one"
-    )
+    variance_documents: Interval | None = Field(description="best m by the variance of gradients; population only")
     training_error_deepest: Interval = Field(description="as error_deepest, of errors on the training samples")
     training_error_shallowest: Interval = Field(description="as error_shallowest, of errors on the training samples")
     training_error_inner: float = Field(description="as error_inner, of errors on the training samples")
