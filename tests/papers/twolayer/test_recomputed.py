@@ -93,6 +93,13 @@ def test_bounds_of_theorems_1_2_and_3(exact: Rows) -> None:
             documents = of_documents + math.sqrt(sum(2 * math.log(confidence / delta) / (one * n**2) for one in m))
             expected = [queries + documents] if len(names) == 1 else [queries, documents]
             assert [row[name] for name in names] == pytest.approx(expected, rel=1e-9)
+        for prefix, stated in (("", ["bound"]), ("bound_", ["query_bound", "document_bound"])):
+            terms = [
+                row[f"{layer}_{prefix}{term}"]
+                for layer in ("query", "document")
+                for term in ("complexity", "concentration")
+            ]
+            assert sum(terms) == pytest.approx(sum(row[name] for name in stated))
 
 
 def test_errors_that_are_exceeded_with_probability_delta(exact: Rows) -> None:
@@ -115,7 +122,7 @@ def test_errors_that_are_exceeded_with_probability_delta(exact: Rows) -> None:
         assert row["query_error"] == pytest.approx(max(0.0, of_queries), abs=1e-9)
         assert row["document_error"] == pytest.approx(max(0.0, of_documents), abs=1e-9)
         assert row["gap"] == pytest.approx(max(0.0, of_queries + of_documents), abs=1e-9)
-        assert row["document_failure"] <= row["delta"]
+        assert max(row[f"{error}_failure"] for error in ("gap", "query", "document")) <= row["delta"]
 
 
 def upper(weights: list[Fraction], errors: list[Fraction], delta: Fraction) -> float:
