@@ -25,7 +25,7 @@ from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.learners import erm
 from pipeline_lib.learners.balls import lowest
 from pipeline_lib.papers.chains import ChainLink, ChainSettings
-from pipeline_lib.papers.twolayer.chain.known_pairs import Indices, KnownPairs, largest_size
+from pipeline_lib.papers.twolayer.chain.known_pairs import Indices, KnownPairs
 from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss, Several
 from pipeline_lib.theory import chains, pair_losses
 from pipeline_lib.theory.chains import Chain, Link
@@ -125,11 +125,10 @@ def _gaps(
         return pairs.supremum(weights, starts, settings.ascent_steps)[0]
 
     of_queries, of_documents, gap = expected - middle, middle - empirical, expected - empirical
-    above, below = supremum(of_queries), supremum(-of_queries)
     return (
         pairs.sum(gap, trained) - pairs.sum(gap, best),
         *(supremum(weights) - pairs.sum(weights, best) for weights in (gap, of_queries, of_documents)),
-        max(above, below),
+        pairs.largest_size(of_queries, 0.0, starts, settings.ascent_steps),
     )
 
 
@@ -153,8 +152,7 @@ def _averages(
         weights = pairs.weights(numbers, signs)
         met = np.flatnonzero(weights)
         constant = loss.at_zero * float(signs.sum())
-        search = (starts, settings.ascent_steps)
-        size = largest_size(loss, pairs.differences[met], weights[met], constant, pairs.radius, *search)
+        size = pairs.largest_size(weights, constant, starts, settings.ascent_steps)
         return size, pairs.radius * float(np.linalg.norm(weights[met] @ pairs.differences[met]))
 
     places = pairs.documents(drawn, 2, rng)

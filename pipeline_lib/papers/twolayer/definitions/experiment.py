@@ -187,13 +187,14 @@ Drawn = tuple[int, int, int, int, int]
 
 def _law(ones: tuple[Fraction, Fraction]) -> dict[Drawn, Fraction]:
     """The probabilities of the tasks of two rows, two elements of the first, and one of the second."""
-    law = {}
-    for one, other, *values in itertools.product((0, 1), repeat=5):
-        chances = (
-            ones[task] if value else 1 - ones[task] for task, value in zip((one, one, other), values, strict=True)
-        )
-        law[one, other, values[0], values[1], values[2]] = math.prod(chances, start=Fraction(1, 4))
-    return law
+
+    def chance(task: int, value: int) -> Fraction:
+        return ones[task] if value else 1 - ones[task]
+
+    return {
+        (one, other, a, b, c): chance(one, a) * chance(one, b) * chance(other, c) / 4
+        for one, other, a, b, c in itertools.product((0, 1), repeat=5)
+    }
 
 
 def _covariance(law: Mapping[Drawn, Fraction], a: int, b: int) -> Fraction:

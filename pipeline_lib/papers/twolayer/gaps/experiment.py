@@ -11,6 +11,7 @@ first queries and first documents throughout the grid, so that a whole repetitio
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -108,14 +109,19 @@ class GapsSettings(Settings):
         return self
 
     @property
+    def axes(self) -> dict[str, list[tuple[int, int]]]:
+        """The two lines through the smallest sample: n grows at the smallest m, and m at the smallest n."""
+        n, m = self.queries[0], self.documents[0]
+        return {
+            "queries": [(one, m) for one in (*self.queries, *self.more_queries)],
+            "documents": [(n, one) for one in (*self.documents, *self.more_documents)],
+        }
+
+    @property
     def cells(self) -> list[tuple[int, int]]:
         """(n, m) of all samples, the grid first."""
-        grid = [(n, m) for n in self.queries for m in self.documents]
-        return [
-            *grid,
-            *((n, self.documents[0]) for n in self.more_queries),
-            *((self.queries[0], m) for m in self.more_documents),
-        ]
+        grid = itertools.product(self.queries, self.documents)
+        return list(dict.fromkeys((*grid, *self.axes["queries"], *self.axes["documents"])))
 
 
 class Measured(Row, table="slices/twolayer-gaps/{slice}"):
@@ -338,15 +344,6 @@ def _gap(complexities: Complexities, key: tuple[str, int, int], rows: Sequence[M
     )
 
 
-def _axes(settings: GapsSettings) -> dict[str, list[tuple[int, int]]]:
-    """The two lines through the smallest sample: n grows at the smallest m, and m at the smallest n."""
-    n, m = settings.queries[0], settings.documents[0]
-    return {
-        "queries": [(one, m) for one in (*settings.queries, *settings.more_queries)],
-        "documents": [(n, one) for one in (*settings.documents, *settings.more_documents)],
-    }
-
-
 def _losses(cells: Cells) -> list[str]:
     return list(dict.fromkeys(loss for loss, *_ in cells))
 
@@ -354,7 +351,7 @@ def _losses(cells: Cells) -> list[str]:
 def _lines(settings: GapsSettings, cells: Cells) -> Iterator[tuple[str, str, list[tuple[int, int]], Floats, Floats]]:
     """For every loss and axis: n and m along it, the number that grows, and the centred gaps of all repetitions."""
     for loss in _losses(cells):
-        for axis, places in _axes(settings).items():
+        for axis, places in settings.axes.items():
             x = np.array([place[axis == "documents"] for place in places], np.float64)
             yield loss, axis, places, x, np.column_stack([centred_gaps(cells[loss, *place]) for place in places])
 
@@ -380,7 +377,7 @@ def _older(settings: GapsSettings, complexities: Complexities, cells: Cells) -> 
             two_layer.vc(complexities.vc_dimension, settings.c1) if loss == ZERO_ONE else complexities.of(loss, layer)
             for layer in ("queries", "documents")
         )
-        for n, m in _axes(settings)["documents"]:
+        for n, m in settings.axes["documents"]:
             queries = two_layer.query_layer(n, queries_d, *rest)
             # All documents together are documents of many queries: their pairs are like those of the layer of queries.
             pooled = two_layer.pooled_document_layer(n, m, queries_d, *rest)
