@@ -79,9 +79,8 @@ def measure(job: Job) -> Iterator[Gap]:
         gaps = {name: target.gaps(n, m) for name, target in targets.items()}
         differences = {what: gaps[two_layer] - gaps[nm] for what, (two_layer, nm) in DIFFERENCES.items()}
         for what, measured in {**gaps, **differences}.items():
-            yield Gap(
-                queries=n, documents=m, repetitions=settings.repetitions, what=what, value=mean_interval(measured)
-            )
+            mean = mean_interval(measured)
+            yield Gap(queries=n, documents=m, repetitions=settings.repetitions, what=what, value=mean)
 
 
 class Target:
@@ -101,9 +100,8 @@ class Target:
 
     def gaps(self, n: int, m: int) -> Floats:
         """Gaps minus those of the best ranker, one for every repetition."""
-        gaps = []
-        repetitions = range(self._settings.repetitions)
-        for repetition in progress.counted(repetitions, _LOG, f"{self._name} samples, n = {n} and m = {m},"):
+        gaps, words = [], f"{self._name} samples, n = {n} and m = {m},"
+        for repetition in progress.counted(range(self._settings.repetitions), _LOG, words):
             rng = generator(self._seed, "twolayer-samplings", self._name, n, m, repetition, role="train")
             data = self.draw(n, m, rng, self._name).in_role("train")
             w, _ = risks.fitted(data, self._loss, self._settings.radius)

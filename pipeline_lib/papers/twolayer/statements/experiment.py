@@ -221,15 +221,13 @@ def _equation_6(settings: StatementsSettings, seed: int) -> Iterator[Identity]:
 
 def plans(settings: StatementsSettings) -> Iterator[Plan]:
     """The plans for every budget, capacity, confidence and c1."""
+    names = ("budget", "vc_dimension", "delta", "c1")
     for place in itertools.product(settings.budgets, settings.vc_dimensions, settings.deltas, settings.c1):
-        documents, v, delta, c1 = place
+        _, v, delta, c1 = place
         plan = two_layer.budget(*place)
         lengths, whole = two_layer.whole_budget(*place)
         yield Plan(
-            budget=documents,
-            vc_dimension=v,
-            delta=delta,
-            c1=c1,
+            **dict(zip(names, place, strict=True)),
             queries=plan.queries,
             documents_per_query=plan.documents_per_query,
             queries_by_search=two_layer.budget_by_search(*place).queries,

@@ -224,7 +224,10 @@ def _reference(settings: TradeoffSettings, seed: int) -> Floats:
 def on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> Iterator[Measured]:
     """Measure the repetitions of one slice on one fold."""
     scaling = Standardisation.of(fold.train)
-    train, test = (_scaled(scaling.apply(data)) for data in (fold.train, fold.test))
+    train, test = (
+        replace(data, X=(data.X / math.sqrt(data.n_features)).astype(np.float32))
+        for data in map(scaling.apply, (fold.train, fold.test))
+    )
     test = test.take(np.flatnonzero(test.documents_per_query >= 2))
     loss, measured = pair_losses.get(settings.loss), pair_losses.get(ZERO_ONE)
     repetitions = range(part, settings.data_repetitions, settings.slices)
@@ -251,10 +254,6 @@ def on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> Ite
                 )
 
 
-def _scaled(data: RankingData) -> RankingData:
-    return replace(data, X=(data.X / math.sqrt(data.n_features)).astype(np.float32))
-
-
 def join(job: Job) -> Iterator[Row]:
     """The two tables from the rows of all slices."""
     settings = job.settings
@@ -267,31 +266,25 @@ def join(job: Job) -> Iterator[Row]:
             {m: np.array([getattr(row, name) for row in rows]) for m, rows in by_documents.items()}
             for name in ("error", "training_error")
         )
-        repetitions = len(errors[2])
+        place = {"dataset": dataset, "features": features, "budget": budget, "repetitions": len(errors[2])}
         for m, rows in by_documents.items():
             known = [row.reference_error for row in rows if row.reference_error is not None]
             yield Split(
-                dataset=dataset,
-                features=features,
-                budget=budget,
+                **place,
                 queries=budget // m,
                 documents=m,
-                repetitions=repetitions,
                 bound=two_layer.even_bound(budget / m, budget, features, settings.delta, settings.c1).total,
                 error=mean_interval(errors[m]),
                 excess=mean_interval(errors[m] - np.array(known)) if known else None,
             )
         rng = generator(job.seed, "twolayer-tradeoff", "bootstrap", dataset, budget)
         yield Best(
-            dataset=dataset,
-            features=features,
-            budget=budget,
-            repetitions=repetitions,
-            **{f"error_{place}": error for place, error in compared(errors)._asdict().items()},
+            **place,
+            **{f"error_{end}": error for end, error in compared(errors)._asdict().items()},
             best_queries=best_queries(errors, budget, rng),
             predicted_queries=two_layer.budget(budget, features, settings.delta, settings.c1).queries,
             variance_documents=by_variance if dataset == POPULATION else None,
-            **{f"training_error_{place}": error for place, error in compared(training)._asdict().items()},
+            **{f"training_error_{end}": error for end, error in compared(training)._asdict().items()},
         )
 
 
