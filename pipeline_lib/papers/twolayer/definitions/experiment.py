@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -155,11 +155,11 @@ def mean_over_all_pairs(n: int, m: int, shift: int) -> Fraction:
     (Fraction(1, 12), Fraction(0, 1))
     """
     of_two_queries = Fraction((n - 1) * m, n * m - 1)
-    of_any_kinds = _wrong(list(itertools.product((0, 1), repeat=2)), shift)
+    of_any_kinds = _wrong(itertools.product((0, 1), repeat=2), shift)
     return of_two_queries * of_any_kinds + (1 - of_two_queries) * within_queries(shift)
 
 
-def _wrong(kinds: Sequence[tuple[int, int]], shift: int) -> Fraction:
+def _wrong(kinds: Iterable[Sequence[int]], shift: int) -> Fraction:
     """The share of wrong pairs of documents of queries of such kinds, each kind and label being as frequent."""
     wrong = [
         (y - other) * (y + kind * shift - other - other_kind * shift) < 0

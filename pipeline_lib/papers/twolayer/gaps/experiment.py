@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from operator import attrgetter
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -326,12 +326,13 @@ def _gap(complexities: Complexities, key: tuple[str, int, int], rows: Sequence[M
         "query_error": _differences(rows, "expected", "middle"),
         "document_error": _differences(rows, "middle", "empirical"),
     }
+    means: dict[str, Any] = {name: mean_interval(error) for name, error in errors.items()}
     return Gap(
         loss=loss,
         queries=n,
         documents=m,
         repetitions=len(rows),
-        **{name: mean_interval(error) for name, error in errors.items()},
+        **means,
         centred_gap=mean_interval(centred_gaps(rows)),
         **{f"{name}_largest": error.max() for name, error in errors.items()},
         risk_error=max(row.expected_error for row in rows),

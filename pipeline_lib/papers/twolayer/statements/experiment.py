@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge
@@ -180,6 +180,10 @@ def _averages(settings: StatementsSettings, seed: int) -> Iterator[Identity]:
         else:
             other = rademacher.Estimate(rademacher.exactly(pairs.differences, pairs.weights, settings.radius), 0.0)
         error = math.hypot(estimate.standard_error, other.standard_error)
+        wrong: dict[str, Any] = {
+            name: rademacher.ordinary(d, settings.radius, settings.draws, rng).estimate
+            for name, d in misread(pairs).items()
+        }
         yield Identity(
             statement="definition 3",
             case=case,
@@ -188,10 +192,7 @@ def _averages(settings: StatementsSettings, seed: int) -> Iterator[Identity]:
             ordinary=other.estimate,
             ordinary_error=other.standard_error,
             difference=abs(estimate.estimate - other.estimate) / error,
-            **{
-                name: rademacher.ordinary(wrong, settings.radius, settings.draws, rng).estimate
-                for name, wrong in misread(pairs).items()
-            },
+            **wrong,
         )
 
 
@@ -221,13 +222,15 @@ def _equation_6(settings: StatementsSettings, seed: int) -> Iterator[Identity]:
 
 def plans(settings: StatementsSettings) -> Iterator[Plan]:
     """The plans for every budget, capacity, confidence and c1."""
-    names = ("budget", "vc_dimension", "delta", "c1")
     for place in itertools.product(settings.budgets, settings.vc_dimensions, settings.deltas, settings.c1):
-        _, v, delta, c1 = place
+        budget, v, delta, c1 = place
         plan = two_layer.budget(*place)
         lengths, whole = two_layer.whole_budget(*place)
         yield Plan(
-            **dict(zip(names, place, strict=True)),
+            budget=budget,
+            vc_dimension=v,
+            delta=delta,
+            c1=c1,
             queries=plan.queries,
             documents_per_query=plan.documents_per_query,
             queries_by_search=two_layer.budget_by_search(*place).queries,

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from annotated_types import Ge
@@ -266,7 +266,8 @@ def join(job: Job) -> Iterator[Row]:
             {m: np.array([getattr(row, name) for row in rows]) for m, rows in by_documents.items()}
             for name in ("error", "training_error")
         )
-        place = {"dataset": dataset, "features": features, "budget": budget, "repetitions": len(errors[2])}
+        place: dict[str, Any] = {"dataset": dataset, "features": features, "budget": budget}
+        place["repetitions"] = len(errors[2])
         for m, rows in by_documents.items():
             known = [row.reference_error for row in rows if row.reference_error is not None]
             yield Split(
