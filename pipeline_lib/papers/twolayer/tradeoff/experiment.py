@@ -90,17 +90,13 @@ class TradeoffSettings(Settings):
 
     @model_validator(mode="after")
     def _budgets_are_split(self) -> Self:
-        for name, budgets, splits in (
-            ("documents", self.budgets, self.splits),
-            ("data_documents", self.data_budgets, self.data_splits),
-        ):
-            for budget in budgets:
-                tried = [m for _, m in splits(budget)]
-                if len(tried) < 3 or (tried[0], 2 * tried[-1]) != (2, budget):
-                    raise ValueError(
-                        f"{name}: expected 2, {budget // 2} and a divisor between them for the budget {budget}, "
-                        f"found {tried}"
-                    )
+        tried = [("documents", budget, self.splits(budget)) for budget in self.budgets]
+        tried += [("data_documents", budget, self.data_splits(budget)) for budget in self.data_budgets]
+        for name, budget, splits in tried:
+            m = [documents for _, documents in splits]
+            if len(m) < 3 or (m[0], 2 * m[-1]) != (2, budget):
+                between = f"2, {budget // 2} and a divisor between them"
+                raise ValueError(f"{name}: expected {between} for the budget {budget}, found {m}")
         return self
 
     def splits(self, budget: int) -> list[tuple[int, int]]:
