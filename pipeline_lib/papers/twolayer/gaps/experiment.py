@@ -11,11 +11,10 @@ first queries and first documents throughout the grid, so that a whole repetitio
 
 from __future__ import annotations
 
-import itertools
 import logging
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby, product
 from operator import attrgetter
 from typing import Annotated, Any, Self
 
@@ -120,7 +119,7 @@ class GapsSettings(Settings):
     @property
     def cells(self) -> list[tuple[int, int]]:
         """(n, m) of all samples, the grid first."""
-        grid = itertools.product(self.queries, self.documents)
+        grid = product(self.queries, self.documents)
         return list(dict.fromkeys((*grid, *self.axes["queries"], *self.axes["documents"])))
 
 
@@ -303,10 +302,8 @@ def join(job: Job) -> Iterator[Row]:
 
 
 def _by_cell(rows: Iterable[Measured]) -> Cells:
-    cells: dict[tuple[str, int, int], list[Measured]] = defaultdict(list)
-    for row in rows:
-        cells[row.loss, row.queries, row.documents].append(row)
-    return {key: sorted(cell, key=attrgetter("repetition")) for key, cell in sorted(cells.items())}
+    ordered = sorted(rows, key=attrgetter("loss", "queries", "documents", "repetition"))
+    return {cell: list(found) for cell, found in groupby(ordered, key=attrgetter("loss", "queries", "documents"))}
 
 
 def _differences(rows: Sequence[Measured], greater: str, lesser: str) -> Floats:
