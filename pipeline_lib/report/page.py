@@ -13,7 +13,6 @@ may include parts, ``{% include "page/regret.md" %}``, and it can use
     verdict("topk-thm41")                   a link to a claim after the sign of its verdict, for running text
     trials("topk-thm41", "regret_exponent")  rows of its trials that have these values: settings and values; x_low
                                             and x_high are the ends of the interval of x, or x itself
-    setting("topk", "figure")               a value of the configuration
     model_title("erm-listnet")              what a model of the study is called
     measure_title("ndcg@10")                what a measure is called
     table(...), col(...)                    a table (pipeline_lib.report.declared_tables)
@@ -67,15 +66,13 @@ from pipeline_lib.report.claims_section import ClaimList, linked
 from pipeline_lib.report.queries import Rows, Tables
 from pipeline_lib.report.results import ResultsFolder
 from pipeline_lib.report.study import count, duration, measure_title
-from pipeline_lib.report.tables import number, short, whole
+from pipeline_lib.report.tables import number, whole
 from pipeline_lib.statistics import Interval
 
 TEMPLATES = Path(__file__).parent / "templates"
 FILTERS: Mapping[str, Callable[..., str]] = {
-    "number": lambda value, digits=4, signed=False: number(value, digits, signed=signed).text,
-    "short": short,
+    "number": lambda value, signed=False: number(value, signed=signed).text,
     "whole": lambda value: whole(round(value)).text,
-    "percent": lambda value, digits=0: declared_tables.shown_as(value, "percent", digits).text,
     "stated": lambda rows, column, digits=None, form=None: _stated(rows, column, digits, form),
     "at_least": lambda rows, column, digits=None, form=None: _limit(rows, column, digits, form, ROUND_FLOOR),
     "at_most": lambda rows, column, digits=None, form=None: _limit(rows, column, digits, form, ROUND_CEILING),
@@ -109,7 +106,6 @@ OF_ALL: Mapping[str, Any] = {
     "listing": Listing,
     "max": max,
     "min": min,
-    "zip": zip,
 }
 """What a template can use without a study."""
 
@@ -208,11 +204,9 @@ def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
         "matching": tables.matching,
         "rows": tables.rows,
         "sql": tables.sql,
-        "claim": claim,
         "claims": lambda *names: ClaimList(tuple(claim(name) for name in names)),
         "verdict": lambda *names: Markup(", ".join(linked(name, claim(name).status) for name in names)),
         "trials": trials,
-        "setting": results.setting,
         "model_title": lambda name: titles.get(name, name),
     }
 

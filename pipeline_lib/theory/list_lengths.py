@@ -12,6 +12,7 @@ the Rademacher average Rad. ``docs/when-the-list-length-stops-mattering.md`` has
 |---|---|---|
 | :func:`of_listnet` | (a + e^a (e^a - 1)) / sqrt(n), ListNet as printed | not at all |
 | :func:`of_smooth_dcg` | sqrt(2) D(1) G(y_max) e^b (e^b - 1) / sqrt(n), b = a / sigma, SmoothDCG@1 | not at all |
+| :func:`chain_of_listnet` | the linear term, and a chain for the other one | as sqrt(min(log m, a + log n)) |
 | :func:`by_chain` | a chain of the coverings of Proposition 7, for every G in the maximum norm | as sqrt(log m) |
 | :func:`by_euclidean_norm` | sqrt(pi/2) G^CW a sqrt(m/n), for every G^CW in the Euclidean norm | as sqrt(m) |
 | :func:`by_coordinates` | m G_1 a / sqrt(n), G_1 the largest partial derivative | as m |
@@ -61,12 +62,13 @@ def deviation(average: float, *, n: Positive, spread: Positive, delta: Probabili
 
 
 @checked
-def of_listnet(*, n: Positive, scores: Positive) -> float:
+def of_listnet(*, n: Positive, scores: Positive, centred: Positive | None = None) -> float:
     """(a + e^a (e^a - 1)) / sqrt(n): the Rademacher average of ListNet, for lists of every length.
 
     ListNet as printed is -<P(y), s> + log mean exp(s) + log m. The first term is linear in w, with features of norm at
     most R_X. The mean of exp(<x, w>) - 1 is linear in the feature space of the kernel exp(<x, w>) - 1, where both
-    factors have norms of at most sqrt(e^a - 1), and the logarithm is e^a-Lipschitz on [e^-a, e^a].
+    factors have norms of at most sqrt(e^a - 1), and the logarithm is e^a-Lipschitz on [e^-a, e^a]. Scores whose mean is
+    subtracted are of size c at most, which gives (e^c - 1) / sqrt(n); the smaller one is taken.
 
     Parameters
     ----------
@@ -74,22 +76,26 @@ def of_listnet(*, n: Positive, scores: Positive) -> float:
         Queries.
     scores : float > 0
         a = W2 R_X, the largest score of the class.
+    centred : float > 0, optional
+        c = W2 times the largest distance of a document from the mean of its query's; 2a where it is not known.
 
     Example
     -------
-    >>> round(of_listnet(n=1.0, scores=1.0), 4), round(of_listnet(n=1.0, scores=0.001) / 0.001, 3)
-    (5.6708, 2.002)
+    >>> round(of_listnet(n=1.0, scores=1.0), 4), round(of_listnet(n=1.0, scores=1.0, centred=1.0), 4)
+    (5.6708, 1.7183)
     """
-    return (scores + _curved(scores)) / math.sqrt(n)
+    known = math.inf if centred is None or centred > 2.0 * LARGEST_EXPONENT else math.expm1(centred)
+    return min(scores + _curved(scores), known) / math.sqrt(n)
 
 
 @checked
-def of_smooth_dcg(*, n: Positive, scores: Positive, largest_gain: Positive) -> float:
+def of_smooth_dcg(*, n: Positive, scores: Positive, largest_gain: Positive, centred: Positive | None = None) -> float:
     """sqrt(2) D(1) G(y_max) e^b (e^b - 1) / sqrt(n): the Rademacher average of SmoothDCG@1, for lists of every length.
 
     The loss is a quotient of two means of exp(s_i / sigma) with weights, and both are linear in the feature space of
     :func:`of_listnet`. Maurer's contraction for two coordinates (2016, Corollary 4) has the factor sqrt(2); the two
-    means are scaled so that their product of constants is least.
+    means are scaled so that their product of constants is least. Scores whose mean is subtracted give e^c - 1 in place
+    of e^b (e^b - 1); the smaller one is taken.
 
     Parameters
     ----------
@@ -99,13 +105,16 @@ def of_smooth_dcg(*, n: Positive, scores: Positive, largest_gain: Positive) -> f
         b = W2 R_X / sigma.
     largest_gain : float > 0
         D(1) G(y_max).
+    centred : float > 0, optional
+        c = W2 / sigma times the largest distance of a document from the mean of its query's; 2b where it is not known.
 
     Example
     -------
     >>> round(of_smooth_dcg(n=4.0, scores=1.0, largest_gain=1.0), 4)
     3.3027
     """
-    return math.sqrt(2.0 / n) * largest_gain * _curved(scores)
+    known = math.inf if centred is None or centred > 2.0 * LARGEST_EXPONENT else math.expm1(centred)
+    return math.sqrt(2.0 / n) * largest_gain * min(_curved(scores), known)
 
 
 @checked
@@ -181,6 +190,35 @@ def by_chain(*, n: Positive, m: Positive, lipschitz: Positive, scores: Positive)
             links += (now**-0.5 + before**-0.5) * math.sqrt(points) * step
             best, before = min(best, now**-0.5 + links), now
     return lipschitz * scores * best
+
+
+@checked
+def chain_of_listnet(*, n: Positive, m: Positive, scores: Positive) -> float:
+    """The Rademacher average of ListNet by its linear term, a / sqrt(n), and a chain for the logarithm, with G = 1.
+
+    A sample of k = 4 e^(4a) n documents of every list changes the logarithm by 1 / sqrt(n) at most, for all rankers, so
+    that a list is never longer than that: the average is at most
+
+        min( a / sqrt(n) + chain(m),  (a + 1) / sqrt(n) + chain(k) ).
+
+    Parameters
+    ----------
+    n, m : float > 0
+        Queries, and documents of each.
+    scores : float > 0
+        a = W2 R_X.
+
+    Example
+    -------
+    >>> given = dict(n=10**6, scores=1.0)
+    >>> [round(chain_of_listnet(m=m, **given), 4) for m in (100, 10**6, 10**12, 10**15)]
+    [0.1101, 0.1286, 0.139, 0.139]
+    """
+    chains = [by_chain(n=n, m=m, lipschitz=1.0, scores=scores)]
+    if 4.0 * scores < LARGEST_EXPONENT:
+        sampled = float(math.ceil(4.0 * math.exp(4.0 * scores) * n))
+        chains.append(1.0 / math.sqrt(n) + by_chain(n=n, m=sampled, lipschitz=1.0, scores=scores))
+    return scores / math.sqrt(n) + min(chains)
 
 
 @checked

@@ -316,4 +316,4 @@ def test_a_wrong_reading_names_its_claim(
     (tmp_path / "x/topic/claims.yaml").write_text(json.dumps(document))
     monkeypatch.setattr(papers, "FOLDER", tmp_path)
     with pytest.raises(ConfigurationError, match=message):
-        ledger.load([papers.Paper("x", "t", "a", "p", 1)])
+        ledger.load([papers.Paper("x", "t", "a", "p", "u", 1)])

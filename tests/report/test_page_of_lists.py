@@ -1,13 +1,12 @@
-"""Does the page of lists show the numbers of its tables, and does its prose follow the evidence?"""
+"""Does the page of lists show the numbers of its tables?"""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from page_of_paper import Build, builder, figures, prose, raw
+from page_of_paper import Build, builder, figures, raw
 
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.exact import experiment as exact
@@ -110,26 +109,6 @@ def test_every_figure_of_the_exact_gaps_can_be_drawn(
     assert {figure.name for figure in drawn} == {"lists-expectations", "lists-uniform", "lists-packings"}
 
 
-def test_factors_of_steps_and_shares_of_bounds_are_those_of_the_populations_they_are_said_of(
-    build: Build, exact_tables: dict[str, list[dict[str, Any]]]
-) -> None:
-    pairs = [row for row in exact_tables["lists-slack"] if row["m"] == 2 and row["sharper"] is not None]
-    # Nearer to its bound than any pairs are, in steps that cost less and more than theirs.
-    row = {**pairs[0], "statement": "theorem 9", "case": "listnet", "gap": 1.0, "sharper": 1.5, "integral": 2.0}
-    section = build({**exact_tables, "lists-slack": [*exact_tables["lists-slack"], {**row, "printed": 2.0}]})
-    said = prose(section, "lists-slack-part")
-    most = max(one["sharper"] / one["gap"] for one in pairs)
-    assert f"Over all {len(pairs) + 1} such populations and balls, the former cost factors from 1.5 to " in said
-    assert float(re.search(r"from 1\.5 to ([\d.,]+), and", said)[1].replace(",", "")) == pytest.approx(most, rel=0.01)
-    # A gap that nearly reaches a bound above the largest gap, which says nothing.
-    vacuous = {**exact_tables["lists-uniform"][0], "ball": "l2", "gap": 0.9, "largest_gap": 1.0, "bound": 1.1}
-    vacuous |= {"bound_optimistic": 1.1}
-    tables = {**exact_tables, "lists-uniform": [*exact_tables["lists-uniform"], vacuous]}
-    shares = re.findall(r"([\d.]+) % of it", prose(build(tables), "lists-uniform-part"))
-    assert shares
-    assert max(map(float, shares)) < 80.0
-
-
 def test_table_1_stands_beside_our_factors(
     build: Build, flat: dict[str, list[dict[str, Any]]], exact_tables: dict[str, list[dict[str, Any]]]
 ) -> None:
@@ -154,11 +133,6 @@ def test_printed_constants_are_compared_with_the_exact_ones(build: Build) -> Non
     assert len(figure.draw().axes[0].get_yticklabels()) == 3
 
 
-def test_certified_gaps_are_shown_where_there_are_any(build: Build, flat: dict[str, list[dict[str, Any]]]) -> None:
-    assert "5e−5" in prose(build(flat))
-    assert "certified" not in prose(build(study(-0.2)))
-
-
 def test_standard_errors_are_shares_of_the_risk(build: Build, flat: dict[str, list[dict[str, Any]]]) -> None:
     for name, m, risk, best, trained, worst in raw(build(flat), "lists-accuracy"):
         smallest = 0.5 + m**-0.2 * max(SETTINGS.queries) ** -0.5
@@ -166,10 +140,9 @@ def test_standard_errors_are_shares_of_the_risk(build: Build, flat: dict[str, li
         assert trained == worst == pytest.approx(0.001 / smallest)
 
 
-def test_vacuous_bounds_are_counted(build: Build, flat: dict[str, list[dict[str, Any]]]) -> None:
+def test_the_bounds_of_the_noisy_population_are_shown(build: Build, flat: dict[str, list[dict[str, Any]]]) -> None:
     section = build(flat)
     noisy = [row for row in flat["lists-bounds"] if row["population"] == "noisy"]
-    assert f"{sum(row['vacuous'] for row in noisy)} of the {len(noisy)} bounds" in prose(section)
     assert [row[:3] for row in raw(section, "lists-table1")] == [
         [row["bound"], row["value"], row["loss_bound"]] for row in noisy if row["m"] == 6
     ]
@@ -182,12 +155,7 @@ def test_closed_forms_are_compared_with_their_integrals(build: Build) -> None:
     average |= {"integral": 25.0, "closed_form": 24.0, "loss_bound": 7.0}
     compared = {"corollary": 8, "radius": 1.0, "n": 100, "m": 5, "loss_bound": 7.0, "integral": 25.0, "alpha": 1.0}
     compared |= {"cut_integral": 23.0}
-    below, above = (
-        build({"lists-rademacher": [average], "lists-closed-forms": [{**compared, "closed_form": closed}]})
-        for closed in (24.0, 26.0)
-    )
-    assert "4 %" in prose(below)
-    assert "500 to 500 times" in prose(below)
+    above = build({"lists-rademacher": [average], "lists-closed-forms": [{**compared, "closed_form": 26.0}]})
     assert raw(above, "lists-closed-forms") == [[1.0, "1.04 1.04"]]
 
 
@@ -210,23 +178,12 @@ def test_the_largest_of_the_repetitions_with_many_features_are_shown(build: Buil
     figure.draw()
 
 
-def test_data_sets_show_means_and_the_share_of_the_bound(build: Build) -> None:
+def test_data_sets_show_means(build: Build) -> None:
     row = {"dataset": "made", "m": 5, "n": 25, "loss": "listnet", "learner": "erm", "empirical": 0.1, "risk": 0.3}
     row |= {"risk_error": 0.01, "excess_error": 0.002, "certified_gap": 1e-5, "bound": 40.0, "excess_bound": 80.0}
     repeated = [{**row, "repetition": i, "gap": gap, "excess": 0.04} for i, gap in enumerate((0.2, -0.1))]
     section = build({"lists-real-made": repeated})
     assert raw(section, "lists-real-made") == [["gap erm", 5, pytest.approx(0.15)], ["excess erm", 5, 0.04]]
-    assert "0.50 % of Theorem 9" in prose(section)
-    assert "0.05 % of the bound" in prose(section)
-
-
-@pytest.mark.parametrize("excess", [0.0, 0.25])
-def test_norms_of_matrices_are_shown(build: Build, excess: float) -> None:
-    values = {"largest_relative_difference": 0.5, "largest_relative_excess": excess}
-    check = {"claim": "lists-lemma4", "case": "p = 2"}
-    shown = prose(build({"lists-identities": [{**check, "statistic": k, "value": v} for k, v in values.items()]}))
-    assert "0.5 of it" in shown
-    assert f"at most {excess:.3g};" in shown
 
 
 def test_constants_by_search_stand_beside_the_stated_ones(build: Build) -> None:

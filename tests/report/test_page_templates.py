@@ -176,7 +176,7 @@ def test_a_part_without_content_leaves_no_trace(build) -> None:
         ("# R\n\n\n{{ 1 + }}", "page.md:4"),
         ("# R\n\n{{ rows('draws').max('regrets') }}", "regrets"),
         ("# R\n\n{{ rows('draws').one(loss='kl').T }}", "one row .* found 2"),
-        ("# R\n\n{{ claim('nothing').status }}", "nothing"),
+        ("# R\n\n{{ verdict('nothing') }}", "nothing"),
         ("# R\n\n{{ sql('SELECT loss FROM \"draws\" GROUP BY loss') }}", "ORDER BY"),
         ("# R\n\n{{ sql('SELECT lose FROM \"draws\"') }}", "lose"),
         ("# R\n\n{{ table('t', 'C', rows('draws'), [col('los', 'Loss')]) }}", "los"),

@@ -42,6 +42,8 @@ class Site:
         found = set()
         for link in part.iter(f"{_SPACE}a"):
             path, _, anchor = str(link.get("href")).partition("#")
+            if path.startswith("https://"):
+                continue  # the papers and other works
             found.add(Place((file.parent / path).resolve() if path else file, anchor))
         return found
 

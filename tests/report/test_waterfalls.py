@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pytest
-from page_of_paper import builder, figures, prose, raw
+from page_of_paper import builder, figures, raw
 
 from pipeline_lib.core import storage
 from pipeline_lib.data.rows import schema
@@ -69,10 +68,8 @@ def test_the_largest_n_of_the_first_data_set_is_drawn_and_all_are_listed() -> No
     assert any("(?)" in note for note in unsure.notes)
 
 
-@pytest.mark.parametrize(("status", "words"), [("refuted", "Some step leads"), ("verified", "No step that")])
-def test_the_page_follows_the_claim(tmp_path: Path, status: Any, words: str) -> None:
-    section = builder(tmp_path, "lists")({"lists-chain": rows(10, 50.0)}, links=status)
-    assert words in prose(section)
+def test_the_page_shows_the_chain(tmp_path: Path) -> None:
+    section = builder(tmp_path, "lists")({"lists-chain": rows(10, 50.0)})
     assert [figure.name for figure in figures(section)] == ["chain-lists-erm-made-listnet"]
     assert raw(section, "lists-chain")[0][:4] == ["Theorem 9", "n = 10", 0.5, 51.0]
 

@@ -33,13 +33,16 @@ def average(loss: str, x: Floats, y: Floats, scores: float) -> float:
 @pytest.mark.parametrize("scores", [0.01, 0.3, 1.0, 2.0])
 def test_no_class_exceeds_its_average(scores: float) -> None:
     rng = np.random.default_rng(0)
-    own = list_lengths.of_listnet(n=QUERIES, scores=scores)
-    gain = list_lengths.of_smooth_dcg(n=QUERIES, scores=scores, largest_gain=1.0)
     for _ in range(3):
         x = rng.choice([-1.0, -0.3, 1.0], size=(QUERIES, DOCUMENTS))
         y = rng.integers(2, size=(QUERIES, DOCUMENTS)).astype(float)
-        assert average("listnet", x, 4.0 * y, scores) <= own
-        assert average("smooth-dcg", x, y, scores) <= gain
+        apart = scores * float(np.abs(x - x.mean(axis=1, keepdims=True)).max())
+        for centred in (None, apart):
+            known = {"n": QUERIES, "scores": scores, "centred": centred}
+            assert average("listnet", x, 4.0 * y, scores) <= list_lengths.of_listnet(**known)
+            assert average("smooth-dcg", x, y, scores) <= list_lengths.of_smooth_dcg(**known, largest_gain=1.0)
+        by_chain = list_lengths.chain_of_listnet(n=QUERIES, m=DOCUMENTS, scores=scores)
+        assert average("listnet", x, 4.0 * y, scores) <= by_chain
 
 
 def test_half_of_listnets_average_is_exceeded() -> None:

@@ -36,6 +36,31 @@ def quantile_of_mean_sign(n: int, probability: float) -> float:
     return float(2.0 * stats.binom.isf(0.5 * probability, n, 0.5) - n) / n
 
 
+def mean_of_mean_sign(n: int) -> float:
+    """E of |mean of n random signs|, which is P(K = floor((n - 1) / 2)) for K ~ Binomial(n - 1, 1/2).
+
+    Example
+    -------
+    >>> [round(mean_of_mean_sign(n), 9) for n in (1, 2, 3)]
+    [1.0, 0.5, 0.5]
+    """
+    return float(stats.binom.pmf((n - 1) // 2, n - 1, 0.5))
+
+
+def soft_maximum(scores: float, m: float) -> float:
+    """log(1 + (e^a - 1)/m) - a/m: how much ListNet's loss changes if one document of m has the score a in place of 0.
+
+    All labels are equal and the other scores 0, so that the loss is log(m - 1 + e^a) - a/m or log m.
+
+    Example
+    -------
+    >>> round(soft_maximum(1.0, 1.0), 9), round(soft_maximum(2.0, 2.0), 4)
+    (0.0, 0.4338)
+    """
+    exact = math.log1p(math.expm1(scores) / m) if scores < 700.0 else max(scores - math.log(m), 0.0)
+    return exact - scores / m
+
+
 def mean_gap(n: int, m: float) -> float:
     """E of 1/2 - min_j K_j / n, for m documents and W2 R_X = 1: E min = sum over k >= 1 of P(K >= k)^m.
 

@@ -12,8 +12,7 @@ def softmax(values: list[float]) -> list[float]:
 
 
 def ranksvm(s: list[float], y: list[int]) -> float:
-    pairs = [(i, j) for i in range(len(s)) for j in range(len(s)) if y[i] > y[j]]
-    return sum(max(0.0, 1.0 + s[j] - s[i]) for i, j in pairs) / max(1, len(pairs))
+    return ranksvm_sum(s, y) / max(1, sum(one > other for one in y for other in y))
 
 
 def ranksvm_sum(s: list[float], y: list[int]) -> float:

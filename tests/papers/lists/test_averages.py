@@ -13,6 +13,7 @@ from pipeline_lib.papers.lists.averages import experiment as averages
 from pipeline_lib.papers.lists.averages.experiment import Average, AveragesSettings, ClosedForm, Packing
 from tests import readings
 from tests.papers.jobs import tables
+from tests.papers.lists.plainly import closed_form
 from tests.small_settings import SETTINGS
 
 
@@ -56,6 +57,4 @@ def test_closed_forms_and_integrals() -> None:
             least = min(4 * end, float((4 * eps + beyond).min()))
             assert getattr(row, name) == pytest.approx(least, rel=2e-3)
         if row.corollary == 8:
-            # Up to its largest value, at a = 6 B / (5 e).
-            a = min(2 * W * math.sqrt(math.log2(3 * m * n) / n), 1.2 * B / math.e)
-            assert row.closed_form == pytest.approx(10 * a * math.log(6 * B / (5 * a)))
+            assert row.closed_form == pytest.approx(closed_form(n, m, 2 * W, B))

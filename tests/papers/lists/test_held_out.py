@@ -93,16 +93,3 @@ def test_a_known_reference_makes_risks_surer_and_their_errors_stay_honest():
     assert np.mean(errors, axis=0)[1] < 1.05 * np.mean(plain, axis=0)[1]
     # The spread of 60 estimates is within 28 % of what they say of themselves (3 of its standard errors).
     np.testing.assert_allclose(np.std(found, axis=0, ddof=1), np.mean(errors, axis=0), rtol=0.28)
-
-
-@pytest.mark.parametrize(("name", "options"), [("listnet", {}), ("smooth-dcg", {"sign": "regret"}), ("squared", {})])
-def test_losses_above_their_floor_are_not_negative(name, options):
-    data, loss = small(), surrogates.create(name, **options)
-    values = held_out.losses(loss, data, 100.0 * np.random.default_rng(2).normal(size=3))
-    assert values.min() >= -1e-12
-
-
-def test_the_floor_of_listnet_is_attained():
-    data, loss = small(), surrogates.create("listnet")
-    at_labels = loss.value(data.y.astype(float) + 3.0, data.y, data.offsets)
-    np.testing.assert_allclose(at_labels, loss.least(data.y, data.offsets), rtol=1e-12)

@@ -154,21 +154,24 @@ def test_bounds_without_the_length_of_the_list() -> None:
         sizes = sorted({abs(2 * k - n) / n for k in range(n + 1)})
         at = next(x for x in sizes if sum(w for k, w in enumerate(weights) if abs(2 * k - n) / n > x + 1e-12) <= 0.01)
         assert row.gap == pytest.approx(odd * at, rel=1e-9)
+        mean = sum(w * abs(2 * k - n) / n for k, w in enumerate(weights))
+        assert row.rademacher == pytest.approx(odd * mean, rel=1e-9)
+        # The relevant document is 2 (m - 1) / m away from the mean of its list.
+        curved, centred = math.exp(a) * (math.exp(a) - 1), math.exp(2 * a * (m - 1) / m) - 1
         if row.loss == "listnet":
-            average, spread = (a + math.exp(a) * (math.exp(a) - 1)) / math.sqrt(n), 4 * a
+            average, spread = min(a + curved, centred) / math.sqrt(n), 4 * a
         else:
             spread = 2.0**y_max - 1
-            average = math.sqrt(2) * spread * math.exp(a) * (math.exp(a) - 1) / math.sqrt(n)
+            average = math.sqrt(2) * spread * min(curved, centred) / math.sqrt(n)
         assert row.bound == pytest.approx(2 * average + spread * math.sqrt(math.log(100) / (2 * n)))
 
 
-def test_gaps_of_the_highest_irrelevant_document_by_sums() -> None:
-    settings = LengthsSettings.parse({"highest_queries": 100, "highest_lengths": [2, 50, 1000]})
-    weights = [math.comb(100, k) / 2**100 for k in range(101)]
-    rows = [row for row in lengths.highest_document(settings) if isinstance(row, lengths.HighestGap)]
-    assert [row.m for row in rows] == [2, 50, 1000]
-    for row in rows:
-        at_least = [sum(weights[k:]) ** row.m for k in range(101)]
-        assert row.mean_gap == pytest.approx(0.5 - sum(at_least[1:]) / 100)
-        largest = max(k for k in range(101) if at_least[k] >= 0.95)
-        assert row.gap == pytest.approx(0.5 - largest / 100)
+def test_the_best_single_document_of_listnet_has_the_gap_of_its_loss() -> None:
+    a, m, n = 3.0, 4, 2
+    there = listnet([a] + [0.0] * (m - 1), [1] * m)
+    missing = listnet([0.0] * m, [1] * m)
+    # E min of m binomials over all outcomes of n = 2 signs: 0, 1, 2 with probabilities 1/4, 1/2, 1/4.
+    counts = {0: 0.25, 1: 0.5, 2: 0.25}
+    least = sum(min(one) * math.prod(counts[k] for k in one) for one in itertools.product(counts, repeat=m))
+    expected = (there - missing) * (0.5 - least / n)
+    assert known_gaps.soft_maximum(a, m) * known_gaps.mean_gap(n, m) == pytest.approx(expected)

@@ -15,7 +15,6 @@ from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.sparse import experiment as sparse
 from pipeline_lib.papers.lists.sparse.experiment import SparseSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.statistics import Interval
 from tests import readings
 from tests.papers.jobs import tables
 from tests.small_settings import SETTINGS
@@ -36,14 +35,12 @@ def test_theorem_12_is_judged_by_certified_gaps_and_excess_risks():
     assert max(row.best_certified_gap for row in rows) <= 1e-6
     [first, *_] = readings.trials("lists-thm12", defaultdict(list, tables(rows)), SPARSE.plain())
     mine = [row for row in rows if row.d == 5]
-    for learner, statistic, column in (
+    for learner, statistic, name in (
         ("erm", "gap", "gap"),
         ("worst", "worst_gap", "gap"),
         ("erm", "excess_risk", "excess"),
     ):
-        value = first.values[statistic]
-        assert isinstance(value, Interval)
-        assert value.value == max(getattr(row, column) for row in mine if row.learner == learner)
+        assert first.values[statistic].value == max(getattr(row, name) for row in mine if row.learner == learner)
     added = 6.0 * math.sqrt(math.log(20.0) / 20.0)  # B = y_max + 2 W1 R_X, delta = 0.05, n = 10
     assert first.values["excess_bound"] == pytest.approx(first.values["bound"] + added, rel=1e-12)
     assert first.values["largest"] == 6.0

@@ -177,11 +177,9 @@ def packings(settings: AveragesSettings, seed: int) -> Iterator[Packing]:
         for ball, covering in coverings.items():
             losses = np.array([held_out.losses(loss, data, w) for w in _candidates(settings, ball, rng)])
             for eps in settings.scales:
+                axes: dict[str, Any] = {"class_": ball, "n": n, "m": m, "eps": eps}
                 yield Packing(
-                    class_=ball,
-                    n=n,
-                    m=m,
-                    eps=eps,
+                    **axes,
                     log2_packing_found=math.log2(entropy.packing(losses, eps)),
                     log2_covering_bound=float(covering.log2(eps)),
                     log2_candidates=math.log2(settings.candidates),

@@ -177,22 +177,14 @@ class Measured:
 
 def _measured_links(of: OfBall) -> Iterator[Link]:
     yield chains.gap_of_minimiser(of.trained)
-    yield chains.estimated(
-        "worst",
-        "worst gap",
-        "The worst ranker of the ball, found by ascent, takes the place of the minimiser.",
-        of.worst,
-    )
+    says = "The worst ranker of the ball, found by ascent, takes the place of the minimiser."
+    yield chains.estimated("worst", "worst gap", says, of.worst)
 
 
 def _symmetrised(of: OfBall) -> Iterator[Link]:
     yield from _measured_links(of)
-    yield chains.estimated(
-        "symmetrised",
-        "symmetrisation",
-        "Symmetrisation: twice the Rademacher average of the losses, found by ascent.",
-        2.0 * of.average,
-    )
+    says = "Symmetrisation: twice the Rademacher average of the losses, found by ascent."
+    yield chains.estimated("symmetrised", "symmetrisation", says, 2.0 * of.average)
 
 
 def _by_entropy(measured: Measured, given: Constants, ball: Ball) -> Iterator[Link]:
@@ -211,16 +203,14 @@ def _by_entropy(measured: Measured, given: Constants, ball: Ball) -> Iterator[Li
     printed = entropy.integral(covering, n, B).value
     smallest = min(printed, small_covers.integral(covering, scale, given["d"], n, B))
     yield from _symmetrised(measured.of_l2 if ball == "l2" else measured.of_l1)
-    yield chains.exact(
-        "chained", "entropy integral", "The entropy integral (6) with the smallest covers known.", 2.0 * smallest
-    )
+    says = "The entropy integral (6) with the smallest covers known."
+    yield chains.exact("chained", "entropy integral", says, 2.0 * smallest)
     yield chains.exact("covered", names[0], f"The covering numbers of {names[0]}.", 2.0 * printed)
     yield chains.exact("closed", names[1], f"The closed form of {names[1]}.", 2.0 * closed, proved=False)
     deviation = B * math.sqrt(math.log(2.0 / delta) / (2.0 * n))
     yield chains.added("probable", "McDiarmid", "McDiarmid's inequality for the supremum.", deviation)
-    yield chains.added(
-        "empirical", "McDiarmid again", "McDiarmid's inequality for the empirical Rademacher average.", 2.0 * deviation
-    )
+    says = "McDiarmid's inequality for the empirical Rademacher average."
+    yield chains.added("empirical", "McDiarmid again", says, 2.0 * deviation)
 
 
 def _contracted(measured: Measured, given: Constants) -> Iterator[Link]:
@@ -236,21 +226,13 @@ def _contracted(measured: Measured, given: Constants) -> Iterator[Link]:
         squares.append(float(counts @ per_query) / n)
     mean_square = float(np.mean(per_query))
     yield from _symmetrised(of)
-    yield chains.estimated(
-        "contracted",
-        "contraction",
-        "Contraction: linear rankers with a Gaussian number for each document, times sqrt(pi/2) and the l2 constant.",
-        factor * np.array(linear),
-    )
+    says = "Contraction: linear rankers with a Gaussian number for each document, times sqrt(pi/2) and the l2 constant."
+    yield chains.estimated("contracted", "contraction", says, factor * np.array(linear))
     trace = factor * math.sqrt(mean_square / n)
     yield chains.exact("trace", "Jensen", "The mean length of the sum is at most the root of its mean square.", trace)
-    at_most = [
-        factor * math.sqrt(contraction.mean_at_most(square, measured.m, n, 0.5 * given["delta"]) / n)
-        for square in squares
-    ]
-    yield chains.estimated(
-        "sampled", "unknown documents", "The mean square is bounded from the documents of the sample.", at_most
-    )
+    at_most = np.array([contraction.mean_at_most(one, measured.m, n, 0.5 * given["delta"]) for one in squares])
+    says = "The mean square is bounded from the documents of the sample."
+    yield chains.estimated("sampled", "unknown documents", says, factor * np.sqrt(at_most / n))
     deviation = given["loss_bound"] * math.sqrt(math.log(2.0 / given["delta"]) / (2.0 * n))
     yield chains.added("probable", "McDiarmid", "McDiarmid's inequality for the supremum.", deviation)
 
@@ -263,16 +245,12 @@ def _optimistic(measured: Measured, given: Constants) -> Iterator[Link]:
     closed, r_0 = optimistic_terms(**needed)
     risk = float(of.risk_at_worst.mean())
     yield from _measured_links(of)
-    yield chains.estimated(
-        "localised",
-        "Bousquet's theorem",
-        "Bousquet's theorem with the measured Rademacher average as radius r*, without r0.",
-        [optimistic_deviation(min(average, by_integral), 0.0, risk) for average in of.average],
-    )
+    localised = [optimistic_deviation(min(average, by_integral), 0.0, risk) for average in of.average]
+    says = "Bousquet's theorem with the measured Rademacher average as radius r*, without r0."
+    yield chains.estimated("localised", "Bousquet's theorem", says, localised)
     covered, before = (optimistic_deviation(r_star, 0.0, risk) for r_star in (by_integral, closed))
-    yield chains.exact(
-        "covered", "Proposition 15", "The radius r* from the entropy integral (5) with Proposition 15.", covered
-    )
+    says = "The radius r* from the entropy integral (5) with Proposition 15."
+    yield chains.exact("covered", "Proposition 15", says, covered)
     yield chains.exact("closed", "Corollary 16", "The closed form of Corollary 16.", before, proved=False)
     with_r_0 = optimistic_deviation(closed, r_0, risk) - before
     yield chains.added("probable", "terms in r0", "The terms with r0, for probability 1 - delta.", with_r_0)
@@ -309,18 +287,10 @@ def _descent_links(measured: Measured, step: float, runs: Floats) -> Iterator[Li
     excess, regret, squares, _ = runs
     n, nearest, radius = measured.n, float(measured.best @ measured.best), measured.population.radius
     yield chains.estimated("excess", "excess risk", "The excess risk of the mean iterate is measured.", excess)
-    yield chains.estimated(
-        "online",
-        "online to batch",
-        "Jensen's inequality, and online-to-batch conversion: the mean regret against the best ranker.",
-        regret,
-    )
-    yield chains.estimated(
-        "gradients",
-        "regret bound",
-        "The regret is at most ||w*||^2 / (2 eta) plus eta/2 times the sum of squared gradients.",
-        nearest / (2.0 * step * n) + 0.5 * step * squares,
-    )
+    says = "Jensen's inequality, and online-to-batch conversion: the mean regret against the best ranker."
+    yield chains.estimated("online", "online to batch", says, regret)
+    says = "The regret is at most ||w*||^2 / (2 eta) plus eta/2 times the sum of squared gradients."
+    yield chains.estimated("gradients", "regret bound", says, nearest / (2.0 * step * n) + 0.5 * step * squares)
     at_radius = radius**2 / (2.0 * step * n) + 0.5 * step * squares
     yield chains.estimated("radius", "radius", "The radius W takes the place of ||w*||.", at_radius)
 
@@ -330,11 +300,9 @@ def _descent(measured: Measured, given: Constants) -> Iterator[Link]:
     n, radius, lipschitz = measured.n, given["radius"], given["lipschitz"]
     step = ogd.lipschitz_step(n, radius=radius, lipschitz=lipschitz, feature_norm=1.0)
     yield from _descent_links(measured, step, _descents(measured, step))
-    start = radius**2 / (2.0 * step * n)
-    largest = 0.5 * step * lipschitz**2
-    yield chains.exact(
-        "lipschitz", "Lipschitz constant", "The Lipschitz constant takes the place of the gradients.", start + largest
-    )
+    at_most = radius**2 / (2.0 * step * n) + 0.5 * step * lipschitz**2
+    says = "The Lipschitz constant takes the place of the gradients."
+    yield chains.exact("lipschitz", "Lipschitz constant", says, at_most)
     stated = list_bounds.evaluate("ogd", n=n, m=measured.m, lipschitz=lipschitz, radius=radius, feature_norm=1.0)
     yield chains.exact("stated", "eta for eta/2", "The paper has eta in place of eta/2 before the gradients.", stated)
 
@@ -348,20 +316,16 @@ def _smooth_descent(measured: Measured, given: Constants) -> Iterator[Link]:
     _, _, squares, losses = runs
     yield from _descent_links(measured, step, runs)
     start = radius**2 / (2.0 * step * n)
-    yield chains.estimated(
-        "doubled", "eta for eta/2", "The paper has eta in place of eta/2 before the gradients.", start + step * squares
-    )
+    says = "The paper has eta in place of eta/2 before the gradients."
+    yield chains.estimated("doubled", "eta for eta/2", says, start + step * squares)
     share = 4.0 * step * H
     bounded, solved = start + share * losses, (optimum + start) / (1.0 - share) - optimum
-    yield chains.estimated(
-        "bounded", "self-bounding", "The squared gradient of a smooth loss is at most 4 H times the loss.", bounded
-    )
-    yield chains.exact(
-        "solved", "solved for the risk", "The inequality is solved for the mean loss of the iterates.", solved
-    )
-    stated = list_bounds.evaluate(
-        "smooth-ogd", n=n, m=measured.m, smoothness=H, radius=radius, feature_norm=1.0, optimal_risk=optimum
-    )
+    says = "The squared gradient of a smooth loss is at most 4 H times the loss."
+    yield chains.estimated("bounded", "self-bounding", says, bounded)
+    says = "The inequality is solved for the mean loss of the iterates."
+    yield chains.exact("solved", "solved for the risk", says, solved)
+    ball = {"radius": radius, "feature_norm": 1.0}
+    stated = list_bounds.evaluate("smooth-ogd", n=n, m=measured.m, smoothness=H, optimal_risk=optimum, **ball)
     yield chains.exact("stated", "closed form", "The root of a sum is bounded by the sum of roots.", stated)
 
 

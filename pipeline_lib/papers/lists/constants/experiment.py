@@ -10,7 +10,7 @@ import logging
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import product
+from itertools import chain, product
 from typing import Annotated, Any
 
 import numpy as np
@@ -120,42 +120,28 @@ class SelfBounding(Row, table="tables/lists-self-bounding"):
 
 def measure(job: Job) -> Iterator[Row]:
     """The rows of all four tables."""
-    settings, seed = job.settings, job.seed
-    yield from proposition_1(settings, seed)
-    yield from proposition_2(settings, seed)
-    yield from ranksvm_growth(settings, seed)
-    yield from constants_of_all(settings, seed)
-    yield from theorem_3()
-    yield from lemma_4(settings, seed)
-    yield from lemma_14(settings, seed)
+    asked = job.settings, job.seed
+    yield from chain(proposition_1(*asked), proposition_2(*asked), ranksvm_growth(*asked), constants_of_all(*asked))
+    yield from chain(theorem_3(), lemma_4(*asked), lemma_14(*asked))
 
 
 def _constant(
-    settings: ConstantsSettings,
-    seed: int,
-    part: str,
-    loss: Surrogate,
-    m: int,
-    y_max: int,
-    what: What,
-    stated: float,
-    score_bound: float | None = None,
+    settings: ConstantsSettings, seed: int, part: str, loss: Surrogate, what: What, stated: float, **given: Any
 ) -> Constant:
+    """One row; ``given`` has m, y_max, and the largest score where there is one."""
+    given = {"score_bound": None, **given}
     options = (str(getattr(loss, name, "")) for name in ("sigma", "k"))
-    rng = generator(seed, "lists-constants", loss.name, *options, m, y_max, what)
-    given: dict[str, Any] = {"m": m, "y_max": y_max, "what": what, "score_bound": score_bound}
+    rng = generator(seed, "lists-constants", loss.name, *options, given["m"], given["y_max"], what)
     return Constant(
+        **given,
         part=part,
         surrogate=loss.name,
         sigma=getattr(loss, "sigma", None),
         k=getattr(loss, "k", None),
-        m=m,
-        y_max=y_max,
         constant=what,
-        score_bound=score_bound,
         stated=stated,
-        exact=known.supremum(loss, **given),
-        searched=known.search(loss, rng=rng, restarts=settings.restarts, **given).value,
+        exact=known.supremum(loss, what=what, **given),
+        searched=known.search(loss, what=what, rng=rng, restarts=settings.restarts, **given).value,
     )
 
 
@@ -163,8 +149,9 @@ def proposition_1(settings: ConstantsSettings, seed: int) -> Iterator[Constant]:
     """ListNet's G and H, by search, for lists of the given lengths, and those that bounds are computed with."""
     loss = surrogates.create("listnet")
     for m, y_max in product(settings.listnet_lengths, settings.largest_labels):
-        yield _constant(settings, seed, "listnet", loss, m, y_max, "lipschitz-linf", loss.lipschitz(m, y_max))
-        yield _constant(settings, seed, "listnet", loss, m, y_max, "smoothness", loss.smoothness(m, y_max))
+        G, H = loss.lipschitz(m, y_max), loss.smoothness(m, y_max)
+        yield _constant(settings, seed, "listnet", loss, "lipschitz-linf", G, m=m, y_max=y_max)
+        yield _constant(settings, seed, "listnet", loss, "smoothness", H, m=m, y_max=y_max)
 
 
 def proposition_2(settings: ConstantsSettings, seed: int) -> Iterator[Constant]:
@@ -172,14 +159,16 @@ def proposition_2(settings: ConstantsSettings, seed: int) -> Iterator[Constant]:
     for sigma, k in product(settings.widths, settings.cutoffs):
         loss = surrogates.create("smooth-dcg", sigma=float(sigma), k=k)
         for m, y_max in product(settings.lengths, settings.largest_labels):
-            yield _constant(settings, seed, "smooth-dcg", loss, m, y_max, "lipschitz-linf", loss.lipschitz(m, y_max))
+            stated = loss.lipschitz(m, y_max)
+            yield _constant(settings, seed, "smooth-dcg", loss, "lipschitz-linf", stated, m=m, y_max=y_max)
 
 
 def ranksvm_growth(settings: ConstantsSettings, seed: int) -> Iterator[Constant | Growth]:
     """RankSVM's G, by search, and the exponent in m that is fitted to it."""
     loss, largest = surrogates.create("ranksvm"), dict.fromkeys(settings.ranksvm_lengths, 0.0)
     for y_max, m in product(settings.largest_labels, settings.ranksvm_lengths):
-        found = _constant(settings, seed, "ranksvm", loss, m, y_max, "lipschitz-linf", loss.lipschitz(m, y_max))
+        stated = loss.lipschitz(m, y_max)
+        found = _constant(settings, seed, "ranksvm", loss, "lipschitz-linf", stated, m=m, y_max=y_max)
         # One exponent: m^2/2 - 1/2 or m^2/2 is the supremum whatever the largest label.
         largest[m] = max(largest[m], found.searched)
         yield found
@@ -204,7 +193,7 @@ def constants_of_all(settings: ConstantsSettings, seed: int) -> Iterator[Constan
             )
             for what, value, reach in stated:
                 if value is not None:
-                    yield _constant(settings, seed, "all", loss, m, y_max, what, value, reach)
+                    yield _constant(settings, seed, "all", loss, what, value, m=m, y_max=y_max, score_bound=reach)
 
 
 def theorem_3() -> Iterator[Identity]:

@@ -58,40 +58,31 @@ def measured(settings: ExactSettings, seed: int) -> Iterator[Expectation | Growt
     yield Growth(axis="n", loss="squared", case="L* = 0", ball="", fixed=2, slope=slope)
 
 
+Axes = dict[str, Any]
+"""Statement, case, m and n of a row, and the radius of the ball where that is not RADIUS."""
+
+
 def _compared(
-    statement: str,
-    case: str,
-    loss: Surrogate,
-    m: int,
-    n: int,
-    excess: Interval | float,
-    above: Callable[[float], float],
-    radius: float = RADIUS,
-    y_max: int = 1,
-    fast_term: float | None = None,
-    **risk: Any,
+    axes: Axes, loss: Surrogate, excess: Interval | float, above: Callable[[float], float], y_max: int = 1, **risk: Any
 ) -> Expectation:
     """The row of an expected excess risk and its bound; ``above`` is the excess risk of w."""
-    given: dict[str, Any] = {"m": m, "radius": radius, "feature_norm": 1.0}
-    own = list_bounds.of_surrogate(statement, loss, y_max=y_max, **given)
+    axes = {"radius": RADIUS, **axes}
+    given = {"m": axes["m"], "radius": axes["radius"], "feature_norm": 1.0}
+    own = list_bounds.of_surrogate(axes["statement"], loss, y_max=y_max, **given)
     euclidean = {**own, "lipschitz": own["lipschitz_l2"]}
     if own["smoothness"] is not None:
         # The squared loss has the second derivative 2 I.
-        euclidean["smoothness"] = own["smoothness"] / m
-    bound, in_l2 = (list_bounds.evaluate(statement, n=n, **given, **kind, **risk) for kind in (own, euclidean))
+        euclidean["smoothness"] = own["smoothness"] / axes["m"]
+    constants = ({"n": axes["n"], **given, **kind, **risk} for kind in (own, euclidean))
+    bound, in_l2 = (list_bounds.evaluate(axes["statement"], **one) for one in constants)
     return Expectation(
-        statement=statement,
-        case=case,
+        **axes,
         loss=loss.name,
-        m=m,
-        n=n,
-        radius=radius,
         excess=excess if isinstance(excess, Interval) else Interval(excess, excess, excess),
         bound=bound,
         bound_euclidean=in_l2,
         never=above(0.0),
-        largest_excess=above(-radius),
-        slow_terms=None if fast_term is None else bound - fast_term,
+        largest_excess=above(-axes["radius"]),
     )
 
 
@@ -118,7 +109,8 @@ def _noiseless_ogd(m: int, n: int) -> Expectation:
         risk, best = map(float, population.values([w, RADIUS]))
         return risk - best
 
-    return _compared("ogd", "no noise", population.loss, m, n, above(float(average[0])), above)
+    axes = {"statement": "ogd", "case": "no noise", "m": m, "n": n}
+    return _compared(axes, population.loss, above(float(average[0])), above)
 
 
 def _above(mean: float) -> Callable[[Any], Any]:
@@ -136,7 +128,7 @@ def _noisy_ogd(m: int, n: int, draws: int, seed: int) -> Expectation:
         eps = np.where(rng.random(draws) < 0.5 * (1.0 + mean), 1.0, -1.0)
         w = np.clip(w + 2.0 * step * eps, -RADIUS, RADIUS)
     excess = of_mean(_above(mean)(total / n), 0.0)
-    return _compared("ogd", "noise", population.loss, m, n, excess, _above(mean))
+    return _compared({"statement": "ogd", "case": "noise", "m": m, "n": n}, population.loss, excess, _above(mean))
 
 
 def _regularised(m: int, n: int, z: float) -> Expectation:
@@ -144,8 +136,8 @@ def _regularised(m: int, n: int, z: float) -> Expectation:
     mean = min(1.0, z / math.sqrt(n))
     l2 = list_bounds.rerm_l2(n, radius=RADIUS, lipschitz=loss.lipschitz(m, 1), feature_norm=1.0)
     w, _ = minimiser_moments(n, 0.5 * (1.0 + mean), 2.0 / l2, RADIUS)
-    case = "noise" if mean < 1.0 else "no noise"
-    return _compared("rerm", case, loss, m, n, _above(mean)(w), _above(mean))
+    axes = {"statement": "rerm", "case": "noise" if mean < 1.0 else "no noise", "m": m, "n": n}
+    return _compared(axes, loss, _above(mean)(w), _above(mean))
 
 
 def _regularised_squared(m: int, n: int) -> Expectation:
@@ -161,7 +153,8 @@ def _regularised_squared(m: int, n: int) -> Expectation:
         two = one**2 if two is None else two
         return m * (two - 2.0 * y * mean * one) - m * (best**2 - 2.0 * y * mean * best)
 
-    return _compared("rerm", "noise", loss, m, n, above(w, square), above, radius=W, y_max=y)
+    axes = {"statement": "rerm", "case": "noise", "m": m, "n": n, "radius": W}
+    return _compared(axes, loss, above(w, square), above, y)
 
 
 def minimiser_moments(n: int, p: float, slope: float, radius: float) -> tuple[float, float]:
@@ -191,6 +184,7 @@ def _squared(m: int, n: int, label: int, radius: float) -> Expectation:
     def above(w: float) -> float:
         return m * (label - w) ** 2 - optimal
 
-    case, fast = "L* > 0" if optimal else "L* = 0", 8.0 * smoothness * radius**2 / n
-    given: dict[str, Any] = {"radius": radius, "y_max": label, "fast_term": fast, "optimal_risk": optimal}
-    return _compared("smooth-ogd", case, loss, m, n, above(average), above, **given)
+    case = "L* > 0" if optimal else "L* = 0"
+    axes = {"statement": "smooth-ogd", "case": case, "m": m, "n": n, "radius": radius}
+    row = _compared(axes, loss, above(average), above, label, optimal_risk=optimal)
+    return row.model_copy(update={"slow_terms": row.bound - 8.0 * smoothness * radius**2 / n})

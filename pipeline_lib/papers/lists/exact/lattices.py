@@ -69,13 +69,9 @@ def _packing(ball: str, points: str, d: int, n: int, m: int, log2_packing: float
     scale, eps = 2.0 * RADIUS, BELOW * apart / 2.0
     given: dict[str, Any] = {"n": n, "m": m, "lipschitz": 2.0, "radius": RADIUS, "feature_norm": 1.0}
     covering = entropy.proposition_7(**given) if ball == "l2" else entropy.proposition_10(d=d, **given)
+    axes: dict[str, Any] = {"class_": ball, "points": points, "d": d, "n": n, "m": m, "eps": eps}
     return Packing(
-        class_=ball,
-        points=points,
-        d=d,
-        n=n,
-        m=m,
-        eps=eps,
+        **axes,
         log2_packing=log2_packing,
         log2_covering_bound=float(covering.log2(eps)),
         # A ball of dimension d in any norm is covered by (1 + 2/r)^d balls of r times its radius.

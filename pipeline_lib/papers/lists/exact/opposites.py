@@ -74,13 +74,11 @@ class Opposites:
 
     def even(self, t: ArrayLike) -> Floats:
         """The part of the loss that the label does not change."""
-        points = np.atleast_1d(np.asarray(t, np.float64))
-        return np.asarray(0.5 * (self.values(-points) + self.values(points)))
+        return np.asarray(0.5 * (self.values(np.negative(t)) + self.values(t)))
 
     def odd(self, t: ArrayLike) -> Floats:
         """The part of the loss whose sign the label decides."""
-        points = np.atleast_1d(np.asarray(t, np.float64))
-        return np.asarray(0.5 * (self.values(-points) - self.values(points)))
+        return np.asarray(0.5 * (self.values(np.negative(t)) - self.values(t)))
 
     def suprema(self, deviations: Floats) -> tuple[Floats, Floats]:
         """Between which numbers the largest gap lies, for samples with c - E c = ``deviations``, shape (draws, d).

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +41,8 @@ RIGHT = 0.9
 
 def tried(settings: ExactSettings, seed: int) -> Iterator[Sentence]:
     """One row for each claim, case and statistic."""
-    yield from _of_one_query()
-    yield from _gradients(seed)
-    yield from _signs()
-    yield from _largest_losses(settings)
-    yield from _compared(settings)
-    yield from _gradients_of_waves(settings.draws, seed)
-    yield from _second_derivatives(seed)
+    yield from chain(_of_one_query(), _gradients(seed), _signs(), _largest_losses(settings), _compared(settings))
+    yield from chain(_gradients_of_waves(settings.draws, seed), _second_derivatives(seed))
     for case, shares in coverage(settings.draws, seed):
         yield from _numbers("lists-intervals", case, shares, n=settings.draws)
 

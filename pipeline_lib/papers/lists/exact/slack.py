@@ -52,8 +52,6 @@ def nearest(settings: ExactSettings, expectations: Sequence[Expectation]) -> Ite
                 d=1,
                 n=best.n,
                 gap=best.excess.value,
-                sharper=None,
-                integral=None,
                 printed=best.bound,
                 largest_gap=best.largest_excess,
             )

@@ -116,11 +116,10 @@ def measured(part: Slice) -> Iterator[Measured]:
     found = held_out.risks(part.loss, held, np.column_stack([ranker.w for *_, ranker in rankers]), best, levels, known)
     # A ranker that happens to be better than the one taken for the best replaces it.
     lowest = min(0.0, float(found.difference.min()))
+    axes: dict[str, Any] = {"loss": part.name, "population": part.kind, "m": part.m}
     for k, (n, repetition, ranker) in enumerate(rankers):
         yield Measured(
-            loss=part.name,
-            population=part.kind,
-            m=part.m,
+            **axes,
             n=n,
             repetition=repetition,
             learner=ranker.learner,

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import model_validator
 
 from pipeline_lib import surrogates
-from pipeline_lib.core.errors import ConfigurationError, hint
+from pipeline_lib.core.errors import hint
 from pipeline_lib.core.settings import Positive, Settings, Sizes, Text, Whole
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.papers.lists.losses import Losses, LossSettings
@@ -100,11 +100,9 @@ class GridSettings(TrainingSettings):
         return max(self.held_out_queries_at_least, self.best_ranker_documents // m)
 
     def loss(self, name: str) -> Surrogate:
-        """The surrogate of the loss called ``name``; ConfigurationError where there is none."""
-        for entry in self.losses:
-            if entry.name == name:
-                return surrogates.create(entry.surrogate, **entry.options)
-        raise ConfigurationError(f"unknown loss {name!r}; {hint(name, [entry.name for entry in self.losses])}")
+        """The surrogate of the loss called ``name``."""
+        [entry] = [entry for entry in self.losses if entry.name == name]
+        return surrogates.create(entry.surrogate, **entry.options)
 
     def population(self, kind: str) -> Population:
         """The population ``noisy`` or ``realisable``."""

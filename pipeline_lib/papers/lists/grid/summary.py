@@ -78,6 +78,10 @@ def joined(settings: GridSettings, rows: Iterable[Measured]) -> Iterator[Row]:
     yield from powers(grid)
 
 
+def _axes(key: Key) -> dict[str, Any]:
+    return dict(zip(("loss", "population", "m", "n"), key, strict=True))
+
+
 def cells(grid: Grid) -> Iterator[CellSummary]:
     """For every cell and learner: means over the repetitions with their intervals, and the bounds."""
     for key, learners in sorted(grid.cells.items()):
@@ -98,10 +102,7 @@ def cells(grid: Grid) -> Iterator[CellSummary]:
             empirical = max(0.0, float(np.mean([row.empirical for row in rows])))
             nearest_gap, nearest_optimistic = _nearest(grid, key, rows)
             yield CellSummary(
-                loss=loss,
-                population=kind,
-                m=m,
-                n=n,
+                **_axes(key),
                 learner=learner,
                 gap=of_mean(gaps, max(errors)),
                 gap_size=of_mean(np.abs(gaps), max(errors)),
@@ -157,25 +158,17 @@ def bounds(grid: Grid) -> Iterator[Bound]:
     """For every bound, loss, population and m: its value at the largest n; from which n it is below B."""
     for loss, kind, m in dict.fromkeys(key[:3] for key in sorted(grid.cells)):
         n = max(key[3] for key in grid.cells if key[:3] == (loss, kind, m))
-        optimal = grid.optimal_risk((loss, kind, m, n))
+        key = loss, kind, m, n
+        optimal = grid.optimal_risk(key)
         risks = {"smooth-ogd": {"optimal_risk": optimal}, "optimistic": {"empirical_risk": optimal}}
         for name in list_bounds.PRINTED:
             constants = {} if name == "erm-l1" else grid.constants(name, loss, kind, m)
             if not constants:
                 continue
             bound = list_bounds.assess(name, n=n, **constants, **risks.get(name, {}))
-            yield Bound(
-                loss=loss,
-                population=kind,
-                m=m,
-                n=n,
-                bound=name,
-                **vars(bound),
-                optimal_risk=optimal,
-                beats_theorem_9_from=(
-                    _first_below_theorem_9(grid, loss, kind, m, optimal) if name == "optimistic" else None
-                ),
-            )
+            first = _first_below_theorem_9(grid, loss, kind, m, optimal) if name == "optimistic" else None
+            values = {**vars(bound), "optimal_risk": optimal, "beats_theorem_9_from": first}
+            yield Bound(**_axes(key), bound=name, **values)
 
 
 def _first_below_theorem_9(grid: Grid, loss: str, kind: str, m: int, empirical_risk: float) -> int | None:

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from typing import Annotated, Any
 
 import numpy as np
@@ -36,7 +36,14 @@ from pipeline_lib.core.settings import Positives, Probability, Rising, Settings,
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.lists.intervals import FITTED, of_power
-from pipeline_lib.papers.lists.known_gaps import gap_at, mean_gap, misled, quantile_of_mean_sign
+from pipeline_lib.papers.lists.known_gaps import (
+    gap_at,
+    mean_gap,
+    mean_of_mean_sign,
+    misled,
+    quantile_of_mean_sign,
+    soft_maximum,
+)
 from pipeline_lib.papers.lists.lengths import listwise
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import list_bounds, list_lengths
@@ -53,6 +60,9 @@ WEIGHTS = 401
 """The number of rankers among which the largest gap is taken; both ends of the ball are among them."""
 ONE: dict[str, Any] = {"lipschitz": 1.0, "radius": 1.0, "feature_norm": 1.0}
 """The constants of the highest irrelevant document."""
+HALF = 0.5
+SHARES = (0.125, 0.25, HALF, 0.75, 1.0, 1.25)
+"""Values of log m, as shares of the largest score, at which ListNet's need of a logarithm is measured."""
 LOCAL: dict[str, dict[str, Any]] = {"squared": {}, **LOSSES}
 LOCAL_QUERIES, LOCAL_LABEL, LOCAL_SCORES = 4, 2, 2.0
 """Queries, largest label and largest score of the pairs on which the inequality behind Proposition 15 is tried."""
@@ -73,6 +83,9 @@ class LengthsSettings(Settings):
     exact_lengths: Sizes = Field((2, 10, 100, 1000), description="values of m for exact gaps")
     exact_scores: Positives = Field((0.01, 0.1, 0.5, 1.0), description="largest scores for exact gaps")
     exact_y_max: Whole = Field(20, le=30, description="label of ListNet's relevant document there")
+    soft_scores: Annotated[Positives, FITTED] = Field(
+        (16.0, 32.0, 64.0, 128.0), description="largest scores at which ListNet's need of a logarithm is measured"
+    )
     largest_losses: Positives = Field((1.0, 10.0, 100.0), description="values of B for a loss that no ranker changes")
     highest_queries: Whole = Field(1000, ge=100, description="n for the loss of the highest irrelevant document")
     highest_lengths: Annotated[Sizes, FITTED] = Field(
@@ -120,9 +133,23 @@ class FreeOfLength(Row, table="tables/lists-free"):
     m: int = Field(description="documents of each query")
     n: int = Field(description="queries of the sample")
     gap: float = Field(description="the least number that the largest gap exceeds with probability at most `rare`")
+    rademacher: float = Field(
+        description="the Rademacher average of the two rankers of this gap, a part of that of all"
+    )
     average: float = Field(description="bound on the Rademacher average, without m")
     bound: float = Field(description="bound on the gap without m, with probability 1 - `rare`")
     spread: float = Field(description="largest difference of one ranker's losses on two queries")
+
+
+class SoftMaximum(Row, table="tables/lists-soft-maximum"):
+    """ListNet's mean gap for the best of m single documents that are there or not, and what bounds it."""
+
+    scores: float = Field(description="a = W2 R_X, the largest score of the class")
+    share: float = Field(description="log m as a share of a")
+    n: int = Field(description="queries of the sample")
+    mean_gap: float = Field(description="expectation of a lower bound on the largest gap, attained by rankers W2 e_j")
+    linear: float = Field(description="a / sqrt(n), the Rademacher average of the scores of one document")
+    average: float = Field(description="bound on ListNet's Rademacher average by its linear term and a chain")
 
 
 class HighestGap(Row, table="tables/lists-logarithm"):
@@ -189,12 +216,8 @@ class Local(Row, table="tables/lists-local"):
 def measure(job: Job) -> Iterator[Row]:
     """The rows of all tables."""
     settings, seed = job.settings, job.seed
-    yield from bounds(settings)
-    yield from gaps(settings)
-    yield from unbounded(settings)
-    yield from highest_document(settings)
-    yield from listwise_constants(settings, seed)
-    yield from local(settings, seed)
+    yield from chain(bounds(settings), gaps(settings), unbounded(settings), highest_document(settings))
+    yield from chain(listwise_constants(settings, seed), local(settings, seed))
 
 
 class Class:
@@ -286,18 +309,29 @@ def gaps(settings: LengthsSettings) -> Iterator[FreeOfLength]:
         group = Class(name, scores, y_max)
         for m in settings.exact_lengths:
             odd = odd_part(surrogates.create(name, **options), m, y_max, scores)
+            # One document eps and m - 1 others -eps: the former is the farthest from their mean.
+            centred = 2.0 * scores * (m - 1) / m
             for n in settings.exact_queries:
-                average = group.average(n=n)
-                yield FreeOfLength(
-                    loss=name,
-                    scores=scores,
-                    m=m,
-                    n=n,
-                    gap=odd * quantile_of_mean_sign(n, settings.rare),
-                    average=average,
-                    bound=list_lengths.deviation(average, n=n, spread=group.spread, delta=settings.rare),
-                    spread=group.spread,
-                )
+                case: dict[str, Any] = {"loss": name, "scores": scores, "m": m, "n": n, "spread": group.spread}
+                gap, average = odd * quantile_of_mean_sign(n, settings.rare), group.average(n=n, centred=centred)
+                bound = list_lengths.deviation(average, n=n, spread=group.spread, delta=settings.rare)
+                # With the even part of the two losses, the signs have the mean 0; with the odd part, |mean of signs|.
+                rademacher = odd * mean_of_mean_sign(n)
+                yield FreeOfLength(**case, gap=gap, rademacher=rademacher, average=average, bound=bound)
+
+
+def soft_maxima(settings: LengthsSettings) -> Iterator[SoftMaximum | LengthPower]:
+    """ListNet's mean gap where it needs the logarithm of m, and its power of a in lists of e^(a/2) documents."""
+    n, found = max(settings.exact_queries), []
+    for scores in settings.soft_scores:
+        for share in SHARES:
+            m = math.exp(share * scores)
+            gap = soft_maximum(scores, m) * mean_gap(n, m)
+            average = list_lengths.chain_of_listnet(n=n, m=m, scores=scores)
+            linear = scores / math.sqrt(n)
+            yield SoftMaximum(scores=scores, share=share, n=n, mean_gap=gap, linear=linear, average=average)
+            found += [gap] if share == HALF else []
+    yield LengthPower(axis="a", case="listnet, e^(a/2) documents", slope=of_power(settings.soft_scores, found))
 
 
 def highest_document(settings: LengthsSettings) -> Iterator[HighestGap | LengthPower | Misled]:
@@ -343,14 +377,14 @@ def listwise_constants(settings: LengthsSettings, seed: int) -> Iterator[Listwis
     """
     lengths = settings.listwise_lengths
     for loss in listwise.LOSSES:
-        rngs = [generator(seed, "lists-lengths", loss, m) for m in lengths]
-        found = [listwise.searched(loss, m, settings.y_max, rng) for m, rng in zip(lengths, rngs, strict=True)]
-        for m, searched in zip(lengths, found, strict=True):
+        rngs = {m: generator(seed, "lists-lengths", loss, m) for m in lengths}
+        found = {m: listwise.searched(loss, m, settings.y_max, rng) for m, rng in rngs.items()}
+        for m, searched in found.items():
             for constant, value in searched.items():
                 at = listwise.exact(loss, constant, m, settings.y_max)
                 yield Listwise(loss=loss, constant=constant, m=m, exact=at, searched=value)
-        summed = [m * searched["partial"] for m, searched in zip(lengths, found, strict=True)]
-        for case, values in (("G", [one["lipschitz-linf"] for one in found]), ("sum over scores", summed)):
+        summed = [m * searched["partial"] for m, searched in found.items()]
+        for case, values in (("G", [one["lipschitz-linf"] for one in found.values()]), ("sum over scores", summed)):
             yield LengthPower(axis="m", case=f"{loss}, {case}", slope=of_power(lengths, values))
 
 
@@ -386,7 +420,7 @@ EXPERIMENT = Experiment(
             "lengths",
             measure,
             rows=(
-                *(LengthBound, Crossing, FreeOfLength, HighestGap, Misled, Listwise, LengthPower),
+                *(LengthBound, Crossing, FreeOfLength, SoftMaximum, HighestGap, Misled, Listwise, LengthPower),
                 *(Unbounded, Local),
             ),
             surrogates=("listnet", "smooth-dcg", "squared"),

@@ -21,13 +21,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import softmax
 
 from pipeline_lib.core.arrays import Floats
 
 STEEP = 40.0
 """The difference of neighbouring scores at which a softmax is its largest entry."""
 RANDOM_LISTS = 50
-LOSSES = ("listnet", "listmle", "rankcosine")
 
 
 def listnet_gradient(s: Floats, y: Floats) -> Floats:
@@ -38,7 +38,7 @@ def listnet_gradient(s: Floats, y: Floats) -> Floats:
     >>> listnet_gradient(np.zeros(2), np.zeros(2))
     array([0., 0.])
     """
-    return _softmax(s) - _softmax(y)
+    return np.asarray(softmax(s) - softmax(y))
 
 
 def listmle_gradient(s: Floats, y: Floats) -> Floats:
@@ -52,7 +52,7 @@ def listmle_gradient(s: Floats, y: Floats) -> Floats:
     order = np.argsort(-y, kind="stable")
     gradient = np.zeros(len(s))
     for i in range(len(order) - 1):
-        gradient[order[i:]] += _softmax(s[order[i:]])
+        gradient[order[i:]] += softmax(s[order[i:]])
         gradient[order[i]] -= 1.0
     return gradient
 
@@ -70,9 +70,8 @@ def rankcosine_gradient(s: Floats, y: Floats) -> Floats:
     return -0.5 * (v - float(u @ v) * u) * u
 
 
-def _softmax(s: Floats) -> Floats:
-    weights = np.exp(s - s.max())
-    return np.asarray(weights / weights.sum())
+LOSSES = {"listnet": listnet_gradient, "listmle": listmle_gradient, "rankcosine": rankcosine_gradient}
+"""The gradient of every loss."""
 
 
 def exact(loss: str, constant: str, m: int, y_max: int) -> float | None:
@@ -89,28 +88,18 @@ def exact(loss: str, constant: str, m: int, y_max: int) -> float | None:
 
 def searched(loss: str, m: int, y_max: int, rng: np.random.Generator) -> dict[str, float]:
     """The largest G and partial derivative on lists that come near the suprema, and on random ones."""
-    gradient = {"listnet": listnet_gradient, "listmle": listmle_gradient, "rankcosine": rankcosine_gradient}[loss]
-    largest = {"lipschitz-linf": 0.0, "partial": 0.0}
-    for s, y in [*_steep(loss, m, y_max), *_random(m, y_max, rng)]:
-        size = np.abs(gradient(s, y))
-        largest["lipschitz-linf"] = max(largest["lipschitz-linf"], float(size.sum()))
-        largest["partial"] = max(largest["partial"], float(size.max()))
-    return largest
+    random = ((rng.normal(scale=3.0, size=m), rng.integers(y_max + 1, size=m)) for _ in range(RANDOM_LISTS))
+    sizes = [np.abs(LOSSES[loss](s, y.astype(np.float64))) for s, y in (_steep(loss, m, y_max), *random)]
+    of_each = {"lipschitz-linf": [size.sum() for size in sizes], "partial": [size.max() for size in sizes]}
+    return {constant: float(max(values)) for constant, values in of_each.items()}
 
 
-def _steep(loss: str, m: int, y_max: int) -> list[tuple[Floats, Floats]]:
-    # The lists in which the suprema above are approached.
-    first = np.zeros(m)
-    first[0] = 1.0
-    if loss == "listnet":
-        return [(STEEP * first, float(y_max) * (1.0 - first))]
-    if loss == "listmle":
-        return [(STEEP * np.arange(float(m)), np.arange(float(m))[::-1])]
-    # u_1^2 = 1/3 at the first document, whose label is far above the others.
-    return [(0.5 * math.log((m - 1) / 2.0) * first, STEEP * first)]
-
-
-def _random(m: int, y_max: int, rng: np.random.Generator) -> list[tuple[Floats, Floats]]:
-    return [
-        (rng.normal(scale=3.0, size=m), rng.integers(y_max + 1, size=m).astype(np.float64)) for _ in range(RANDOM_LISTS)
-    ]
+def _steep(loss: str, m: int, y_max: int) -> tuple[Floats, Floats]:
+    # The list in which the suprema above are approached.
+    first, places = np.eye(m)[0], np.arange(float(m))
+    return {
+        "listnet": (STEEP * first, float(y_max) * (1.0 - first)),
+        "listmle": (STEEP * places, places[::-1]),
+        # u_1^2 = 1/3 at the first document, whose label is far above the others.
+        "rankcosine": (0.5 * math.log((m - 1) / 2.0) * first, STEEP * first),
+    }[loss]

@@ -115,9 +115,7 @@ def measure(job: Job) -> Iterator[SparseRanker]:
         for k, (repetition, ranker) in enumerate(rankers):
             gap = ranker.certified_gap
             yield SparseRanker(
-                d=d,
-                n=settings.queries,
-                m=settings.documents,
+                **bounds,
                 repetition=repetition,
                 learner=ranker.learner,
                 empirical=ranker.empirical,
@@ -128,8 +126,6 @@ def measure(job: Job) -> Iterator[SparseRanker]:
                 excess_error=measured.difference_error[k],
                 certified_gap=None if gap is None or math.isinf(gap) else gap,
                 best_certified_gap=best.relative_gap,
-                fitted_at=settings.fitted_at,
-                **bounds,
             )
 
 
@@ -140,20 +136,19 @@ def _population(settings: SparseSettings, d: int) -> Population:
 def _bounds(settings: SparseSettings, population: Population) -> dict[str, Any]:
     """The columns that all rows with the population's number of features have in common."""
     # One bound on features for all d, so that only d changes: ||x||_inf <= ||x||_2 <= R.
-    given: dict[str, Any] = {
-        "m": settings.documents,
-        "radius": settings.radius,
-        "feature_norm": population.feature_norm,
-    }
+    given: dict[str, Any] = {"m": settings.documents, "radius": settings.radius}
+    given["feature_norm"] = population.feature_norm
     given |= list_bounds.of_surrogate("erm-l1", surrogates.create(LOSS), y_max=population.settings.y_max, **given)
     given |= {"d": population.settings.features, "delta": settings.delta}
-    n, loss_bound = settings.queries, given["loss_bound"]
+    n, far, loss_bound = settings.queries, settings.fitted_at, given["loss_bound"]
     bound = list_bounds.evaluate("erm-l1", n=n, **given)
+    axes = {"d": given["d"], "n": n, "m": given["m"], "fitted_at": far}
     return {
+        **axes,
         "bound": bound,
         "excess_bound": list_bounds.excess_of_minimiser(bound, n=n, loss_bound=loss_bound, delta=settings.delta),
         "loss_bound": loss_bound,
-        "bound_far": list_bounds.evaluate("erm-l1", n=settings.fitted_at, **given),
+        "bound_far": list_bounds.evaluate("erm-l1", n=far, **given),
     }
 
 
@@ -197,11 +192,6 @@ def _seconds(settings: SparseSettings, cell: Cell) -> float:
     return 6e-8 * settings.queries * settings.documents * settings.repetitions * sum(settings.features)
 
 
-def _megabytes(settings: SparseSettings) -> float:
-    # One sample, and the reference sample number of steps in the search for the worst gap, which has twice its size.
-    return 12e-6 * 3 * settings.queries * settings.documents * max(settings.features)
-
-
 EXPERIMENT = Experiment(
     SparseSettings,
     (
@@ -212,7 +202,8 @@ EXPERIMENT = Experiment(
             surrogates=(LOSS,),
             cost=Cost(2.0, start_mb=1000.0),
             seconds=_seconds,
-            megabytes=_megabytes,
+            # One sample, and the reference sample in the search for the worst gap, which has twice its size.
+            megabytes=lambda settings: 12e-6 * 3 * settings.queries * settings.documents * max(settings.features),
         ),
     ),
 )
