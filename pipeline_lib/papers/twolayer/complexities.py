@@ -7,6 +7,7 @@ k pairs, estimated by Monte Carlo in either layer and contracted.
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class Complexities:
     def __init__(self, population: Population, radius: float, delta: float, draws: int, seed: int) -> None:
         self._population, self._seed = population, seed
         self._radius, self._delta, self._draws = radius, delta, draws
-        self._linear: dict[tuple[str, int], float] = {}
+        self._linear_average = cache(self._estimated)
 
     @property
     def vc_dimension(self) -> int:
@@ -42,14 +43,9 @@ class Complexities:
         bound = self._radius * self._population.feature_norm
         return lambda k: contracted(self._linear_average(layer, k), k, pair_losses.get(loss), bound)
 
-    def _linear_average(self, layer: str, k: int) -> float:
-        if (layer, k) not in self._linear:
-            rng = generator(self._seed, "twolayer-gaps", "complexity", layer, k)
-            self._linear[layer, k] = self._estimated(layer, k, rng)
-        return self._linear[layer, k]
-
-    def _estimated(self, layer: str, k: int, rng: np.random.Generator) -> float:
+    def _estimated(self, layer: str, k: int) -> float:
         # Pairs of k queries in the layer of queries, k pairs of one query in that of documents; fresh in every draw.
+        rng = generator(self._seed, "twolayer-gaps", "complexity", layer, k)
         step = max(1, PAIRS_PER_BLOCK // k)
         blocks = []
         for start in range(0, self._draws, step):

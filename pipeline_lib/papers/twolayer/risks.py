@@ -7,19 +7,24 @@ on fresh documents of the same queries.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Ge
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.seeds import Role, required
+from pipeline_lib.core.settings import Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import erm
-from pipeline_lib.sources.population import Population
+from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory.pair_losses import PairLoss
 from pipeline_lib.theory.two_layer_rademacher import disjoint_pairs
 
+Several = Annotated[Whole, Ge(2)]
+"""A number of two or more."""
 Loss = Literal["hinge", "logistic", "exponential"]
 """The losses of the paper that rankers are trained with."""
 SURROGATES = ("ranksvm", "ranknet", "rankboost")
@@ -29,6 +34,11 @@ POPULATION = {"features": 10, "label_shares": [0.5, 0.3, 0.2], "noise": 0.1, "qu
 # Losses of rankers on the pool are computed in blocks of about this many: 8 MB.
 LOSSES_PER_BLOCK = 2**20
 TOLERANCE = 1e-6
+
+
+def population(described: Mapping[str, Any]) -> Population:
+    """The population with these settings."""
+    return Population(PopulationSettings.from_mapping(described))
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,14 @@ class Pool:
         mean = (total + equal * loss.at_zero) / self.size
         square = (squares + equal * loss.at_zero**2) / self.size
         return mean, np.sqrt(np.maximum(square - mean**2, 0.0) / self.size)
+
+
+def all_pairs(data: RankingData) -> Floats:
+    """sgn(y - y') (x - x') of all pairs of the queries, which have equal numbers of documents, shape (n, pairs, d)."""
+    n, m = data.n_queries, int(data.documents_per_query[0])
+    j, k = np.triu_indices(m, 1)
+    x, y = data.X64.reshape(n, m, -1), data.y.reshape(n, m).astype(np.float64)
+    return np.asarray(np.sign(y[:, j] - y[:, k])[..., None] * (x[:, j] - x[:, k]))
 
 
 def first(data: RankingData, queries: int, documents: int) -> RankingData:

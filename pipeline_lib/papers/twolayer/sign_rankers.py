@@ -33,14 +33,10 @@ class Signs:
     @property
     def expected(self) -> Floats:
         """The expected risk of every feature's weights 1 and -1; they add up over the features."""
-        share, (true, false) = self.turned_share, self._wrong_pairs
+        # A pair counts if features and labels differ: half of all pairs, and of these both labels true, or both false.
+        share, true, false = self.turned_share, (1.0 - self.noise) ** 2 / 2.0, self.noise**2 / 2.0
         both = (1.0 - share) * false + share * true, (1.0 - share) * true + share * false
         return np.array(both) / self.capacity
-
-    @property
-    def _wrong_pairs(self) -> tuple[float, float]:
-        # A pair counts if features and labels differ: half of all pairs, and of these both labels true, or both false.
-        return (1.0 - self.noise) ** 2 / 2.0, self.noise**2 / 2.0
 
     def variances(self) -> list[Variances]:
         """Those of a ranker with k weights of -1, for k = 0, ..., d.

@@ -9,7 +9,6 @@ from scipy.optimize import minimize
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.tradeoff import depth
-from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
 
 SETTINGS = {"features": 3, "label_shares": [0.5, 0.5], "query_noise": 1.0, "query_spread": 0.3}
@@ -44,10 +43,10 @@ def test_the_metric_is_how_the_minimiser_moves(name, radius, held):
 
 
 def test_gradients_average_to_that_of_the_training_risk():
-    population = Population(PopulationSettings.from_mapping(SETTINGS))
+    population = risks.population(SETTINGS)
     loss, w = pair_losses.get("logistic"), np.array([0.5, -1.0, 0.3])
     data = population.draw(20, np.random.default_rng(0), depth.DOCUMENTS)
-    found = depth._gradients(data.X64, data.y, loss, w).mean(axis=(0, 1))
+    found = depth._gradients(data, loss, w).mean(axis=(0, 1))
     for axis in range(3):
         step = np.zeros(3)
         step[axis] = 1e-5
@@ -57,7 +56,7 @@ def test_gradients_average_to_that_of_the_training_risk():
 
 def test_trained_rankers_follow_the_depth():
     # C = 1200 documents: the depth by variance is near 5, and both ends are worse in the logistic risk.
-    population = Population(PopulationSettings.from_mapping(SETTINGS))
+    population = risks.population(SETTINGS)
     loss, rng = pair_losses.get("logistic"), generator("depth", role="reference")
     best = risks.best_ranker(population, loss, 5.0, 40_000, rng)
     found = depth.by_variance(population, loss, 5.0, best, 10_000, rng)
@@ -77,6 +76,5 @@ def test_trained_rankers_follow_the_depth():
 
 
 def test_a_loss_without_curvature_has_no_depth():
-    population = Population(PopulationSettings.from_mapping(SETTINGS))
     args = (5.0, np.ones(3), 100, np.random.default_rng(0))
-    assert depth.by_variance(population, pair_losses.get("hinge"), *args) is None
+    assert depth.by_variance(risks.population(SETTINGS), pair_losses.get("hinge"), *args) is None

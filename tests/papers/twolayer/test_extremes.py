@@ -11,12 +11,9 @@ import pytest
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.papers.twolayer.extremes import distributions
 from pipeline_lib.papers.twolayer.extremes.distributions import Lists
-from pipeline_lib.papers.twolayer.extremes.experiment import ExtremesSettings, measure
-from pipeline_lib.theory import two_layer
-from tests.papers.jobs import Given
+from pipeline_lib.papers.twolayer.extremes.experiment import ExtremesSettings
 
 COINS, OF_DOCUMENTS, MEMORY, OF_MEMORISED = distributions.extremes(0.2)
-SETTINGS = ExtremesSettings.parse({"sizes": [4, 20], "short": 6, "long": 30, "deltas": [0.3, 0.01]})
 
 
 def test_averages_are_means_over_all_signs_and_coins():
@@ -83,26 +80,6 @@ def test_tiny_probabilities_are_those_of_the_binomial_distribution():
     # P(K = 0) and P(K <= 1) of 400 coins.
     assert distributions._below(400, 0.5, 1 / 400) == pytest.approx(2.0**-400)
     assert distributions._below(400, 0.5, 2 / 400) == pytest.approx(401 * 2.0**-400)
-
-
-def test_rows_hold_the_bounds_of_the_theorems():
-    rows = [row.plain() for row in measure(Given(SETTINGS, 1))]
-    assert {row["population"] for row in rows} == {one.name for one in (COINS, OF_DOCUMENTS, MEMORY, OF_MEMORISED)}
-    for row in rows:
-        layers = ("query", "document")
-        terms = [row[f"{layer}_{term}"] for layer in layers for term in ("complexity", "concentration")]
-        assert sum(terms) == pytest.approx(row["bound"])
-        for layer in layers:
-            parts = row[f"{layer}_bound_complexity"] + row[f"{layer}_bound_concentration"]
-            assert parts == pytest.approx(row[f"{layer}_bound"])
-            assert row[f"{layer}_error"] <= row[f"{layer}_bound"]
-            assert row[f"{layer}_failure"] <= row["delta"]
-        assert row["gap"] <= row["bound"]
-    [uneven] = [row for row in rows if row["longest"] == 30 and row["delta"] == 0.3]
-    lengths = [6, 6, 6, 30]
-    layer = two_layer.document_layer(lengths, OF_DOCUMENTS.documents, 1.0, 0.3)
-    assert (uneven["queries"], uneven["total"]) == (4, 48)
-    assert uneven["document_bound"] == pytest.approx(layer.total)
 
 
 def test_lists_without_a_closed_form_are_refused():

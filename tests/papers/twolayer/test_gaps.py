@@ -14,7 +14,6 @@ from pipeline_lib.data.rows import Row
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.gaps import experiment as gaps
 from pipeline_lib.papers.twolayer.gaps.experiment import GapsSettings, Measured
-from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import Interval
 from pipeline_lib.theory import pair_losses
 from tests import readings
@@ -84,15 +83,6 @@ def test_where_there_is_no_gap_no_share_of_it_remains(rows):
     assert along_m["query_level_bound"] == 1.0
 
 
-def test_limits_are_shares_of_the_first_gap(rows):
-    found = joined(rows)
-    for row in found["twolayer-remaining"]:
-        line, cell = (row["loss"], row["growing"]), (row["loss"], 4, 2)
-        [limit] = [one for one in found["twolayer-limits"] if (one["loss"], one["growing"]) == line]
-        [first] = [one for one in found["twolayer-gaps"] if (one["loss"], one["queries"], one["documents"]) == cell]
-        assert row["limit"] == pytest.approx(limit["limit"] / first["centred_gap"])
-
-
 def test_the_largest_errors_are_compared_with_the_bounds(rows):
     made = {"twolayer-gaps": joined(rows)["twolayer-gaps"], **NONE}
     cells = {(row["loss"], row["queries"], row["documents"]): row for row in made["twolayer-gaps"]}
@@ -137,24 +127,20 @@ def test_gaps_are_compared_at_the_ends_of_both_lines(rows):
 def test_slices_do_not_change_a_repetition(rows):
     whole = measured(GapsSettings.parse({**SMALL, "slices": 1}), 1)
     key = attrgetter("loss", "queries", "documents", "repetition")
-    order = {key(row): row for row in rows}
-    assert len(whole) == len(rows)
-    assert all(order[key(row)] == row for row in whole)
+    assert sorted(whole, key=key) == sorted(rows, key=key)
 
 
 def test_the_layers_add_up_to_the_gap(rows):
     for row in joined(rows)["twolayer-gaps"]:
         assert row["query_error"] + row["document_error"] == pytest.approx(row["gap"])
-        terms = sum(
-            row[f"{layer}_{kind}"] for layer in ("query", "document") for kind in ("complexity", "concentration")
-        )
-        assert terms == pytest.approx(row["bound"])
+        terms = [row[f"{layer}_{kind}"] for layer in ("query", "document") for kind in ("complexity", "concentration")]
+        assert sum(terms) == pytest.approx(row["bound"])
         assert row["gap_largest"] < row["bound"]
 
 
 def test_samples_are_nested_and_middle_documents_are_others():
     asked = GapsSettings.parse(SMALL)
-    drawn = gaps._drawn(asked, gaps._population(asked), generator("nested", role="train"))
+    drawn = gaps._drawn(asked, risks.population(asked.population), generator("nested", role="train"))
     sizes = [(data.n_queries, data.n_documents // data.n_queries) for data, _ in drawn]
     assert sizes == asked.cells
     largest = drawn[asked.cells.index((4, 16))][0]
@@ -167,7 +153,7 @@ def test_samples_are_nested_and_middle_documents_are_others():
 
 
 def test_the_pool_measures_what_all_pairs_measure():
-    population = Population(PopulationSettings.from_mapping(POPULATION))
+    population = risks.population(POPULATION)
     data = population.draw(4000, generator("pool", role="truth"), 2)
     weights = np.random.default_rng(1).normal(size=(3, 2))
     for name in pair_losses.LOSSES:
@@ -181,7 +167,7 @@ def test_the_pool_measures_what_all_pairs_measure():
 
 def test_the_best_ranker_has_no_gap_in_the_mean():
     # What is subtracted from gaps must have mean 0: its empirical risk is unbiased for any m.
-    population = Population(PopulationSettings.from_mapping(POPULATION))
+    population = risks.population(POPULATION)
     loss, w = pair_losses.get("logistic"), np.array([0.5, -1.0, 0.3])
     pool = risks.Pool.of(population.draw(200_000, generator("pool", role="truth"), 2))
     [expected], [error] = pool.risk(loss, w[:, None])
@@ -196,7 +182,7 @@ def test_estimated_complexities_bound_the_linear_average():
     asked = GapsSettings.parse({**SMALL, "draws": 400})
     found = gaps._complexities(asked, 1)
     # One pair: E ||d|| times 2 W, by a plain mean over many queries.
-    data = gaps._population(asked).draw(20_000, np.random.default_rng(5), 2)
+    data = risks.population(asked.population).draw(20_000, np.random.default_rng(5), 2)
     sign = (data.y[::2] != data.y[1::2])[:, None]
     plain = 2 * 2.0 * np.linalg.norm(sign * (data.X64[::2] - data.X64[1::2]), axis=1).mean()
     linear = found._linear_average("queries", 1)
@@ -205,33 +191,13 @@ def test_estimated_complexities_bound_the_linear_average():
     assert hinge == pytest.approx(2 * linear + 2.0)
 
 
-def test_a_gap_of_the_other_sign_is_refuted(rows, monkeypatch, tmp_path):
-    def status(name, change):
-        # A cell whose interval leaves out 0.
-        [cell, *_] = [row for row in joined(rows)["twolayer-gaps"] if row["gap_low"] * row["gap_high"] > 0]
-        return readings.judged("twolayer-layers", {"twolayer-gaps": [change(cell)]}, SMALL, tmp_path / name).status
-
-    assert status("right", dict) == "verified"
-    ends = {"gap": "gap", "gap_low": "gap_high", "gap_high": "gap_low"}
-    assert status("one", lambda cell: {**cell, **{end: -cell[other] for end, other in ends.items()}}) == "refuted"
-    differences = gaps._differences
-    monkeypatch.setattr(gaps, "_differences", lambda rows, greater, lesser: differences(rows, lesser, greater))
-    assert status("every", dict) == "refuted"
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"repetitions": 1}, "repetitions: expected a number >= 2, found 1"),
-        ({"documents": [1, 4]}, "documents"),
         ({"more_queries": [8, 16]}, "more_queries: expected numbers above 8"),
         ({"losses": ["hing"]}, "losses.0.: expected 'hinge'"),
-        ({"losses": []}, "losses: expected at least 1"),
         ({"queries": [4], "more_queries": [16]}, "more_queries: expected three numbers together with queries"),
         ({"documents": [2], "more_documents": [8]}, "more_documents: expected three numbers together with"),
-        ({"delta": 1.0}, "delta"),
-        ({"radius": 0.0}, "radius"),
-        ({"slice": 2}, "did you mean 'slices'"),
     ],
 )
 def test_wrong_settings_are_named(change, message):

@@ -41,6 +41,10 @@ def fold(queries: int, documents: int) -> tradeoff.Fold:
     return tradeoff.Fold("toy", 1, train, test)
 
 
+def on_data(one: tradeoff.Fold, asked: TradeoffSettings | None = None, part: int = 0) -> list[Measured]:
+    return list(tradeoff.on_data(asked or TradeoffSettings.parse({**SMALL, "slices": 1}), one, 1, part))
+
+
 def measured(asked: TradeoffSettings, *folds: tradeoff.Fold) -> list[Measured]:
     """What all slices measure on the population and on the folds."""
     return [
@@ -48,7 +52,7 @@ def measured(asked: TradeoffSettings, *folds: tradeoff.Fold) -> list[Measured]:
         for part in range(asked.slices)
         for rows in (
             tradeoff.measure(Given(asked, 1, {"slice": str(part)})),
-            *(tradeoff.on_data(asked, one, 1, part) for one in folds),
+            *(on_data(one, asked, part) for one in folds),
         )
         for row in rows
     ]
@@ -117,28 +121,31 @@ def test_the_excess_is_paired_by_repetition():
     assert all(row["excess"] is None for row in joined(asked, unknown)["twolayer-tradeoff"])
 
 
-def test_budgets_are_kept_and_documents_are_of_their_query(monkeypatch):
-    seen = []
-    monkeypatch.setattr(tradeoff.risks, "fitted", lambda data, loss, radius: (seen.append(data), np.zeros(3))[::-1])
-    list(tradeoff.on_data(TradeoffSettings.parse({**SMALL, "slices": 1}), fold(20, 12), 1, 0))
+@pytest.fixture
+def seen(monkeypatch):
+    """The samples on which rankers are trained, all of them at 0."""
+    samples = []
+    monkeypatch.setattr(tradeoff.risks, "fitted", lambda data, loss, radius: (samples.append(data), np.zeros(3))[::-1])
+    return samples
+
+
+def test_budgets_are_kept_and_documents_are_of_their_query(seen):
+    on_data(fold(20, 12))
     assert {data.n_documents for data in seen} == {12, 24}
     assert all(len(set(data.qids)) == data.n_queries for data in seen)
 
 
 def test_errors_are_measured_on_other_documents_and_on_the_sample(monkeypatch):
     monkeypatch.setattr(tradeoff.risks, "empirical", lambda data, loss, w: {"test": 0.2, "train": 0.1}[data.role])
-    rows = tradeoff.on_data(TradeoffSettings.parse({**SMALL, "slices": 1}), fold(20, 12), 1, 0)
-    assert {(row.error, row.training_error) for row in rows} == {(0.2, 0.1)}
+    assert {(row.error, row.training_error) for row in on_data(fold(20, 12))} == {(0.2, 0.1)}
 
 
-def test_all_splits_draw_from_the_same_queries(monkeypatch):
+def test_all_splits_draw_from_the_same_queries(seen):
     # 8 long lists and 12 short ones; 12 documents need 6 lists of 6, 24 documents 12 lists of 12.
-    seen = []
-    monkeypatch.setattr(tradeoff.risks, "fitted", lambda data, loss, radius: (seen.append(data), np.zeros(3))[::-1])
     population, rng = Population(PopulationSettings(features=3)), generator("tradeoff", role="train")
     train = population.draw(20, rng, np.array([6] * 8 + [5] * 12))
     one = tradeoff.Fold("toy", 1, train, population.draw(5, rng.continued("test"), 4))
-    list(tradeoff.on_data(TradeoffSettings.parse({**SMALL, "slices": 1}), one, 1, 0))
+    on_data(one)
     assert {data.n_documents for data in seen} == {12}
     assert {qid for data in seen for qid in data.qids} == set(train.qids[:8])
 
@@ -154,19 +161,14 @@ def test_single_documents_are_no_test():
     data = lonely.test
     X, y = np.vstack([data.X, data.X[:1]]), np.append(data.y, 1).astype(np.int32)
     test = RankingData(X, y, np.append(data.offsets, len(y)), np.append(data.qids, 99), role="test")
-    asked = TradeoffSettings.parse({**SMALL, "slices": 1})
-    rows = tradeoff.on_data(asked, tradeoff.Fold("toy", 1, lonely.train, test), 1, 0)
-    assert list(rows) == list(tradeoff.on_data(asked, lonely, 1, 0))
+    assert on_data(tradeoff.Fold("toy", 1, lonely.train, test)) == on_data(lonely)
 
 
 def test_the_choice_is_not_judged_on_what_chose_it():
     # Pure noise: a split chosen and measured on the same repetitions would beat the ends.
     rng = np.random.default_rng(0)
-    gains = []
-    for _ in range(300):
-        errors = {m: rng.normal(size=20) for m in range(2, 40)}
-        found = tradeoff.compared(errors)
-        gains.append(found.deepest.value - found.inner)
+    noise = [tradeoff.compared({m: rng.normal(size=20) for m in range(2, 40)}) for _ in range(300)]
+    gains = [found.deepest.value - found.inner for found in noise]
     assert abs(np.mean(gains)) < 4 * np.std(gains) / np.sqrt(len(gains))
 
 
@@ -194,9 +196,6 @@ def test_the_interval_of_the_best_split_covers_it():
         ({"budgets": [13]}, "expected 2, 6 and a divisor between them for the budget 13"),
         ({"documents": [2, 6]}, "a divisor between"),
         ({"documents": [3, 4, 6]}, "expected 2, 6"),
-        ({"loss": "zero-one"}, "loss: expected 'hinge'"),
-        ({"c1": 0.0}, "c1"),
-        ({"delta": 0.0}, "delta"),
     ],
 )
 def test_wrong_settings_are_named(change, message):

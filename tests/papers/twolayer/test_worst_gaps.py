@@ -9,7 +9,6 @@ from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.gaps import experiment as gaps
 from pipeline_lib.papers.twolayer.gaps import worst_gaps
 from pipeline_lib.papers.twolayer.gaps.experiment import GapsSettings
-from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
 from tests.papers.jobs import Given
 from tests.papers.twolayer.test_gaps import SMALL
@@ -19,7 +18,7 @@ LOSSES = ("hinge", "logistic", "exponential")
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_pairs_have_the_risk_of_the_sample_and_its_gradient(name):
-    population = Population(PopulationSettings.from_mapping(SMALL["population"]))
+    population = risks.population(SMALL["population"])
     data, loss = population.draw(7, np.random.default_rng(0), 5), pair_losses.get(name)
     pairs = worst_gaps.Pairs.of_sample(data)
     w = np.array([0.3, -0.2, 0.1])
@@ -32,7 +31,7 @@ def test_pairs_have_the_risk_of_the_sample_and_its_gradient(name):
 
 
 def test_the_search_comes_as_far_as_a_grid():
-    population = Population(PopulationSettings.from_mapping({**SMALL["population"], "features": 2}))
+    population = risks.population({**SMALL["population"], "features": 2})
     asked, rng = GapsSettings.parse({**SMALL, "steps": 60}), np.random.default_rng(3)
     expected = worst_gaps.Pairs.of_sample(population.draw(300, rng, 2))
     angles = np.linspace(0, 2 * np.pi, 60, endpoint=False)

@@ -14,9 +14,10 @@ from pydantic import model_validator
 
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Positive, Probability, Rising, Settings, Whole, at_least, no_fewer_than
+from pipeline_lib.core.settings import Positive, Probability, Rising, Settings, Sizes, Whole, no_fewer_than
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
+from pipeline_lib.papers.twolayer.risks import Several
 from pipeline_lib.papers.twolayer.sign_rankers import Signs, even_lists
 from pipeline_lib.statistics import mean_interval
 from pipeline_lib.theory import two_layer
@@ -29,7 +30,7 @@ class CapacitiesSettings(Settings):
     capacities: Annotated[Rising, no_fewer_than(2, "to compare")] = Field(
         (1, 4, 16), description="values of the capacity, the number of features of rankers with weights -1 and 1"
     )
-    documents: Annotated[Rising, at_least(2)] = Field(
+    documents: Sizes = Field(
         (2, 3, 4, 6, 8, 16, 32), description="further values of m, the number of documents per query"
     )
     turned_share: Annotated[Probability, Lt(0.5)] = Field(
@@ -38,7 +39,7 @@ class CapacitiesSettings(Settings):
     noise: Annotated[Probability, Lt(0.5)] = Field(0.1, description="share of wrong labels")
     delta: Probability = Field(0.05, description="delta in the bound that determines the plans")
     c1: Positive = Field(1.0, description="c1 in the bound that determines the plans")
-    repetitions: Annotated[Whole, Ge(2)] = Field(1000, description="number of samples for every plan")
+    repetitions: Several = Field(1000, description="number of samples for every plan")
 
     @model_validator(mode="after")
     def _documents_are_within_the_budget(self) -> Self:

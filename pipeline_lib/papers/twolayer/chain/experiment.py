@@ -13,21 +13,20 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from annotated_types import Ge
 
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Names, Positive, Rising, Whole, at_least
+from pipeline_lib.core.settings import Names, Positive, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Field
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.learners import erm
 from pipeline_lib.learners.balls import lowest
 from pipeline_lib.papers.chains import ChainLink, ChainSettings
-from pipeline_lib.papers.twolayer.chain.known_pairs import Indices, KnownPairs, largest_size
-from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss
+from pipeline_lib.papers.twolayer.chain.known_pairs import Indices, KnownPairs
+from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss, Several
 from pipeline_lib.theory import chains, pair_losses
 from pipeline_lib.theory.chains import Chain, Link
 from pipeline_lib.theory.known_population import scaled
@@ -39,15 +38,13 @@ _LOG = logging.getLogger(__name__)
 class TwoLayerChainSettings(ChainSettings):
     """What every step of the proofs costs, on samples of queries and documents of every available data set."""
 
-    queries: Annotated[Rising, at_least(2)] = Field(
+    queries: Sizes = Field(
         (100, 1000), description="values of n, the number of queries in a sample, drawn with replacement"
     )
-    documents: Annotated[Whole, Ge(2)] = Field(
+    documents: Several = Field(
         8, description="m, the number of documents of every query in a sample, drawn with replacement"
     )
-    longest: Annotated[Whole, Ge(2)] = Field(
-        40, description="longer lists of the data set are cut to so many documents at random"
-    )
+    longest: Several = Field(40, description="longer lists of the data set are cut to so many documents at random")
     radius: Positive = Field(2.5, description="W in ||w|| <= W, for documents scaled to ||x||_2 <= 1")
     losses: Annotated[tuple[Loss, ...], *Names.__metadata__] = Field(("hinge",), description="losses used in training")
     ascent_steps: Whole = Field(12, description="number of steps of every search for a supremum")
@@ -124,26 +121,20 @@ def _gaps(
     trained = _trained(pairs, drawn, places)
     starts = [trained, best, *_corners(settings, pairs, rng)]
 
-    def worst(weights: Floats) -> float:
-        return pairs.supremum(weights, starts, settings.ascent_steps)[0] - pairs.sum(weights, best)
+    def supremum(weights: Floats) -> float:
+        return pairs.supremum(weights, starts, settings.ascent_steps)[0]
 
-    above, below = (
-        pairs.supremum(sign * (expected - middle), starts, settings.ascent_steps)[0] for sign in (1.0, -1.0)
-    )
-    gap = expected - empirical
+    of_queries, of_documents, gap = expected - middle, middle - empirical, expected - empirical
     return (
         pairs.sum(gap, trained) - pairs.sum(gap, best),
-        worst(gap),
-        worst(expected - middle),
-        worst(middle - empirical),
-        max(above, below),
+        *(supremum(weights) - pairs.sum(weights, best) for weights in (gap, of_queries, of_documents)),
+        pairs.largest_size(of_queries, 0.0, starts, settings.ascent_steps),
     )
 
 
 def _trained(pairs: KnownPairs, drawn: Indices, places: Indices) -> Floats:
-    data = pairs.data
+    data, m = pairs.data, places.shape[1]
     rows = (data.offsets[drawn][:, None] + places).ravel()
-    m = places.shape[1]
     offsets = np.arange(0, len(rows) + 1, m, dtype=np.int64)
     sample = RankingData(data.X[rows], data.y[rows], offsets, np.arange(len(drawn)))
     return erm.fit(sample, pairs.loss.objective(), l2=0.0, radius=pairs.radius, tol=1e-6).w
@@ -161,8 +152,7 @@ def _averages(
         weights = pairs.weights(numbers, signs)
         met = np.flatnonzero(weights)
         constant = loss.at_zero * float(signs.sum())
-        search = (starts, settings.ascent_steps)
-        size = largest_size(loss, pairs.differences[met], weights[met], constant, pairs.radius, *search)
+        size = pairs.largest_size(weights, constant, starts, settings.ascent_steps)
         return size, pairs.radius * float(np.linalg.norm(weights[met] @ pairs.differences[met]))
 
     places = pairs.documents(drawn, 2, rng)
@@ -174,82 +164,65 @@ def _averages(
     return of_queries, of_documents, float(own[:, 0].mean()), query_linear, float(own[:, 1].mean())
 
 
-def all_chains(settings: TwoLayerChainSettings, pairs: KnownPairs, n: int, of: Measured) -> Iterator[Chain]:
-    """The chains of the three theorems."""
-    m, loss, radius = settings.documents, pairs.loss, settings.radius
-    M = loss.largest(radius)
-    setting = f"{loss.name}, n = {n:,}, m = {m}, W = {radius:g}"
-    of_queries = np.array([contracted(one, n, loss, radius) for one in of.query_linear])
-    of_documents = np.array([contracted(one, m // 2, loss, radius) for one in of.own_linear])
-    terms = _Terms(n, m, M, settings.delta)
-    yield chains.of("theorem-1", "Theorem 1", setting, M, _theorem_1(of, of_queries, of_documents, terms))
-    yield chains.of("theorem-2", "Theorem 2", setting, M, _theorem_2(of, of_queries, terms))
-    yield chains.of("theorem-3", "Theorem 3", setting, M, _theorem_3(of, of_documents, terms))
-
-
-@dataclass(frozen=True)
-class _Terms:
-    n: int
-    m: int
-    M: float
-    delta: float
-
-    def queries(self, parts: float) -> float:
-        """M sqrt(log(parts/delta) / (2n)), which McDiarmid's inequality gives; the papers have twice this."""
-        return self.M * math.sqrt(math.log(parts / self.delta) / (2.0 * self.n))
-
-    def documents(self, parts: float) -> float:
-        """sqrt(2 M^2 log(parts/delta) / (m n))."""
-        return self.M * math.sqrt(2.0 * math.log(parts / self.delta) / (self.m * self.n))
-
-
 WITH_SIGNS = "Symmetrisation: the Rademacher average of Definition 3 for the losses, found by ascent."
 FOR_EACH = "The supremum is taken for each query alone: the mean of suprema in place of the supremum of means."
 CONTRACTED = "Contraction: linear rankers in place of losses, twice because of absolute values, and a term with phi(0)."
+WORST = "The {}-layer error of the worst ranker is measured, less that of the best one."
 
 
-def _theorem_1(of: Measured, of_queries: Floats, of_documents: Floats, terms: _Terms) -> Iterator[Link]:
-    yield chains.gap_of_minimiser(of.trained)
-    yield chains.estimated(
-        "worst", "worst gap", "The worst ranker of the ball takes the place of the minimiser.", of.worst
-    )
-    layers = of.query_layer + of.document_layer
-    yield chains.estimated("layers", "two layers", "The worst rankers of the two layers may differ.", layers)
-    yield chains.estimated("symmetrised", "symmetrisation", WITH_SIGNS, of.query_average + of.document_average)
-    yield chains.estimated("each", "each query alone", FOR_EACH, of.query_average + of.own_average)
-    yield chains.estimated("contracted", "contraction", CONTRACTED, of_queries + of_documents)
-    yield chains.added(
-        "documents", "McDiarmid, documents", "McDiarmid's inequality for documents.", terms.documents(4.0)
-    )
-    yield chains.added("queries", "McDiarmid, queries", "McDiarmid's inequality for queries.", terms.queries(4.0))
-    yield chains.added("doubled", "doubled term", "The paper has twice the term for queries.", terms.queries(4.0))
+def all_chains(settings: TwoLayerChainSettings, pairs: KnownPairs, n: int, of: Measured) -> Iterator[Chain]:
+    """The chains of the three theorems."""
+    m, loss, radius = settings.documents, pairs.loss, settings.radius
+    M, link = loss.largest(radius), chains.estimated
+    of_queries = np.array([contracted(one, n, loss, radius) for one in of.query_linear])
+    of_documents = np.array([contracted(one, m // 2, loss, radius) for one in of.own_linear])
 
+    def added(parts: float, doubled: str = "this term") -> list[Link]:
+        # McDiarmid's inequality gives M sqrt(log(parts/delta) / (2n)); the paper has twice this.
+        term = M * math.sqrt(math.log(parts / settings.delta) / (2.0 * n))
+        label = "McDiarmid, queries" if parts > 2.0 else "McDiarmid"
+        return [
+            chains.added("queries", label, "McDiarmid's inequality for queries.", term),
+            chains.added("doubled", "doubled term", f"The paper has twice {doubled}.", term),
+        ]
 
-def _theorem_2(of: Measured, of_queries: Floats, terms: _Terms) -> Iterator[Link]:
-    yield chains.estimated(
-        "worst",
-        "worst error",
-        "The query-layer error of the worst ranker is measured, less that of the best one.",
-        of.query_layer,
-    )
-    yield chains.estimated("absolute", "absolute value", "The error may have either sign.", of.query_size)
-    yield chains.estimated("symmetrised", "symmetrisation", WITH_SIGNS, of.query_average)
-    yield chains.estimated("contracted", "contraction", CONTRACTED, of_queries)
-    yield chains.added("queries", "McDiarmid", "McDiarmid's inequality for queries.", terms.queries(2.0))
-    yield chains.added("doubled", "doubled term", "The paper has twice this term.", terms.queries(2.0))
+    def of_lists(parts: float) -> Link:
+        term = M * math.sqrt(2.0 * math.log(parts / settings.delta) / (m * n))
+        label = "McDiarmid, documents" if parts > 2.0 else "McDiarmid"
+        return chains.added("documents", label, "McDiarmid's inequality for documents.", term)
 
-
-def _theorem_3(of: Measured, of_documents: Floats, terms: _Terms) -> Iterator[Link]:
-    yield chains.estimated(
-        "worst",
-        "worst error",
-        "The document-layer error of the worst ranker is measured, less that of the best one.",
-        of.document_layer,
-    )
-    yield chains.estimated("symmetrised", "symmetrisation", WITH_SIGNS, of.document_average)
-    yield chains.estimated("each", "each query alone", FOR_EACH, of.own_average)
-    yield chains.estimated("contracted", "contraction", CONTRACTED, of_documents)
-    yield chains.added("documents", "McDiarmid", "McDiarmid's inequality for documents.", terms.documents(2.0))
+    of_both = [
+        chains.gap_of_minimiser(of.trained),
+        link("worst", "worst gap", "The worst ranker of the ball takes the place of the minimiser.", of.worst),
+        link(
+            "layers",
+            "two layers",
+            "The worst rankers of the two layers may differ.",
+            of.query_layer + of.document_layer,
+        ),
+        link("symmetrised", "symmetrisation", WITH_SIGNS, of.query_average + of.document_average),
+        link("each", "each query alone", FOR_EACH, of.query_average + of.own_average),
+        link("contracted", "contraction", CONTRACTED, of_queries + of_documents),
+        of_lists(4.0),
+        *added(4.0, "the term for queries"),
+    ]
+    query_layer = [
+        link("worst", "worst error", WORST.format("query"), of.query_layer),
+        link("absolute", "absolute value", "The error may have either sign.", of.query_size),
+        link("symmetrised", "symmetrisation", WITH_SIGNS, of.query_average),
+        link("contracted", "contraction", CONTRACTED, of_queries),
+        *added(2.0),
+    ]
+    document_layer = [
+        link("worst", "worst error", WORST.format("document"), of.document_layer),
+        link("symmetrised", "symmetrisation", WITH_SIGNS, of.document_average),
+        link("each", "each query alone", FOR_EACH, of.own_average),
+        link("contracted", "contraction", CONTRACTED, of_documents),
+        of_lists(2.0),
+    ]
+    setting = f"{loss.name}, n = {n:,}, m = {m}, W = {radius:g}"
+    for number, links in enumerate((of_both, query_layer, document_layer), 1):
+        yield chains.of(f"theorem-{number}", f"Theorem {number}", setting, M, links)
 
 
 EXPERIMENT = Experiment(

@@ -9,7 +9,7 @@ phi(0) for every ranker, and enter a sum by their total weight alone.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -84,56 +84,33 @@ class KnownPairs:
         return sums.astype(np.float64)
 
     def supremum(self, weights: Floats, starts: Iterable[Floats], steps: int) -> tuple[float, Floats]:
-        """The largest sum of weights_p (phi_p(w) - phi(0)) that a search from some points meets, and where it is."""
+        """The largest sum of weights_p (phi_p(w) - phi(0)) that a search from some points meets, and where it is.
+
+        At least 0, the value at w = 0.
+        """
+        best, where = 0.0, np.zeros(self.data.n_features)
         met = np.flatnonzero(weights)
-        return largest(self.loss, self.differences[met], weights[met], self.radius, starts, steps)
+        if not len(met):
+            return best, where
+        differences, weights = self.differences[met], weights[met]
+        offset = float(weights.sum()) * self.loss.at_zero
+        for start in starts:
+            w = np.array(start)
+            for k in range(steps + FULL_STEPS + 1):
+                t = -(differences @ w)
+                value = float(weights @ self.loss.of_difference(t)) - offset
+                if value > best:
+                    best, where = value, w
+                furthest = lowest((weights * self.loss.derivative(t)) @ differences, 0.0, self.radius)
+                if furthest is None:
+                    break
+                w = w + (2.0 / (k + 2.0) if k < steps else 1.0) * (furthest - w)
+        return best, where
+
+    def largest_size(self, weights: Floats, constant: float, starts: Sequence[Floats], steps: int) -> float:
+        """The largest |constant + sum_p weights_p (phi_p(w) - phi(0))| that a search meets."""
+        return max(self.supremum(sign * weights, starts, steps)[0] + sign * constant for sign in (1.0, -1.0))
 
     def sum(self, weights: Floats, w: Floats) -> float:
         """sum_p weights_p (phi_p(w) - phi(0)) for one ranker."""
         return float(weights @ (self.loss.of_difference(-(self.differences @ w)) - self.loss.at_zero))
-
-
-def largest(
-    loss: PairLoss, differences: Floats, weights: Floats, radius: float, starts: Iterable[Floats], steps: int
-) -> tuple[float, Floats]:
-    """As :meth:`KnownPairs.supremum`, for pairs with these differences; at least 0, the value at w = 0.
-
-    Example
-    -------
-    >>> from pipeline_lib.theory.pair_losses import get
-    >>> value, w = largest(get("hinge"), np.array([[1.0], [-2.0]]), np.array([1.0, 1.0]), 1.0, [np.zeros(1)], 3)
-    >>> value, w.tolist()
-    (1.0, [1.0])
-    """
-    best, where = 0.0, np.zeros(differences.shape[1])
-    if not len(differences):
-        return best, where
-    offset = float(weights.sum()) * loss.at_zero
-    for start in starts:
-        w = np.array(start)
-        for k in range(steps + FULL_STEPS + 1):
-            t = -(differences @ w)
-            value = float(weights @ loss.of_difference(t)) - offset
-            if value > best:
-                best, where = value, w
-            furthest = lowest((weights * loss.derivative(t)) @ differences, 0.0, radius)
-            if furthest is None:
-                break
-            w = w + (2.0 / (k + 2.0) if k < steps else 1.0) * (furthest - w)
-    return best, where
-
-
-def largest_size(
-    loss: PairLoss,
-    differences: Floats,
-    weights: Floats,
-    constant: float,
-    radius: float,
-    starts: list[Floats],
-    steps: int,
-) -> float:
-    """The largest |constant + sum_p weights_p (phi_p(w) - phi(0))| that a search meets."""
-    above, below = (
-        largest(loss, differences, sign * weights, radius, starts, steps)[0] + sign * constant for sign in (1.0, -1.0)
-    )
-    return max(above, below)

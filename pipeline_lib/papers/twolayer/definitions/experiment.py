@@ -17,16 +17,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated
 
 import numpy as np
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Positives, Rising, Settings, at_least
+from pipeline_lib.core.settings import Positives, Settings, Sizes
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.twolayer.complexities import ZERO_ONE
@@ -55,10 +54,8 @@ class DefinitionsSettings(Settings):
     """Definition 3 for the losses on lists of unequal lengths, and the empirical risks of section 2."""
 
     score_bounds: Positives = Field((0.01, 0.1, 1.0), description="values of B, the bound on the scores")
-    queries: Annotated[Rising, at_least(2)] = Field(
-        (2, 10, 100), description="values of n, for the risk over all pairs of documents"
-    )
-    documents: Annotated[Rising, at_least(2)] = Field((2, 10, 100), description="values of m there")
+    queries: Sizes = Field((2, 10, 100), description="values of n, for the risk over all pairs of documents")
+    documents: Sizes = Field((2, 10, 100), description="values of m there")
 
 
 class LossAverage(Row, table="tables/twolayer-loss-averages"):
@@ -69,10 +66,7 @@ class LossAverage(Row, table="tables/twolayer-loss-averages"):
     score_bound: float = Field(description="B, the bound on the scores")
     pairs: int = Field(description="disjoint pairs of the sample")
     average: float = Field(description="average of the losses, over all signs")
-    contracted: float = Field(
-        description="bound on the average: for a surrogate by contraction, with a term for phi(0); for the 0-1 loss by "
-        "Massart's lemma"
-    )
+    contracted: float = Field(description="bound on it: by contraction, or by Massart's lemma for the 0-1 loss")
     with_equal_weights: float = Field(description="the same bound if all pairs had one weight, whatever their query")
     constant: float = Field(description="phi(0) times the average of the constant 1")
     largest: float = Field(description="twice the largest loss, which no average exceeds")
@@ -95,9 +89,7 @@ class Covariances(Row, table="tables/twolayer-elements"):
     second: float = Field(description="the same under tasks of the second kind")
     in_one_row: float = Field(description="covariance of two elements of one row")
     in_two_rows: float = Field(description="covariance of elements of two rows")
-    given_the_task: float = Field(
-        description="largest size of the covariance of two elements of one row, given its task"
-    )
+    given_the_task: float = Field(description="largest size of the covariance of two elements of a row, given its task")
 
 
 def measure(job: Job) -> Iterator[Row]:
@@ -149,11 +141,7 @@ def _bound(loss: PairLoss, differences: Floats, weights: Floats, score_bound: fl
 
 def within_queries(shift: int) -> Fraction:
     """The expected risk (2), over two documents of one query."""
-    wrong = [
-        (y - other) * (y + kind * shift - other - kind * shift) < 0
-        for kind, y, other in itertools.product((0, 1), repeat=3)
-    ]
-    return Fraction(sum(wrong), len(wrong))
+    return _wrong([(0, 0), (1, 1)], shift)
 
 
 def mean_over_all_pairs(n: int, m: int, shift: int) -> Fraction:
@@ -166,12 +154,18 @@ def mean_over_all_pairs(n: int, m: int, shift: int) -> Fraction:
     >>> mean_over_all_pairs(2, 2, 2), mean_over_all_pairs(2, 2, 0)
     (Fraction(1, 12), Fraction(0, 1))
     """
+    of_two_queries = Fraction((n - 1) * m, n * m - 1)
+    of_any_kinds = _wrong(itertools.product((0, 1), repeat=2), shift)
+    return of_two_queries * of_any_kinds + (1 - of_two_queries) * within_queries(shift)
+
+
+def _wrong(kinds: Iterable[Sequence[int]], shift: int) -> Fraction:
+    """The share of wrong pairs of documents of queries of such kinds, each kind and label being as frequent."""
     wrong = [
         (y - other) * (y + kind * shift - other - other_kind * shift) < 0
-        for kind, other_kind, y, other in itertools.product((0, 1), repeat=4)
+        for (kind, other_kind), y, other in itertools.product(kinds, (0, 1), (0, 1))
     ]
-    of_two_queries = Fraction((n - 1) * m, n * m - 1)
-    return of_two_queries * Fraction(sum(wrong), len(wrong)) + (1 - of_two_queries) * within_queries(shift)
+    return Fraction(sum(wrong), len(wrong))
 
 
 def elements() -> Iterator[Covariances]:
@@ -193,13 +187,14 @@ Drawn = tuple[int, int, int, int, int]
 
 def _law(ones: tuple[Fraction, Fraction]) -> dict[Drawn, Fraction]:
     """The probabilities of the tasks of two rows, two elements of the first, and one of the second."""
-    law = {}
-    for one, other, *values in itertools.product((0, 1), repeat=5):
-        chances = (
-            ones[task] if value else 1 - ones[task] for task, value in zip((one, one, other), values, strict=True)
-        )
-        law[one, other, values[0], values[1], values[2]] = math.prod(chances, start=Fraction(1, 4))
-    return law
+
+    def chance(task: int, value: int) -> Fraction:
+        return ones[task] if value else 1 - ones[task]
+
+    return {
+        (one, other, a, b, c): chance(one, a) * chance(one, b) * chance(other, c) / 4
+        for one, other, a, b, c in itertools.product((0, 1), repeat=5)
+    }
 
 
 def _covariance(law: Mapping[Drawn, Fraction], a: int, b: int) -> Fraction:

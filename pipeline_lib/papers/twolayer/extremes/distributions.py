@@ -102,11 +102,8 @@ def extremes(share: float) -> tuple[Extreme, ...]:
     def none(lists: Lists, error: float) -> float:
         return 0.0
 
-    of_all, of_pairs, remembered = (
-        partial(one_ranker, p=1.0),
-        partial(one_ranker, p=pair),
-        partial(with_memory, p=share),
-    )
+    of_all, of_pairs = partial(one_ranker, p=1.0), partial(one_ranker, p=pair)
+    remembered = partial(with_memory, p=share)
     return (
         Extreme("coins of queries", coins_of_queries, none, coins_of_queries, partial(one_ranker, p=0.5), of_all),
         Extreme("coins of documents", none, coins_of_documents, coins_of_documents, of_pairs, of_pairs),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 from annotated_types import Ge, Lt
 
@@ -74,9 +74,7 @@ class Exact(Row, table="tables/twolayer-extremes"):
     document_bound: float = Field(description="Theorem 3, the sum of its two terms")
     document_bound_complexity: float = Field(description="first term of Theorem 3")
     document_bound_concentration: float = Field(description="second term of Theorem 3")
-    document_level: float | None = Field(
-        description="bound for all documents together, as if they were of one query; missing for more than 1e8"
-    )
+    document_level: float | None = Field(description="bound as if all documents were of one query, up to 1e8 of them")
 
 
 def measure(job: Job) -> Iterator[Exact]:
@@ -112,6 +110,14 @@ def _exact(extreme: Extreme, lists: Lists, delta: float) -> Exact:
     document_level = None
     if lists.documents <= MOST_POOLED:  # all documents together as if they were documents of one query
         document_level = two_layer.document_layer([lists.documents], extreme.queries, 1.0, delta).total
+    layers: dict[str, Any] = {}
+    for name, error, layer in (
+        ("query", extreme.query_error, of_queries),
+        ("document", extreme.document_error, of_documents),
+    ):
+        layers |= {f"{name}_error": quantile(error, lists, delta), f"{name}_failure": error(lists, layer.total)}
+        layers |= {f"{name}_bound_{term}": value for term, value in asdict(layer).items()}
+        layers[f"{name}_bound"] = layer.total
     return Exact(
         population=extreme.name,
         queries=lists.queries,
@@ -123,21 +129,9 @@ def _exact(extreme: Extreme, lists: Lists, delta: float) -> Exact:
         gap_failure=extreme.gap(lists, bound.total),
         **asdict(bound),
         bound=bound.total,
-        query_error=quantile(extreme.query_error, lists, delta),
-        query_failure=extreme.query_error(lists, of_queries.total),
-        query_bound=of_queries.total,
-        query_bound_complexity=of_queries.complexity,
-        query_bound_concentration=of_queries.concentration,
-        document_error=quantile(extreme.document_error, lists, delta),
-        document_failure=extreme.document_error(lists, of_documents.total),
-        document_bound=of_documents.total,
-        document_bound_complexity=of_documents.complexity,
-        document_bound_concentration=of_documents.concentration,
+        **layers,
         document_level=document_level,
     )
 
 
-EXPERIMENT = Experiment(
-    ExtremesSettings,
-    (Step("extremes", measure, rows=(Exact,), cost=Cost(4.0, start_mb=500.0)),),
-)
+EXPERIMENT = Experiment(ExtremesSettings, (Step("extremes", measure, rows=(Exact,), cost=Cost(4.0, start_mb=500.0)),))

@@ -12,30 +12,29 @@ first queries and first documents throughout the grid, so that a whole repetitio
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby, product
 from operator import attrgetter
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
-from annotated_types import Ge
 from pydantic import model_validator
 
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import Stream, generator
-from pipeline_lib.core.settings import Jobs, Names, Positive, Probability, Rising, Settings, Whole, at_least
+from pipeline_lib.core.settings import Jobs, Names, Positive, Probability, Rising, Settings, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.complexities import ZERO_ONE, Complexities
 from pipeline_lib.papers.twolayer.gaps import worst_gaps
-from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss
+from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss, Several
 from pipeline_lib.sources.population import Population
-from pipeline_lib.sources.population_settings import PopulationSettings, WithoutDocuments
+from pipeline_lib.sources.population_settings import WithoutDocuments
 from pipeline_lib.statistics import fit_exponent, joint_level, limits_at_infinity, mean_interval, ratio_interval
 from pipeline_lib.theory import pair_losses, two_layer
 from pipeline_lib.theory.pair_losses import PairLoss
@@ -62,10 +61,8 @@ class GapsSettings(Settings):
         ("hinge", "logistic", "exponential"),
         description="losses used in training; the 0-1 risk is measured for the rankers trained with the hinge loss",
     )
-    queries: Annotated[Rising, at_least(2)] = Field(
-        (10, 40, 160), description="values of n, the number of queries, on the grid"
-    )
-    documents: Annotated[Rising, at_least(2)] = Field(
+    queries: Sizes = Field((10, 40, 160), description="values of n, the number of queries, on the grid")
+    documents: Sizes = Field(
         (2, 4, 8, 16, 32), description="values of m, the number of documents per query, on the grid"
     )
     more_queries: Rising = Field(
@@ -74,22 +71,20 @@ class GapsSettings(Settings):
     more_documents: Rising = Field(
         (64, 256, 1024, 2048), description="further values of m at the smallest n, which show the limit of the gap"
     )
-    repetitions: Annotated[Whole, Ge(2)] = Field(40, description="number of repetitions of the whole grid")
-    middle_documents: Annotated[Whole, Ge(2)] = Field(
+    repetitions: Several = Field(40, description="number of repetitions of the whole grid")
+    middle_documents: Several = Field(
         4000, description="number of fresh documents of the sampled queries on which the middle risk is measured"
     )
-    risk_queries: Annotated[Whole, Ge(2)] = Field(
+    risk_queries: Several = Field(
         100000, description="number of fresh queries on which every expected risk is measured"
     )
     reference_queries: Whole = Field(
         20000,
         description="number of queries from which the best ranker is computed, whose gap is subtracted from means",
     )
-    draws: Annotated[Whole, Ge(2)] = Field(200, description="number of samples for every estimate of D(k)")
+    draws: Several = Field(200, description="number of samples for every estimate of D(k)")
     searched_queries: Rising = Field((10, 40, 160), description="values of n at which the worst gap is searched for")
-    searched_documents: Annotated[Whole, Ge(2)] = Field(
-        8, description="value of m at which the worst gap is searched for"
-    )
+    searched_documents: Several = Field(8, description="value of m at which the worst gap is searched for")
     searches: Whole = Field(1, description="random starts of every search, which also starts at the trained ranker")
     steps: Whole = Field(40, description="steps of ascent of every search")
     search_queries: Whole = Field(
@@ -113,14 +108,19 @@ class GapsSettings(Settings):
         return self
 
     @property
+    def axes(self) -> dict[str, list[tuple[int, int]]]:
+        """The two lines through the smallest sample: n grows at the smallest m, and m at the smallest n."""
+        n, m = self.queries[0], self.documents[0]
+        return {
+            "queries": [(one, m) for one in (*self.queries, *self.more_queries)],
+            "documents": [(n, one) for one in (*self.documents, *self.more_documents)],
+        }
+
+    @property
     def cells(self) -> list[tuple[int, int]]:
         """(n, m) of all samples, the grid first."""
-        grid = [(n, m) for n in self.queries for m in self.documents]
-        return [
-            *grid,
-            *((n, self.documents[0]) for n in self.more_queries),
-            *((self.queries[0], m) for m in self.more_documents),
-        ]
+        grid = product(self.queries, self.documents)
+        return list(dict.fromkeys((*grid, *self.axes["queries"], *self.axes["documents"])))
 
 
 class Measured(Row, table="slices/twolayer-gaps/{slice}"):
@@ -200,9 +200,9 @@ class Remaining(Row, table="tables/twolayer-remaining"):
     gap: Interval = Field(description="last centred gap over the first, with 95 % interval")
     limit: Interval = Field(description="fitted limit of the gap over the first gap, with 95 % interval")
     document_layer_bound: float = Field(description="last bound of Theorem 3 over the first")
-    query_level_bound: float | None = Field(description="the same of the query-level bound, along m only")
-    document_level_bound: float | None = Field(description="the same of the document-level bound, along m only")
-    two_layer_bound: float | None = Field(description="the same of Theorem 1, along m only")
+    query_level_bound: float | None = Field(None, description="the same of the query-level bound, along m only")
+    document_level_bound: float | None = Field(None, description="the same of the document-level bound, along m only")
+    two_layer_bound: float | None = Field(None, description="the same of Theorem 1, along m only")
 
 
 class Worst(Sample, table="tables/twolayer-worst-gaps"):
@@ -222,32 +222,27 @@ class Worst(Sample, table="tables/twolayer-worst-gaps"):
     largest_loss: float = Field(description="M, the largest loss of the class")
 
 
-def _population(settings: GapsSettings) -> Population:
-    """The population that all samples are drawn from."""
-    return Population(PopulationSettings.from_mapping(settings.population))
+Drawn = Sequence[tuple[RankingData, RankingData]]
+"""For every cell its sample, and fresh documents of its queries."""
+Cells = Mapping[tuple[str, int, int], Sequence[Measured]]
+"""Loss, n and m -> the rows of all repetitions."""
 
 
 def _complexities(settings: GapsSettings, seed: int) -> Complexities:
-    return Complexities(_population(settings), settings.radius, settings.delta, settings.draws, seed)
+    return Complexities(risks.population(settings.population), settings.radius, settings.delta, settings.draws, seed)
 
 
 def measure(job: Job) -> Iterator[Measured]:
     """Measure the repetitions of one slice: one row for every repetition, loss, n and m."""
     settings, seed, part = job.settings, job.seed, int(job.cell["slice"])
-    population = _population(settings)
+    population = risks.population(settings.population)
     rng = generator(seed, "twolayer-gaps", "pool", role="truth")
     pool = risks.Pool.of(population.draw(settings.risk_queries, rng, 2))
     losses = [pair_losses.get(name) for name in settings.losses]
-    best = {
-        loss.name: risks.best_ranker(
-            population,
-            loss,
-            settings.radius,
-            settings.reference_queries,
-            generator(seed, "twolayer-gaps", "best", loss.name, role="reference"),
-        )
-        for loss in losses
-    }
+    best = {}
+    for loss in losses:
+        rng = generator(seed, "twolayer-gaps", "best", loss.name, role="reference")
+        best[loss.name] = risks.best_ranker(population, loss, settings.radius, settings.reference_queries, rng)
     for repetition in progress.counted(range(part, settings.repetitions, settings.slices), _LOG, "repetitions"):
         drawn = _drawn(settings, population, generator(seed, "twolayer-gaps", "sample", repetition, role="train"))
         for loss in losses:
@@ -255,20 +250,15 @@ def measure(job: Job) -> Iterator[Measured]:
 
 
 def _measured(
-    settings: GapsSettings,
-    repetition: int,
-    drawn: Sequence[tuple[RankingData, RankingData]],
-    pool: risks.Pool,
-    loss: PairLoss,
-    best: Floats,
+    settings: GapsSettings, repetition: int, drawn: Drawn, pool: risks.Pool, loss: PairLoss, best: Floats
 ) -> Iterator[Measured]:
     """Train with one loss on every sample of a repetition, and measure."""
     rankers = [risks.fitted(data.in_role("train"), loss, settings.radius) for data, _ in drawn]
     weights = np.column_stack([*(w for w, _ in rankers), best])
     for one in [loss] + ([pair_losses.get(ZERO_ONE)] if loss.name == HINGE else []):
-        expected, errors = pool.risk(one, weights)
-        for column, ((n, m), (data, fresh), (w, certified)) in enumerate(
-            zip(settings.cells, drawn, rankers, strict=True)
+        (*expected, best_expected), errors = pool.risk(one, weights)
+        for (n, m), (data, fresh), (w, certified), risk, error in zip(
+            settings.cells, drawn, rankers, expected, errors[:-1], strict=True
         ):
             yield Measured(
                 repetition=repetition,
@@ -277,16 +267,16 @@ def _measured(
                 documents=m,
                 empirical=risks.empirical(data.in_role("train"), one, w),
                 middle=risks.empirical(fresh.in_role("middle"), one, w),
-                expected=expected[column],
-                expected_error=errors[column],
+                expected=risk,
+                expected_error=error,
                 best_empirical=risks.empirical(data, one, best),
-                best_expected=expected[-1],
+                best_expected=best_expected,
                 certified=certified,
             )
 
 
-def _drawn(settings: GapsSettings, population: Population, rng: Stream) -> list[tuple[RankingData, RankingData]]:
-    """For every cell its sample, and fresh documents of its queries; the samples are nested in each other."""
+def _drawn(settings: GapsSettings, population: Population, rng: Stream) -> Drawn:
+    """The samples are nested in each other."""
     queries = population.draw_queries(max(n for n, _ in settings.cells), rng)
     fresh = {n: max(2, settings.middle_documents // n) for n, _ in settings.cells}
     # Only the first queries need many documents: each has as many as the largest of the cells to which it belongs.
@@ -311,15 +301,9 @@ def join(job: Job) -> Iterator[Row]:
     yield from _remaining(job.settings, complexities, cells, older)
 
 
-Cells = Mapping[tuple[str, int, int], Sequence[Measured]]
-"""Loss, n and m -> the rows of all repetitions."""
-
-
 def _by_cell(rows: Iterable[Measured]) -> Cells:
-    cells: dict[tuple[str, int, int], list[Measured]] = defaultdict(list)
-    for row in rows:
-        cells[row.loss, row.queries, row.documents].append(row)
-    return {key: sorted(cell, key=attrgetter("repetition")) for key, cell in sorted(cells.items())}
+    ordered = sorted(rows, key=attrgetter("loss", "queries", "documents", "repetition"))
+    return {cell: list(found) for cell, found in groupby(ordered, key=attrgetter("loss", "queries", "documents"))}
 
 
 def _differences(rows: Sequence[Measured], greater: str, lesser: str) -> Floats:
@@ -334,21 +318,20 @@ def centred_gaps(rows: Sequence[Measured]) -> Floats:
 def _gap(complexities: Complexities, key: tuple[str, int, int], rows: Sequence[Measured]) -> Gap:
     loss, n, m = key
     bound, (queries, documents) = complexities.bound(loss, n, m), complexities.layers(loss, n, m)
-    gaps = _differences(rows, "expected", "empirical")
-    query_errors = _differences(rows, "expected", "middle")
-    document_errors = _differences(rows, "middle", "empirical")
+    errors = {
+        "gap": _differences(rows, "expected", "empirical"),
+        "query_error": _differences(rows, "expected", "middle"),
+        "document_error": _differences(rows, "middle", "empirical"),
+    }
+    means: dict[str, Any] = {name: mean_interval(error) for name, error in errors.items()}
     return Gap(
         loss=loss,
         queries=n,
         documents=m,
         repetitions=len(rows),
-        gap=mean_interval(gaps),
-        query_error=mean_interval(query_errors),
-        document_error=mean_interval(document_errors),
+        **means,
         centred_gap=mean_interval(centred_gaps(rows)),
-        gap_largest=gaps.max(),
-        query_error_largest=query_errors.max(),
-        document_error_largest=document_errors.max(),
+        **{f"{name}_largest": error.max() for name, error in errors.items()},
         risk_error=max(row.expected_error for row in rows),
         **asdict(bound),
         bound=bound.total,
@@ -359,32 +342,28 @@ def _gap(complexities: Complexities, key: tuple[str, int, int], rows: Sequence[M
     )
 
 
-def _axes(settings: GapsSettings) -> dict[str, list[tuple[int, int]]]:
-    """The two lines through the smallest sample: n grows at the smallest m, and m at the smallest n."""
-    n, m = settings.queries[0], settings.documents[0]
-    return {
-        "queries": [(one, m) for one in (*settings.queries, *settings.more_queries)],
-        "documents": [(n, one) for one in (*settings.documents, *settings.more_documents)],
-    }
-
-
 def _losses(cells: Cells) -> list[str]:
     return list(dict.fromkeys(loss for loss, *_ in cells))
 
 
-def _limits(settings: GapsSettings, cells: Cells) -> Iterator[Limit]:
-    """For every loss and axis: the limit of the gap, and the exponent with which it falls."""
-    level = joint_level(2 * len(_losses(cells)))
+def _lines(settings: GapsSettings, cells: Cells) -> Iterator[tuple[str, str, list[tuple[int, int]], Floats, Floats]]:
+    """For every loss and axis: n and m along it, the number that grows, and the centred gaps of all repetitions."""
     for loss in _losses(cells):
-        for axis, places in _axes(settings).items():
+        for axis, places in settings.axes.items():
             x = np.array([place[axis == "documents"] for place in places], np.float64)
-            gaps = np.column_stack([centred_gaps(cells[loss, n, m]) for n, m in places])
-            exponent = None
-            if (gaps.mean(axis=0) > 0.0).all():
-                fit = fit_exponent(x, gaps)
-                exponent = Interval(fit.slope, fit.low, fit.high)
-            limit = mean_interval(limits_at_infinity(x, gaps), level)
-            yield Limit(loss=loss, growing=axis, fixed=places[0][axis == "queries"], limit=limit, exponent=exponent)
+            yield loss, axis, places, x, np.column_stack([centred_gaps(cells[loss, *place]) for place in places])
+
+
+def _limits(settings: GapsSettings, cells: Cells) -> Iterator[Limit]:
+    """The limit of the gap along every line, and the exponent with which it falls."""
+    level = joint_level(2 * len(_losses(cells)))
+    for loss, axis, places, x, gaps in _lines(settings, cells):
+        exponent = None
+        if (gaps.mean(axis=0) > 0.0).all():
+            fit = fit_exponent(x, gaps)
+            exponent = Interval(fit.slope, fit.low, fit.high)
+        limit = mean_interval(limits_at_infinity(x, gaps), level)
+        yield Limit(loss=loss, growing=axis, fixed=places[0][axis == "queries"], limit=limit, exponent=exponent)
 
 
 def _older(settings: GapsSettings, complexities: Complexities, cells: Cells) -> Iterator[Older]:
@@ -396,7 +375,7 @@ def _older(settings: GapsSettings, complexities: Complexities, cells: Cells) -> 
             two_layer.vc(complexities.vc_dimension, settings.c1) if loss == ZERO_ONE else complexities.of(loss, layer)
             for layer in ("queries", "documents")
         )
-        for n, m in _axes(settings)["documents"]:
+        for n, m in settings.axes["documents"]:
             queries = two_layer.query_layer(n, queries_d, *rest)
             # All documents together are documents of many queries: their pairs are like those of the layer of queries.
             pooled = two_layer.pooled_document_layer(n, m, queries_d, *rest)
@@ -416,34 +395,29 @@ def _remaining(
     settings: GapsSettings, complexities: Complexities, cells: Cells, older: Sequence[Older]
 ) -> Iterator[Remaining]:
     """The shares of the gap and of the bounds that remain as n or m grows alone, for every loss with a gap."""
-    for loss in _losses(cells):
-        for axis, places in _axes(settings).items():
-            gaps = np.column_stack([centred_gaps(cells[loss, *place]) for place in places])
-            few, many = gaps[:, 0], gaps[:, -1]
-            if few.mean() <= 0.0:
-                continue
-            x = np.array([place[axis == "documents"] for place in places], np.float64)
-            first, *_, last = (row for row in older if row.loss == loss)
-            of_documents = [complexities.layers(loss, *place)[1].total for place in (places[0], places[-1])]
-            along_m = axis == "documents"
-            yield Remaining(
-                loss=loss,
-                growing=axis,
-                queries=places[-1][0],
-                documents=places[-1][1],
-                gap=ratio_interval(many, few),
-                limit=ratio_interval(limits_at_infinity(x, gaps), few),
-                document_layer_bound=of_documents[1] / of_documents[0],
-                query_level_bound=last.query_level / first.query_level if along_m else None,
-                document_level_bound=last.document_level / first.document_level if along_m else None,
-                two_layer_bound=last.two_layer / first.two_layer if along_m else None,
-            )
+    for loss, axis, places, x, gaps in _lines(settings, cells):
+        few, many = gaps[:, 0], gaps[:, -1]
+        if few.mean() <= 0.0:
+            continue
+        first, *_, last = (row for row in older if row.loss == loss)
+        of_documents = [complexities.layers(loss, *place)[1].total for place in (places[0], places[-1])]
+        along_m = ("query_level", "document_level", "two_layer") if axis == "documents" else ()
+        yield Remaining(
+            loss=loss,
+            growing=axis,
+            queries=places[-1][0],
+            documents=places[-1][1],
+            gap=ratio_interval(many, few),
+            limit=ratio_interval(limits_at_infinity(x, gaps), few),
+            document_layer_bound=of_documents[1] / of_documents[0],
+            **{f"{name}_bound": getattr(last, name) / getattr(first, name) for name in along_m},
+        )
 
 
 def search(job: Job) -> Iterator[Worst]:
     """For every loss and sample size: the gaps of the trained and of the worst ranker, and the bound."""
     settings, seed = job.settings, job.seed
-    population, complexities = _population(settings), _complexities(settings, seed)
+    population, complexities = risks.population(settings.population), _complexities(settings, seed)
     rng = generator(seed, "twolayer-worst-gaps", "search", role="reference")
     searched = risks.Pool.of(population.draw(settings.search_queries, rng, 2))
     rng = generator(seed, "twolayer-worst-gaps", "measure", role="truth")
@@ -479,16 +453,6 @@ def search(job: Job) -> Iterator[Worst]:
             )
 
 
-def _measuring_seconds(settings: GapsSettings, cell: Cell) -> float:
-    documents = sum(settings.queries) * sum(settings.documents)
-    documents += sum(settings.more_queries) * settings.documents[0] + sum(settings.more_documents) * settings.queries[0]
-    return 1.4e-5 * settings.repetitions / settings.slices * documents
-
-
-def _joining_seconds(settings: GapsSettings, cell: Cell) -> float:
-    return 7e-7 * settings.draws * sum(settings.queries) * sum(settings.documents)
-
-
 def _searching_seconds(settings: GapsSettings, cell: Cell) -> float:
     pairs = settings.search_queries + sum(settings.searched_queries) * settings.searched_documents**2 / 2.0
     return 2e-7 * pairs * settings.steps * (settings.searches + 2) * settings.repetitions
@@ -504,7 +468,9 @@ EXPERIMENT = Experiment(
             divided={"slice": lambda settings: range(settings.slices)},
             surrogates=SURROGATES,
             cost=Cost(2.0, start_mb=800.0),
-            seconds=_measuring_seconds,
+            seconds=lambda settings, cell: (
+                1.4e-5 * settings.repetitions / settings.slices * sum(n * m for n, m in settings.cells)
+            ),
         ),
         Step(
             "gaps",
@@ -512,7 +478,7 @@ EXPERIMENT = Experiment(
             reads=(Measured,),
             rows=(Gap, Limit, Older, Remaining),
             surrogates=SURROGATES,
-            seconds=_joining_seconds,
+            seconds=lambda settings, cell: 7e-7 * settings.draws * sum(settings.queries) * sum(settings.documents),
         ),
         Step(
             "worst_gaps",

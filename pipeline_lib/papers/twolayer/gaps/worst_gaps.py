@@ -33,11 +33,8 @@ class Pairs:
     @classmethod
     def of_sample(cls, data: RankingData) -> Pairs:
         """All pairs of all queries, which have the same number of documents."""
-        n, m = data.n_queries, int(data.documents_per_query[0])
-        first, second = np.triu_indices(m, 1)
-        x, y = data.X64.reshape(n, m, -1), data.y.reshape(n, m).astype(np.float64)
-        signs = np.sign(y[:, first] - y[:, second])
-        differences = (signs[..., None] * (x[:, first] - x[:, second])).reshape(-1, x.shape[2])
+        differences = risks.all_pairs(data)
+        differences = differences.reshape(-1, differences.shape[2])
         return cls.weighted(differences, len(differences))
 
     @classmethod
@@ -64,7 +61,19 @@ def search(
     loss: PairLoss, expected: Pairs, sample: Pairs, starts: Sequence[Floats], radius: float, steps: int
 ) -> Floats:
     """The ranker of the largest difference between two risks that ascent from all starts comes across."""
-    return max((_ascend(loss, expected, sample, start, radius, steps) for start in starts), key=lambda one: one[0])[1]
+    best, where = -np.inf, starts[0]
+    for w in starts:
+        for step in range(steps):
+            (risk, slope), (training, training_slope) = expected.risk(loss, w), sample.risk(loss, w)
+            if risk - training > best:
+                best, where = risk - training, w
+            direction = slope - training_slope
+            size = float(np.linalg.norm(direction))
+            if size == 0.0:
+                break
+            w = w + radius * FIRST_STEP / (1.0 + step / SHRINKING) / size * direction
+            w = w * min(1.0, radius / float(np.linalg.norm(w)))
+    return where
 
 
 def measured(
@@ -75,20 +84,3 @@ def measured(
     gap, other = (value - risks.empirical(data, loss, w) for value, w in zip(values, (trained, worst), strict=True))
     # The search may end below its start on the other pool: the supremum is at least the gap of the trained ranker.
     return gap, max(gap, other), errors.max()
-
-
-def _ascend(
-    loss: PairLoss, expected: Pairs, sample: Pairs, w: Floats, radius: float, steps: int
-) -> tuple[float, Floats]:
-    best, where = -np.inf, w
-    for step in range(steps):
-        (risk, slope), (training, training_slope) = expected.risk(loss, w), sample.risk(loss, w)
-        if risk - training > best:
-            best, where = risk - training, w
-        direction = slope - training_slope
-        size = float(np.linalg.norm(direction))
-        if size == 0.0:
-            break
-        w = w + radius * FIRST_STEP / (1.0 + step / SHRINKING) / size * direction
-        w = w * min(1.0, radius / float(np.linalg.norm(w)))
-    return best, where

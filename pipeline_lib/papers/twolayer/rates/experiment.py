@@ -8,10 +8,11 @@ queries grow at two documents each, and documents grow, from many on, at a fixed
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from annotated_types import Ge, Lt
@@ -22,7 +23,7 @@ from scipy.special import bdtrik
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Positive, Probability, Rising, Settings, Whole, at_least, no_fewer_than
+from pipeline_lib.core.settings import Positive, Probability, Rising, Settings, Sizes, Whole, at_least, no_fewer_than
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.papers.twolayer.sign_rankers import Signs, even_lists
@@ -49,13 +50,13 @@ class RatesSettings(Settings):
     queries: Annotated[Rising, no_fewer_than(3, "for an exponent")] = Field(
         (25, 100, 400, 1600), description="values of n, the number of queries, with two documents each"
     )
-    documents: Annotated[Rising, at_least(2), no_fewer_than(3, "for an exponent")] = Field(
+    documents: Annotated[Sizes, no_fewer_than(3, "for an exponent")] = Field(
         (64, 256, 1024, 4096), description="values of m, the number of documents of every query"
     )
     fixed_queries: Annotated[Whole, Ge(2)] = Field(100, description="number of queries when documents grow")
     repetitions: Annotated[Whole, Ge(100)] = Field(600, description="number of samples for every n and m")
     budgets: Annotated[Rising, at_least(8)] = Field((1920,), description="values of C, the total number of documents")
-    tried: Annotated[Rising, at_least(2)] = Field(
+    tried: Sizes = Field(
         (2, 3, 4, 6, 8, 16), description="further values of m, the number of documents per query, within a budget"
     )
     plan_repetitions: Annotated[Whole, Ge(2)] = Field(1000, description="number of samples for every plan")
@@ -69,13 +70,18 @@ class RatesSettings(Settings):
         return self
 
 
-class Rate(Row, table="tables/twolayer-rates"):
-    """The worst gap of one class on samples of one size, and the bounds for it."""
+class Line(Row):
+    """A class of rankers, and what grows from sample to sample."""
 
     queries_are: str = Field(description="differ, where queries concern different features, or alike")
     turned_share: float = Field(description="share of the queries whose documents without the feature are relevant")
     capacity: int = Field(description="features of the rankers with weights -1 and 1")
     growing: str = Field(description="what grows along the line: queries, documents, or unequal lists for one sample")
+
+
+class Rate(Line, table="tables/twolayer-rates"):
+    """The worst gap of one class on samples of one size, and the bounds for it."""
+
     queries: int = Field(description="n, queries of a sample")
     documents: int = Field(description="documents of its shortest list")
     longest: int = Field(description="documents of its longest list")
@@ -94,13 +100,9 @@ class Rate(Row, table="tables/twolayer-rates"):
     printed: float = Field(description="Theorem 1, the sum of its four terms")
 
 
-class Exponent(Row, table="tables/twolayer-rate-exponents"):
+class Exponent(Line, table="tables/twolayer-rate-exponents"):
     """The power with which the worst gap of one class falls along one line, and those of the bounds."""
 
-    queries_are: str = Field(description="differ, where queries concern different features, or alike")
-    turned_share: float = Field(description="share of the queries whose documents without the feature are relevant")
-    capacity: int = Field(description="features of the rankers with weights -1 and 1")
-    growing: str = Field(description="what grows along the line: queries or documents")
     fixed: int = Field(description="number of the other")
     exponent: Interval = Field(description="slope of log gap over log number, with 95 % interval")
     of_deviation: float = Field(description="the same of the first term of the bound with the true rates")
@@ -113,10 +115,7 @@ class Plan(Row, table="tables/twolayer-rate-plans"):
     budget: int = Field(description="C, documents of a sample")
     turned_share: float = Field(description="share of the queries whose documents without the feature are relevant")
     capacity: int = Field(description="features of the rankers with weights -1 and 1")
-    plan: str = Field(
-        description="what determines n: printed for n* of the paper, corrected for the minimum of the bound with the "
-        "true rates, or a number of documents per query"
-    )
+    plan: str = Field(description="printed for n* of the paper, corrected for the true rates, or M documents")
     queries: int = Field(description="n, queries among which the documents are divided as evenly as possible")
     repetitions: int = Field(description="samples in the mean")
     gap: Interval = Field(description="largest expected minus training risk of the class, mean with 95 % interval")
@@ -129,22 +128,26 @@ def measure(job: Job) -> Iterator[Row]:
     settings, seed = job.settings, job.seed
     for kind, signs in _populations(settings):
         for growing, fixed, samples in _lines(settings):
+            line = {
+                "queries_are": kind,
+                "turned_share": signs.turned_share,
+                "capacity": signs.capacity,
+                "growing": growing,
+            }
             measured = [_measured(settings, signs, lengths, seed) for lengths in samples]
             rates = [
-                _rate(settings, kind, signs, growing, lengths, gaps)
-                for lengths, gaps in zip(samples, measured, strict=True)
+                _rate(settings, signs, line, lengths, gaps) for lengths, gaps in zip(samples, measured, strict=True)
             ]
             yield from rates
             if growing != UNEQUAL:
-                yield _exponent(rates, fixed, measured)
+                yield _exponent(line, fixed, rates, measured)
         if kind == DIFFER:
             yield from _plans(settings, signs, seed)
 
 
 def _populations(settings: RatesSettings) -> Iterator[tuple[str, Signs]]:
-    for share in settings.turned_shares:
-        for capacity in settings.capacities:
-            yield DIFFER, Signs(capacity, share, settings.noise)
+    for share, capacity in itertools.product(settings.turned_shares, settings.capacities):
+        yield DIFFER, Signs(capacity, share, settings.noise)
     yield ALIKE, Signs(1, 0.0, settings.noise)
 
 
@@ -166,25 +169,21 @@ def _measured(settings: RatesSettings, signs: Signs, lengths: NDArray[np.int64],
 
 
 def _rate(
-    settings: RatesSettings, kind: str, signs: Signs, growing: str, lengths: NDArray[np.int64], gaps: Floats
+    settings: RatesSettings, signs: Signs, line: Mapping[str, Any], lengths: NDArray[np.int64], gaps: Floats
 ) -> Rate:
     variances, logarithm, delta = signs.variances(), log_rankers(signs), settings.delta
     corrected = two_layer_rates.bound(lengths, variances, logarithm, delta)
     alone = [Variances(0.0, one.documents, one.pairs) for one in variances]
     printed = two_layer.bound(lengths, two_layer.massart(logarithm), 1.0, delta)
     return Rate(
-        queries_are=kind,
-        turned_share=signs.turned_share,
-        capacity=signs.capacity,
-        growing=growing,
+        **line,
         queries=len(lengths),
         documents=int(lengths.min()),
         longest=int(lengths.max()),
         repetitions=len(gaps),
         gap=mean_interval(gaps),
         exceeded=quantile(gaps, 1.0 - delta),
-        deviation=corrected.deviation,
-        remainder=corrected.remainder,
+        **asdict(corrected),
         bound=corrected.total,
         log_rankers=logarithm,
         deviation_of_documents=two_layer_rates.bound(lengths, alone, logarithm, delta).deviation,
@@ -213,15 +212,11 @@ def quantile(values: Floats, probability: float) -> Interval:
     return Interval(float(ordered[at]), float(ordered[max(min(low, at), 0)]), float(ordered[min(max(high, at), last)]))
 
 
-def _exponent(rates: Sequence[Rate], fixed: int, measured: Sequence[Floats]) -> Exponent:
-    growing = rates[0].growing
-    x = [getattr(rate, growing) for rate in rates]
+def _exponent(line: Mapping[str, Any], fixed: int, rates: Sequence[Rate], measured: Sequence[Floats]) -> Exponent:
+    x = [getattr(rate, line["growing"]) for rate in rates]
     fit = fit_exponent(x, np.column_stack(measured))
     return Exponent(
-        queries_are=rates[0].queries_are,
-        turned_share=rates[0].turned_share,
-        capacity=rates[0].capacity,
-        growing=growing,
+        **line,
         fixed=fixed,
         exponent=Interval(fit.slope, fit.low, fit.high),
         of_deviation=fit_exponent(x, [rate.deviation for rate in rates]).slope,
@@ -262,13 +257,5 @@ def _seconds(settings: RatesSettings, cell: Cell) -> float:
 
 EXPERIMENT = Experiment(
     RatesSettings,
-    (
-        Step(
-            "rates",
-            measure,
-            rows=(Rate, Exponent, Plan),
-            cost=Cost(2.0, start_mb=500.0),
-            seconds=_seconds,
-        ),
-    ),
+    (Step("rates", measure, rows=(Rate, Exponent, Plan), cost=Cost(2.0, start_mb=500.0), seconds=_seconds),),
 )

@@ -20,7 +20,6 @@ from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge
 
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
@@ -31,8 +30,7 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
-from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss
-from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss, Several
 from pipeline_lib.sources.population_settings import WithoutDocuments
 from pipeline_lib.statistics import mean_interval
 from pipeline_lib.theory import pair_losses
@@ -56,10 +54,8 @@ class SamplingsSettings(Settings):
     documents: Annotated[Rising, at_least(3)] = Field(
         (4, 16), description="values of m, the number of documents per query"
     )
-    repetitions: Annotated[Whole, Ge(2)] = Field(100, description="number of samples of every size")
-    risk_queries: Annotated[Whole, Ge(2)] = Field(
-        50000, description="number of fresh queries on which every expected risk is measured"
-    )
+    repetitions: Several = Field(100, description="number of samples of every size")
+    risk_queries: Several = Field(50000, description="number of fresh queries on which every expected risk is measured")
     reference_queries: Whole = Field(
         20000, description="number of queries from which the best ranker is computed, whose gap is subtracted"
     )
@@ -71,14 +67,8 @@ class Gap(Row, table="tables/twolayer-samplings"):
     queries: int = Field(description="n, queries of the training sample")
     documents: int = Field(description="m, documents of each query, in the mean where lengths differ")
     repetitions: int = Field(description="samples in the mean")
-    what: str = Field(
-        description="way of sampling; or lengths or dependence, for a gap under two-layer sampling minus one under "
-        "(n, m)-sampling"
-    )
-    value: Annotated[Interval, LOW_HIGH] = Field(
-        description="expected minus training risk of the trained ranker, less that of the best one; or the difference "
-        "between two of these; mean with 95 % interval"
-    )
+    what: str = Field(description="way of sampling; or lengths or dependence, for a difference of two")
+    value: Annotated[Interval, LOW_HIGH] = Field(description="mean gap less that of the best ranker, or difference")
 
 
 def measure(job: Job) -> Iterator[Gap]:
@@ -89,9 +79,8 @@ def measure(job: Job) -> Iterator[Gap]:
         gaps = {name: target.gaps(n, m) for name, target in targets.items()}
         differences = {what: gaps[two_layer] - gaps[nm] for what, (two_layer, nm) in DIFFERENCES.items()}
         for what, measured in {**gaps, **differences}.items():
-            yield Gap(
-                queries=n, documents=m, repetitions=settings.repetitions, what=what, value=mean_interval(measured)
-            )
+            mean = mean_interval(measured)
+            yield Gap(queries=n, documents=m, repetitions=settings.repetitions, what=what, value=mean)
 
 
 class Target:
@@ -99,7 +88,7 @@ class Target:
 
     def __init__(self, settings: SamplingsSettings, name: str, seed: int) -> None:
         self._settings, self._name, self._seed = settings, name, seed
-        self._population = Population(PopulationSettings.from_mapping(settings.population))
+        self._population = risks.population(settings.population)
         self._loss = pair_losses.get(settings.loss)
         # The expected risk does not depend on lengths: even and uneven lists share pool and best ranker.
         shared = TWO_LAYER if name == UNEVEN else name
@@ -111,9 +100,8 @@ class Target:
 
     def gaps(self, n: int, m: int) -> Floats:
         """Gaps minus those of the best ranker, one for every repetition."""
-        gaps = []
-        repetitions = range(self._settings.repetitions)
-        for repetition in progress.counted(repetitions, _LOG, f"{self._name} samples, n = {n} and m = {m},"):
+        gaps, words = [], f"{self._name} samples, n = {n} and m = {m},"
+        for repetition in progress.counted(range(self._settings.repetitions), _LOG, words):
             rng = generator(self._seed, "twolayer-samplings", self._name, n, m, repetition, role="train")
             data = self.draw(n, m, rng, self._name).in_role("train")
             w, _ = risks.fitted(data, self._loss, self._settings.radius)

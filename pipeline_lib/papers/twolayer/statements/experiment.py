@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge
@@ -29,8 +29,8 @@ from pipeline_lib.core.settings import (
     Positives,
     Rising,
     Settings,
+    Sizes,
     Whole,
-    at_least,
     no_fewer_than,
 )
 from pipeline_lib.data.rows import Field, Row
@@ -65,9 +65,7 @@ class StatementsSettings(Settings):
     score_bounds: Annotated[Positives, no_fewer_than(2, "to compare")] = Field(
         (0.01, 0.1, 1.0), description="values of B, the bound on the scores, for the averages of the losses"
     )
-    budgets: Annotated[Rising, at_least(2)] = Field(
-        (100, 1000, 10000, 100000), description="values of C, the total number of documents"
-    )
+    budgets: Sizes = Field((100, 1000, 10000, 100000), description="values of C, the total number of documents")
     vc_dimensions: Annotated[Rising, no_fewer_than(2, "to compare")] = Field(
         (5, 20, 50, 200), description="values of V, the VC dimension"
     )
@@ -85,23 +83,16 @@ class Identity(Row, table="tables/twolayer-identities"):
 
     statement: str = Field(description="definition 3 or equation 6")
     case: str = Field(description="sample of Definition 3, or number of random matrices of losses for equation 6")
-    m: int | None = Field(description="documents of the list; for equation 6 only")
-    two_layer: float | None = Field(description="average of Definition 3 of linear rankers, by random signs")
-    two_layer_error: float | None = Field(description="standard error of two_layer")
-    ordinary: float | None = Field(
-        description="the same by the ordinary average where one layer is reduced, else by all signs"
-    )
-    ordinary_error: float | None = Field(description="standard error of ordinary, 0 where all signs are enumerated")
-    difference: float = Field(
-        description="size of the difference of both: in standard errors for Definition 3, the largest of all matrices "
-        "for equation 6"
-    )
-    signs_of_queries: float | None = Field(description="the average if all pairs of a query had one sign")
-    equal_weights: float | None = Field(description="the average if all pairs had one weight, whatever their query")
-    over_pairs: float | None = Field(description="mean loss over all pairs of the list; for equation 6 only")
-    over_permutations: float | None = Field(
-        description="the same over the disjoint pairs of all permutations; for equation 6 only"
-    )
+    m: int | None = Field(None, description="documents of the list; for equation 6 only")
+    two_layer: float | None = Field(None, description="average of Definition 3 of linear rankers, by random signs")
+    two_layer_error: float | None = Field(None, description="standard error of two_layer")
+    ordinary: float | None = Field(None, description="the same, ordinary where one layer is reduced, else by all signs")
+    ordinary_error: float | None = Field(None, description="standard error of ordinary, 0 for all signs")
+    difference: float = Field(description="in standard errors for Definition 3, else the largest of all")
+    signs_of_queries: float | None = Field(None, description="the average if all pairs of a query had one sign")
+    equal_weights: float | None = Field(None, description="the average if all pairs had one weight")
+    over_pairs: float | None = Field(None, description="mean loss over all pairs of the list; for equation 6 only")
+    over_permutations: float | None = Field(None, description="the same over the disjoint pairs of all permutations")
 
 
 class Plan(Row, table="tables/twolayer-plans"):
@@ -118,9 +109,7 @@ class Plan(Row, table="tables/twolayer-plans"):
     whole_queries: int = Field(description="n of the smallest bound in whole queries and documents")
     bound: float = Field(description="Theorem 1 at n*")
     whole_bound: float = Field(description="Theorem 1 at whole_queries")
-    informative_from: int = Field(
-        description="least even n for which Theorem 1, for n queries of n documents each, is below the largest loss, 1"
-    )
+    informative_from: int = Field(description="least even n = m at which Theorem 1 is below the largest loss, 1")
     informative_from_sauer: int = Field(description="the same with D by the bounds of Sauer and Massart")
 
 
@@ -147,9 +136,7 @@ class Remark(Row, table="tables/twolayer-remarks"):
     average: float = Field(description="average of the loss: exact for one feature, else by random signs and ascent")
     average_error: float = Field(description="standard error of average, 0 where all signs are enumerated")
     centred_average: float = Field(description="average of phi - phi(0)")
-    linear: float = Field(
-        description="average of linear rankers; raised by three standard errors where it is estimated"
-    )
+    linear: float = Field(description="average of linear rankers; raised by three standard errors where estimated")
     contracted: float = Field(description="bound on the average by contraction of linear, with a term for phi(0)")
     without_constant: float = Field(description="contracted without the term for phi(0)")
     with_half_the_constant: float = Field(description="contracted with half of that term")
@@ -193,23 +180,19 @@ def _averages(settings: StatementsSettings, seed: int) -> Iterator[Identity]:
         else:
             other = rademacher.Estimate(rademacher.exactly(pairs.differences, pairs.weights, settings.radius), 0.0)
         error = math.hypot(estimate.standard_error, other.standard_error)
-        wrong = {
+        wrong: dict[str, Any] = {
             name: rademacher.ordinary(d, settings.radius, settings.draws, rng).estimate
             for name, d in misread(pairs).items()
         }
         yield Identity(
             statement="definition 3",
             case=case,
-            m=None,
             two_layer=estimate.estimate,
             two_layer_error=estimate.standard_error,
             ordinary=other.estimate,
             ordinary_error=other.standard_error,
             difference=abs(estimate.estimate - other.estimate) / error,
-            signs_of_queries=wrong["signs_of_queries"],
-            equal_weights=wrong["equal_weights"],
-            over_pairs=None,
-            over_permutations=None,
+            **wrong,
         )
 
 
@@ -224,22 +207,14 @@ def misread(pairs: rademacher.Pairs) -> dict[str, Floats]:
 def _equation_6(settings: StatementsSettings, seed: int) -> Iterator[Identity]:
     for m in LENGTHS_OF_EQUATION_6:
         rng = generator(seed, "twolayer-statements", "equation 6", m)
-        sides = []
-        for _ in range(settings.matrices):
-            losses = rng.exponential(size=(m, m))
-            sides.append((two_layer.over_pairs(losses), two_layer.over_permutations(losses)))
+        losses = [rng.exponential(size=(m, m)) for _ in range(settings.matrices)]
+        sides = [(two_layer.over_pairs(one), two_layer.over_permutations(one)) for one in losses]
         pairs, permutations = max(sides, key=lambda both: abs(both[1] - both[0]))
         yield Identity(
             statement="equation 6",
             case=f"{settings.matrices} matrices",
             m=m,
-            two_layer=None,
-            two_layer_error=None,
-            ordinary=None,
-            ordinary_error=None,
             difference=abs(permutations - pairs),
-            signs_of_queries=None,
-            equal_weights=None,
             over_pairs=pairs,
             over_permutations=permutations,
         )
@@ -248,11 +223,11 @@ def _equation_6(settings: StatementsSettings, seed: int) -> Iterator[Identity]:
 def plans(settings: StatementsSettings) -> Iterator[Plan]:
     """The plans for every budget, capacity, confidence and c1."""
     for place in itertools.product(settings.budgets, settings.vc_dimensions, settings.deltas, settings.c1):
-        documents, v, delta, c1 = place
+        budget, v, delta, c1 = place
         plan = two_layer.budget(*place)
         lengths, whole = two_layer.whole_budget(*place)
         yield Plan(
-            budget=documents,
+            budget=budget,
             vc_dimension=v,
             delta=delta,
             c1=c1,
@@ -311,37 +286,36 @@ def remarks(settings: StatementsSettings, seed: int) -> Iterator[Remark]:
         f"{RANDOM_PAIRS} equal pairs": np.ones(RANDOM_PAIRS),
         f"{RANDOM_PAIRS} random pairs": rng.uniform(-1.0, 1.0, RANDOM_PAIRS),
     }
-    for name, (case, d), (step, score_bound) in itertools.product(LOSSES, samples.items(), bounds):
+    for name, (case, d), bound in itertools.product(LOSSES, samples.items(), bounds):
         # Features in [-1/2, 1/2]: differences d are in [-1, 1], and |w| <= 2 B keeps scores in [-B, B].
-        loss, k, radius = pair_losses.get(name), len(d), 2.0 * score_bound
+        loss, k, radius = pair_losses.get(name), len(d), 2.0 * bound[1]
         linear = rademacher.exactly(d[:, None], np.full(k, 2.0 / k), radius)
         plain, centred = (2.0 / k * average(loss, d, np.ones(k), radius, centre) for centre in (0.0, loss.at_zero))
-        yield _remark(loss, case, k, step, score_bound, rademacher.Estimate(plain, 0.0), centred, linear, v=1)
+        yield _remark(loss, (case, k, 1), bound, rademacher.Estimate(plain, 0.0), centred, linear)
     population = Population(PopulationSettings())
     data = population.draw(QUERIES, rng, DOCUMENTS)
     differences = rademacher.disjoint_pairs(data.X64, data.y, data.offsets).differences
-    (k, features), case = differences.shape, f"{QUERIES} queries of {DOCUMENTS} documents"
+    sample = (f"{QUERIES} queries of {DOCUMENTS} documents", *differences.shape)
     ascents = min(settings.draws, MOST_ASCENTS)
-    for name, (step, score_bound) in itertools.product(LOSSES, bounds):
-        loss, radius = pair_losses.get(name), score_bound / population.feature_norm
+    for name, bound in itertools.product(LOSSES, bounds):
+        loss, radius = pair_losses.get(name), bound[1] / population.feature_norm
         of_linear = rademacher.ordinary(differences, radius, settings.draws, rng)
         of_loss = ascended(loss, differences, radius, 0.0, ascents, rng)
         centred = ascended(loss, differences, radius, loss.at_zero, ascents, rng).estimate
         linear = of_linear.estimate + SAFETY * of_linear.standard_error
-        yield _remark(loss, case, k, step, score_bound, of_loss, centred, linear, v=features)
+        yield _remark(loss, sample, bound, of_loss, centred, linear)
 
 
 def _remark(
     loss: PairLoss,
-    case: str,
-    k: int,
-    step: int,
-    score_bound: float,
+    sample: tuple[str, int, int],
+    bound: tuple[int, float],
     of_loss: rademacher.Estimate,
     centred: float,
     linear: float,
-    v: int,
 ) -> Remark:
+    """The row of one loss on a sample, of which name, pairs and capacity are given, for the B of that number."""
+    (case, k, v), (step, score_bound) = sample, bound
     constant = rademacher.contracted(0.0, k, loss, score_bound)
     contracted = rademacher.contracted(linear, k, loss, score_bound)
     return Remark(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline_lib.core.arrays import Floats
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.sources.population import Population
 from pipeline_lib.theory import judging_depth
 from pipeline_lib.theory.pair_losses import PairLoss
@@ -30,17 +31,14 @@ def by_variance(
     data = population.draw(queries, rng, 2)
     pairs = disjoint_pairs(data.X64, data.y, data.offsets).differences
     root = _root_of_metric(pairs, loss, loss.curvature(-(pairs @ w)), radius, w)
-    data = population.draw(queries, rng, DOCUMENTS)
-    gradients = _gradients(data.X64, data.y, loss, w)
+    gradients = _gradients(population.draw(queries, rng, DOCUMENTS), loss, w)
     gradients -= gradients.mean(axis=(0, 1))
     return judging_depth.best_documents(judging_depth.moments(gradients @ root, DOCUMENTS))
 
 
-def _gradients(X: Floats, y: NDArray[np.int32], loss: PairLoss, w: Floats) -> Floats:
+def _gradients(data: RankingData, loss: PairLoss, w: Floats) -> Floats:
     # d/dw phi(-<w, d>) = -phi'(-<w, d>) d; pairs of equal labels have d = 0.
-    first, second = np.triu_indices(DOCUMENTS, 1)
-    x, labels = X.reshape(-1, DOCUMENTS, X.shape[1]), y.reshape(-1, DOCUMENTS).astype(np.float64)
-    d = np.sign(labels[:, first] - labels[:, second])[..., None] * (x[:, first] - x[:, second])
+    d = risks.all_pairs(data)
     return np.asarray(-loss.derivative(-(d @ w))[..., None] * d)
 
 

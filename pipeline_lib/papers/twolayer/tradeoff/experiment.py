@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from annotated_types import Ge
@@ -26,15 +26,14 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Jobs, Positive, Probability, Rising, Settings, Whole, at_least
+from pipeline_lib.core.settings import Jobs, Positive, Probability, Rising, Settings, Sizes, Whole, at_least
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.complexities import ZERO_ONE
-from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss
+from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss, Several
 from pipeline_lib.papers.twolayer.tradeoff import depth
-from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.sources.population_settings import WithoutDocuments
 from pipeline_lib.statistics import LEVEL, mean_interval
 from pipeline_lib.theory import pair_losses, two_layer
@@ -67,46 +66,37 @@ class TradeoffSettings(Settings):
         (120, 480, 1920), description="values of C, the total number of documents, on the population"
     )
     data_budgets: Budgets = Field(
-        (60,),
-        description="values of C on data sets; a data set needs at least C/2 queries with at least C/2 documents",
+        (60,), description="values of C on data sets; a data set needs at least C/2 queries with at least C/2 documents"
     )
-    documents: Annotated[Rising, at_least(2)] = Field(
+    documents: Sizes = Field(
         (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60, 120, 240, 480, 960),
         description="values of m, the number of documents per query; used where m divides C",
     )
-    data_documents: Annotated[Rising, at_least(2)] = Field(
-        (2, 4, 6, 10, 15, 30), description="values of m on data sets; used where m divides C"
-    )
+    data_documents: Sizes = Field((2, 4, 6, 10, 15, 30), description="values of m on data sets; used where m divides C")
     repetitions: Annotated[Whole, Ge(4)] = Field(200, description="number of repetitions on the population")
     data_repetitions: Annotated[Whole, Ge(4)] = Field(
         240, description="number of repetitions on every fold of a data set"
     )
-    risk_queries: Annotated[Whole, Ge(2)] = Field(
-        50000,
-        description="number of fresh queries in every repetition, for the true error on the population",
+    risk_queries: Several = Field(
+        50000, description="number of fresh queries in every repetition, for the true error on the population"
     )
-    variance_queries: Annotated[Whole, Ge(2)] = Field(
+    variance_queries: Several = Field(
         10000, description="number of queries for the best depth of judging according to the variance of gradients"
     )
     reference_queries: Whole = Field(
-        20000,
-        description="number of queries that determine the limiting ranker, to which excess errors refer",
+        20000, description="number of queries that determine the limiting ranker, to which excess errors refer"
     )
     slices: Jobs = Field(3, description="number of jobs among which the repetitions are divided")
 
     @model_validator(mode="after")
     def _budgets_are_split(self) -> Self:
-        for name, budgets, splits in (
-            ("documents", self.budgets, self.splits),
-            ("data_documents", self.data_budgets, self.data_splits),
-        ):
-            for budget in budgets:
-                tried = [m for _, m in splits(budget)]
-                if not self.reaches_both_ends(budget, tried):
-                    raise ValueError(
-                        f"{name}: expected 2, {budget // 2} and a divisor between them for the budget {budget}, "
-                        f"found {tried}"
-                    )
+        tried = [("documents", budget, self.splits(budget)) for budget in self.budgets]
+        tried += [("data_documents", budget, self.data_splits(budget)) for budget in self.data_budgets]
+        for name, budget, splits in tried:
+            m = [documents for _, documents in splits]
+            if len(m) < 3 or (m[0], 2 * m[-1]) != (2, budget):
+                between = f"2, {budget // 2} and a divisor between them"
+                raise ValueError(f"{name}: expected {between} for the budget {budget}, found {m}")
         return self
 
     def splits(self, budget: int) -> list[tuple[int, int]]:
@@ -120,10 +110,6 @@ class TradeoffSettings(Settings):
     @staticmethod
     def _splits(budget: int, documents: Sequence[int]) -> list[tuple[int, int]]:
         return [(budget // m, m) for m in documents if budget % m == 0 and budget // m >= 2]
-
-    def reaches_both_ends(self, budget: int, documents: Sequence[int]) -> bool:
-        """Whether these m hold the two ends of a budget and something between."""
-        return len(documents) >= 3 and documents[0] == 2 and 2 * documents[-1] == budget
 
 
 class Place(Row):
@@ -143,9 +129,7 @@ class Measured(Place, table="slices/twolayer-tradeoff/{slice}"):
     documents: int = Field(description="m, documents of each query")
     error: float = Field(description="pairwise 0-1 error on fresh queries, or on the test queries of the fold")
     training_error: float = Field(description="pairwise 0-1 error on the training sample")
-    reference_error: float | None = Field(
-        description="error of the best ranker on the same fresh queries; missing on data sets, where it is not known"
-    )
+    reference_error: float | None = Field(description="of the best ranker on the same queries; missing on data sets")
 
 
 class Split(Place, table="tables/twolayer-tradeoff"):
@@ -155,13 +139,8 @@ class Split(Place, table="tables/twolayer-tradeoff"):
     documents: int = Field(description="m, documents of each query")
     repetitions: int = Field(description="samples in the means, over all folds")
     bound: float = Field(description="Theorem 1 with D(k) = c1 sqrt(V/k)")
-    error: Annotated[Interval, LOW_HIGH] = Field(
-        description="pairwise 0-1 error on other queries, mean with 95 % interval"
-    )
-    excess: Interval | None = Field(
-        description="error minus that of the best ranker on the same queries, mean with 95 % interval; missing on "
-        "data sets"
-    )
+    error: Annotated[Interval, LOW_HIGH] = Field(description="mean pairwise 0-1 error on other queries, 95 % interval")
+    excess: Interval | None = Field(description="error minus that of the best ranker; missing on data sets")
 
 
 class Best(Place, table="tables/twolayer-best-splits"):
@@ -173,14 +152,10 @@ class Best(Place, table="tables/twolayer-best-splits"):
     repetitions: int = Field(description="samples in the means, over all folds")
     error_deepest: Interval = Field(description="error of the split with the most documents per query")
     error_shallowest: Interval = Field(description="error of the split with two documents per query")
-    error_inner: float = Field(
-        description="mean error of the best neighbouring splits between the extremes, chosen on other repetitions"
-    )
+    error_inner: float = Field(description="of the best neighbouring splits inside, chosen on other repetitions")
     best_queries: Interval = Field(description="n of the smallest mean error, with its bootstrap interval")
     predicted_queries: float = Field(description="n* of the paper")
-    variance_documents: Interval | None = Field(
-        description="best m by the variance of gradients, with 95 % interval; on the population only, if there is one"
-    )
+    variance_documents: Interval | None = Field(description="best m by the variance of gradients; population only")
     training_error_deepest: Interval = Field(description="as error_deepest, of errors on the training samples")
     training_error_shallowest: Interval = Field(description="as error_shallowest, of errors on the training samples")
     training_error_inner: float = Field(description="as error_inner, of errors on the training samples")
@@ -208,9 +183,9 @@ def measure(job: Job) -> Iterator[Measured]:
 
 
 def _on_population(settings: TradeoffSettings, seed: int, part: int) -> Iterator[Measured]:
-    population = Population(PopulationSettings.from_mapping(settings.population))
+    population = risks.population(settings.population)
     loss, measured = pair_losses.get(settings.loss), pair_losses.get(ZERO_ONE)
-    best = _reference(settings, population, seed)
+    best = _reference(settings, seed)
     for repetition in progress.counted(range(part, settings.repetitions, settings.slices), _LOG, "repetitions"):
         # Splits differ by less than the error of a pool, so that every repetition has another; intervals contain it.
         rng = generator(seed, "twolayer-tradeoff", "pool", repetition, role="truth")
@@ -218,13 +193,10 @@ def _on_population(settings: TradeoffSettings, seed: int, part: int) -> Iterator
         for budget in settings.budgets:
             rng = generator(seed, "twolayer-tradeoff", POPULATION, budget, repetition, role="train")
             splits = settings.splits(budget)
-            weights, training = [], []
-            for n, m in splits:
-                sample = population.draw(n, rng, m).in_role("train")
-                weights.append(risks.fitted(sample, loss, settings.radius)[0])
-                training.append(risks.empirical(sample, measured, weights[-1]))
-            errors, _ = pool.risk(measured, np.column_stack([*weights, best]))
-            for (n, m), error, on_sample in zip(splits, errors[:-1], training, strict=True):
+            samples = [population.draw(n, rng, m).in_role("train") for n, m in splits]
+            weights = [risks.fitted(sample, loss, settings.radius)[0] for sample in samples]
+            (*errors, least), _ = pool.risk(measured, np.column_stack([*weights, best]))
+            for (n, m), sample, w, error in zip(splits, samples, weights, errors, strict=True):
                 yield Measured(
                     dataset=POPULATION,
                     features=population.settings.features,
@@ -234,22 +206,24 @@ def _on_population(settings: TradeoffSettings, seed: int, part: int) -> Iterator
                     queries=n,
                     documents=m,
                     error=error,
-                    training_error=on_sample,
-                    reference_error=errors[-1],
+                    training_error=risks.empirical(sample, measured, w),
+                    reference_error=least,
                 )
 
 
-def _reference(settings: TradeoffSettings, population: Population, seed: int) -> Floats:
+def _reference(settings: TradeoffSettings, seed: int) -> Floats:
     rng = generator(seed, "twolayer-tradeoff", "best", role="reference")
-    return risks.best_ranker(
-        population, pair_losses.get(settings.loss), settings.radius, settings.reference_queries, rng
-    )
+    population, loss = risks.population(settings.population), pair_losses.get(settings.loss)
+    return risks.best_ranker(population, loss, settings.radius, settings.reference_queries, rng)
 
 
 def on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> Iterator[Measured]:
     """Measure the repetitions of one slice on one fold."""
     scaling = Standardisation.of(fold.train)
-    train, test = (_scaled(scaling.apply(data)) for data in (fold.train, fold.test))
+    train, test = (
+        replace(data, X=(data.X / math.sqrt(data.n_features)).astype(np.float32))
+        for data in map(scaling.apply, (fold.train, fold.test))
+    )
     test = test.take(np.flatnonzero(test.documents_per_query >= 2))
     loss, measured = pair_losses.get(settings.loss), pair_losses.get(ZERO_ONE)
     repetitions = range(part, settings.data_repetitions, settings.slices)
@@ -276,10 +250,6 @@ def on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> Ite
                 )
 
 
-def _scaled(data: RankingData) -> RankingData:
-    return replace(data, X=(data.X / math.sqrt(data.n_features)).astype(np.float32))
-
-
 def join(job: Job) -> Iterator[Row]:
     """The two tables from the rows of all slices."""
     settings = job.settings
@@ -292,44 +262,33 @@ def join(job: Job) -> Iterator[Row]:
             {m: np.array([getattr(row, name) for row in rows]) for m, rows in by_documents.items()}
             for name in ("error", "training_error")
         )
-        repetitions = len(errors[2])
+        place: dict[str, Any] = {"dataset": dataset, "features": features, "budget": budget}
+        place["repetitions"] = len(errors[2])
         for m, rows in by_documents.items():
             known = [row.reference_error for row in rows if row.reference_error is not None]
             yield Split(
-                dataset=dataset,
-                features=features,
-                budget=budget,
+                **place,
                 queries=budget // m,
                 documents=m,
-                repetitions=repetitions,
                 bound=two_layer.even_bound(budget / m, budget, features, settings.delta, settings.c1).total,
                 error=mean_interval(errors[m]),
                 excess=mean_interval(errors[m] - np.array(known)) if known else None,
             )
         rng = generator(job.seed, "twolayer-tradeoff", "bootstrap", dataset, budget)
-        measured, on_samples = compared(errors), compared(training)
         yield Best(
-            dataset=dataset,
-            features=features,
-            budget=budget,
-            repetitions=repetitions,
-            error_deepest=measured.deepest,
-            error_shallowest=measured.shallowest,
-            error_inner=measured.inner,
+            **place,
+            **{f"error_{end}": error for end, error in compared(errors)._asdict().items()},
             best_queries=best_queries(errors, budget, rng),
             predicted_queries=two_layer.budget(budget, features, settings.delta, settings.c1).queries,
             variance_documents=by_variance if dataset == POPULATION else None,
-            training_error_deepest=on_samples.deepest,
-            training_error_shallowest=on_samples.shallowest,
-            training_error_inner=on_samples.inner,
+            **{f"training_error_{end}": error for end, error in compared(training)._asdict().items()},
         )
 
 
 def _depth_by_variance(settings: TradeoffSettings, seed: int) -> Interval | None:
     """The best number of documents per query on the population by the variance of gradients."""
-    population = Population(PopulationSettings.from_mapping(settings.population))
-    w, rng = _reference(settings, population, seed), generator(seed, "twolayer-tradeoff", "variance")
-    loss = pair_losses.get(settings.loss)
+    population, loss = risks.population(settings.population), pair_losses.get(settings.loss)
+    w, rng = _reference(settings, seed), generator(seed, "twolayer-tradeoff", "variance")
     best = depth.by_variance(population, loss, settings.radius, w, settings.variance_queries, rng)
     if best is None:
         return None
