@@ -6,6 +6,7 @@ JSON with the text in it.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import unicodedata
@@ -23,15 +24,21 @@ CLAIMS = [claim for claim in ledger.load() if claim.words]
 
 def letters(text: str) -> str:
     """A text without what sets of type differ in: spaces, ligatures, hyphens, kinds of quotation marks, and case."""
-    plain = unicodedata.normalize("NFKC", text.replace("\\n", " ")).casefold()
+    plain = unicodedata.normalize("NFKC", text).casefold()
     return re.sub(r"[\s\u00ad\u2010-\u2015\-\"'\u2018-\u201f`]+", "", plain)
+
+
+def text_of(path: Path) -> str:
+    """What a file says, as text or as the values of a JSON document."""
+    text = path.read_text(encoding="utf-8")
+    return " ".join(map(str, json.loads(text).values())) if text.startswith("{") else text
 
 
 @cache
 def texts() -> dict[str, str]:
     """The text of every paper that is at hand, found by its title."""
     folder = Path(os.environ.get("LTR_PAPERS") or Path(__file__).resolve().parents[3] / "shared" / "papers")
-    found = [letters(path.read_text(encoding="utf-8")) for path in folder.glob("*") if path.is_file()]
+    found = [letters(text_of(path)) for path in folder.glob("*") if path.is_file()]
     titles = {name: letters(papers.get(name).title) for name in papers.names()}
     return {name: text for name, title in titles.items() for text in found if title in text[: 4 * len(title)]}
 
