@@ -138,22 +138,16 @@ def compared(
     same = [model.title for model in slam if of_file is not None and np.array_equal(values[model.name], of_file)]
     for questions in _families(models, values):
         tests = [
-            (question, best, other)
+            (question, best, other, (seed, "slam-practice", dataset, question, best.name, other.name))
             for question, candidates, others in questions
             for best in [_best(candidates, values)]
             for other in sorted(others, key=lambda model: (-_mean(values, model), model.name))
         ]
-        p_values = [
-            paired_randomisation_test(
-                values[best.name],
-                values[other.name],
-                resamples=statistics["resamples"],
-                rng=generator(seed, "slam-practice", dataset, question, best.name, other.name, "randomisation"),
-            )
-            for question, best, other in tests
-        ]
-        for (question, best, other), p in zip(tests, holm(p_values).tolist(), strict=True):
-            axes = (seed, "slam-practice", dataset, question, best.name, other.name, "bootstrap")
+        p_values = []
+        for _, best, other, axes in tests:
+            drawn = {"resamples": statistics["resamples"], "rng": generator(*axes, "randomisation")}
+            p_values.append(paired_randomisation_test(values[best.name], values[other.name], **drawn))
+        for (question, best, other, axes), p in zip(tests, holm(p_values).tolist(), strict=True):
             yield Comparison(
                 dataset=dataset,
                 question=question,
@@ -163,7 +157,7 @@ def compared(
                 other=other.name,
                 other_title=other.title,
                 other_value=_mean(values, other),
-                difference=difference(values[best.name], values[other.name], statistics, axes),
+                difference=difference(values[best.name], values[other.name], statistics, (*axes, "bootstrap")),
                 n_queries=len(values[best.name]),
                 p_holm=p,
                 unlearned=", ".join(same),

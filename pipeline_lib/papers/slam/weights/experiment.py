@@ -38,6 +38,7 @@ from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.learners import erm, sublists
 from pipeline_lib.papers.slam.differences import difference
+from pipeline_lib.papers.slam.ranking_losses import falling_labels
 from pipeline_lib.papers.slam.weights import tight_weights
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.slam import SlamMAP, SlamNDCG, Weights, tight_weights_of_all, weights_of_all
@@ -161,10 +162,8 @@ def measure(job: Job) -> Iterator[Row]:
 def enumerated(settings: WeightsSettings) -> Iterator[TightWeights]:
     """All label vectors that fall, with a lowest label of 0, of these lengths."""
     for m in settings.enumerated:
-        for labels in itertools.combinations_with_replacement(range(settings.enumerated_label, -1, -1), m):
-            if labels[0] > labels[-1] == 0:
-                found = tight_weights.compared(np.array(labels, np.int32))
-                yield TightWeights(labels=" ".join(map(str, labels)), m=m, **found)
+        for y in falling_labels(m, settings.enumerated_label):
+            yield TightWeights(labels=" ".join(map(str, y)), m=m, **tight_weights.compared(y))
 
 
 def sums(settings: WeightsSettings, datasets: Mapping[str, RankingData], seed: int) -> Iterator[Sums]:
