@@ -98,11 +98,9 @@ def test_slacks_sums_and_norms(kind: str) -> None:
     assert min(slacks) >= -1e-12
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_sums_over_documents_numbered_by_score(kind: str) -> None:
+def test_sums_over_documents_numbered_by_score() -> None:
     # slam-eq30
-    if "@" not in kind:
-        return
+    kind = "ndcg@2"
     scores, y = score_lists.mixed_lists(84, 4, 2, np.random.default_rng(2))
     found = losses.loss_as_printed(kind, scores, y, "by score")
     k = int(kind[5:])
@@ -112,14 +110,6 @@ def test_sums_over_documents_numbered_by_score(kind: str) -> None:
         Z = sum((2 ** labels[doc] - 1) * D(i) for i, doc in enumerate(first, 1))
         plain = 1 - sum((2 ** labels[doc] - 1) * D(order.index(doc) + 1) for doc in first) / Z if Z else 0.0
         assert loss == pytest.approx(plain, abs=1e-12)
-
-
-def test_the_closed_form_is_the_least_feasible_sum() -> None:
-    # slam-eq3-eq5: each delta_i is as small as its constraints allow.
-    scores, y = score_lists.mixed_lists(84, 5, 2, np.random.default_rng(3))
-    v = np.random.default_rng(3).exponential(size=5)
-    for s, labels in zip(scores, y, strict=True):
-        assert programmes.closed_form(s, labels, v) == pytest.approx(float(v @ hinges(s, labels)))
 
 
 @pytest.mark.parametrize("kind", ["ndcg", "random"])
@@ -239,8 +229,11 @@ def test_runs_on_short_streams(kind: str) -> None:
         v = [one for one in weights(kind, stream.data.y.tolist()[:m]) if one > 0]
         C = 4 * (1 if kind == "ndcg@1" else m) * R2 * max(v) / min(v)
         found = played(stream, kind, 1 / C, lambda hinge: hinge > 0)
-        rows = [row for row in perceptron.bounds_of(stream, kind, 2) if row.T == 300 and row.eta == "theory"]
-        margin = next(row for row in rows if row.active == "margin")
+        rows = {(row.active, row.T): row for row in perceptron.bounds_of(stream, kind, 2) if row.eta == "theory"}
+        margin, half, free = rows["margin", 300], rows["margin", 150], rows["misordered", 300]
+        assert half.cumulative_loss == pytest.approx(sum(one["loss"] for one in found if one["t"] < 150))
+        assert half.mistakes == sum(one["t"] < 150 for one in found)
+        assert half.bound == pytest.approx(2 * half.comparator_loss + half.constant, rel=1e-9)
         assert margin.cumulative_loss == pytest.approx(sum(one["loss"] for one in found))
         assert margin.surrogate_loss == pytest.approx(sum(one["phi"] for one in found))
         assert margin.squared_norms == pytest.approx(sum(a * a for one in found for a in one["z"]))
@@ -253,7 +246,6 @@ def test_runs_on_short_streams(kind: str) -> None:
             side = right_side(found, kind, [scale * a for a in direction], C)
             assert side >= margin.bound - margin.gap - 1e-6
             assert sum(one["loss"] for one in found) <= side + 1e-9
-        free = next(row for row in rows if row.active == "misordered")
         found = played(stream, kind, 1 / (4 * R2), lambda hinge: hinge >= 1)
         assert free.cumulative_loss == pytest.approx(sum(one["loss"] for one in found))
         if (stream.name, kind) == ("orthogonal-2", "ndcg@1"):
