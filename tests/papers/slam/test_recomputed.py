@@ -27,7 +27,6 @@ from pipeline_lib.papers.slam.perceptron import worst_rounds
 from pipeline_lib.papers.slam.perceptron.experiment import PerceptronSettings
 from pipeline_lib.papers.slam.risk import experiment as risk
 from pipeline_lib.surrogates import slam
-from pipeline_lib.theory import constants, invariance
 
 KINDS = ("map", "ndcg", "ndcg@2")
 Numbers = Sequence[float]
@@ -313,84 +312,6 @@ def test_the_excess_risk_of_two_points(n: int) -> None:
     assert row.excess_risk.value == pytest.approx(expected, rel=1e-9)
     assert row.bound == pytest.approx(2 * L * B * (8 / n + math.sqrt(2 / n)))
     assert row.zero_excess == pytest.approx((2 * p - 1) / 2 * B)
-
-
-@pytest.mark.parametrize("m", [5, 8])
-def test_norms_of_gradients(m: int) -> None:
-    # slam-cor9-table, slam-ranksvm, slam-ranksvm-corrected
-    def ranksvm(r: int) -> float:
-        # All irrelevant documents above the relevant ones: every pair adds e_j - e_i.
-        gradient = [0.0] * m
-        for i in range(r):
-            for j in range(r, m):
-                gradient[j] += 1
-                gradient[i] -= 1
-        return sum(map(abs, gradient))
-
-    largest = max(ranksvm(r) for r in range(1, m))
-    assert constants.supremum("ranksvm", m, 4, "lipschitz-linf") == largest == m * m // 2 > 2 * m
-    structured = sum(abs(2 * i - 1 - m) for i in range(1, m + 1))
-    assert constants.supremum("structured-ndcg", m, 4, "lipschitz-linf") == structured
-    # ListNet: all probability of the scores on the one document of label 0, beside m - 1 of label 4.
-    lowest = 1 / (1 + (m - 1) * math.exp(4))
-    found = (1 - lowest) + (m - 1) * (1 - lowest) / (m - 1)
-    assert constants.supremum("listnet", m, 4, "lipschitz-linf") == pytest.approx(found)
-    # SVM-MAP: r (m - r) pairs that change from 1 to -1, each with weight 1 / (r (m - r)) on two documents.
-    assert constants.supremum("svm-map", m, 4, "lipschitz-linf") == 4
-
-
-def test_the_normalised_feature_map_keeps_the_bound() -> None:
-    # slam-normalisation, by all orders of four documents; the first ideal order has equal labels as in the list.
-    m, rng = 4, np.random.default_rng(5)
-    scores, y = score_lists.random_lists(20, m, 2, rng)
-    share = m * m / 2
-    values = surrogates.create("structured-ndcg").value(*score_lists.stacked(scores / share, y))
-    for s, labels, value in zip(scores, y, values, strict=True):
-        if len(set(labels.tolist())) == 1:
-            continue
-        ideal = sorted(range(m), key=lambda doc: -labels[doc])
-        best = max(
-            lost("ndcg", order, labels) + sum(s[d] * (ideal.index(d) - order.index(d)) for d in range(m)) / share
-            for order in itertools.permutations(range(m))
-        )
-        assert value == pytest.approx(best)
-        assert best >= lost("ndcg", worst_order(s, labels), labels) - 1e-12
-
-
-@pytest.mark.parametrize("target", ["scores", "number"])
-def test_dimensions_by_elimination(target: str) -> None:
-    # slam-thm10, slam-thm10-scores
-    for m, d in ((2, 1), (2, 2), (3, 2)):
-        outputs = m if target == "scores" else 1
-        size = outputs * m * d
-
-        def place(i: int, j: int, c: int, m: int = m, d: int = d) -> int:
-            return (i * m + j) * d + c
-
-        rows = []
-        for order in itertools.permutations(range(m)):
-            for i, j, c in itertools.product(range(outputs), range(m), range(d)):
-                row = [Fraction(0)] * size
-                row[place(order[i] if outputs > 1 else 0, order[j], c)] += 1
-                row[place(i, j, c)] -= 1
-                rows.append(row)
-        assert invariance.dimension(m, d, target) == size - rank(rows) == (2 * d if outputs > 1 else d)  # type: ignore[arg-type]
-
-
-def rank(rows: list[list[Fraction]]) -> int:
-    found = 0
-    for column in range(len(rows[0])):
-        pivot = next((row for row in rows[found:] if row[column]), None)
-        if pivot is None:
-            continue
-        rows.remove(pivot)
-        rows.insert(found, pivot)
-        for i in range(found + 1, len(rows)):
-            factor = rows[i][column] / pivot[column]
-            if factor:
-                rows[i] = [a - factor * b for a, b in zip(rows[i], pivot, strict=True)]
-        found += 1
-    return found
 
 
 def test_listnet_online_depends_on_its_step() -> None:

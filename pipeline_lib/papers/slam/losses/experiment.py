@@ -241,10 +241,6 @@ def _of_bound(
         yield from _checks("slam-eq30", setting, smallest_slack=by_score, slack_in_document_order=as_printed)
     with_errors = _slacks_with_errors(kind, scores, y, lost)
     yield from _checks(claim, setting, smallest_slack=smallest, **printed, **with_errors)
-    if len(misranked):
-        where_wrong = slack[misranked]
-        quartiles = dict(zip(("lower", "median", "upper"), np.quantile(where_wrong, (0.25, 0.5, 0.75)), strict=True))
-        yield from _checks(claim, setting, smallest_where_wrong=where_wrong.min(), **quartiles)
 
 
 def _slacks_with_errors(kind: str, scores: Floats, y: Labels, lost: Floats) -> dict[str, float]:

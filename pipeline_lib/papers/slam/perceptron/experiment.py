@@ -153,7 +153,6 @@ class Bounded(Run, table="tables/slam-perceptron"):
     constant: float = Field(description="C ||u||^2, with the C of the active set")
     bound: float = Field(description="right side of Theorem 5 at u: twice the comparator's loss and the constant")
     gap: float = Field(description="how far the bound may lie above the least right side")
-    certified: bool = Field(description="whether the gap is at most its tolerance")
     gamma: float | None = Field(description="largest margin of a unit vector; missing where none may separate")
     margin_bound: float | None = Field(description="C / gamma^2, Corollary 6; missing where gamma is")
     largest_loss: float = Field(description="sum of the losses of the reversed orders")
@@ -340,7 +339,6 @@ def bounds_of(stream: Stream, measure: str, checkpoints: int) -> Iterator[Bounde
                 constant=factor * float(side.u @ side.u),
                 bound=side.bound,
                 gap=side.gap,
-                certified=side.certified,
                 gamma=gamma,
                 margin_bound=None if gamma is None else factor / gamma**2,
                 step=result.eta,

@@ -25,12 +25,10 @@ from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Settings
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import ALL_MODELS, Experiment, Job, Step
-from pipeline_lib.papers.slam.differences import difference
+from pipeline_lib.papers.slam.differences import FILE_ORDER, difference
 from pipeline_lib.statistics import holm, paired_randomisation_test
 
 MEASURE = "ndcg@10"
-FILE_ORDER = "file-order"
-"""The control that leaves documents in the order of the file."""
 NORMAL = 1.96
 """Half of a 95 % interval in standard errors, for means over many queries."""
 

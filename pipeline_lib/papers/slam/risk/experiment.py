@@ -115,7 +115,6 @@ class Excess(Minimised, table="slices/slam-risk/{surrogate}-{part}"):
     truth_error: float = Field(
         description="standard error of the excess over the queries that stand for the population"
     )
-    norm: float = Field(description="||w|| of the ranker")
     certified: bool = Field(description="whether this ranker and the best one are minimisers up to the asked gap")
     bound: float = Field(description="Theorem 8")
     zero_excess: float = Field(description="excess risk of w = 0")
@@ -133,7 +132,6 @@ class Mean(Minimised, table="tables/slam-risk"):
     truth_error: float = Field(description="largest standard error of an excess risk over the population's sample")
     bound: float = Field(description="Theorem 8")
     l2: float = Field(description="lambda")
-    norm: float = Field(description="mean ||w||")
     certified: bool = Field(description="whether all rankers are minimisers up to the asked gap")
     zero_excess: float = Field(description="excess risk of w = 0")
     gap: Interval = Field(description="risk minus training risk, less the same of w = 0, whose expectation is 0")
@@ -206,7 +204,6 @@ def measure(job: Job) -> Iterator[Excess]:
                     lipschitz=lipschitz * longest,
                     excess=float(values.mean()) - best[B].objective + best[B].gap,
                     truth_error=float((values - least[B]).std(ddof=1) / math.sqrt(len(values))),
-                    norm=float(np.linalg.norm(fit.w)),
                     certified=fit.certified and best[B].certified,
                     bound=list_bounds.evaluate("rerm", n=n, m=m, **given),
                     zero_excess=at_zero - best[B].objective,
@@ -239,7 +236,6 @@ def summarised(rows: Iterable[Excess], level: float) -> Iterator[Mean | Rate]:
                 truth_error=max(row.truth_error for row in found),
                 bound=found[0].bound,
                 l2=found[0].l2,
-                norm=float(np.mean([row.norm for row in found])),
                 certified=all(row.certified for row in found),
                 zero_excess=found[0].zero_excess,
                 gap=mean_interval([row.gap for row in found], level),
