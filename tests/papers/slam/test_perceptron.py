@@ -138,11 +138,9 @@ def test_the_adversary_shows_the_query_that_is_ranked_worst(measure):
     order = streams.adversarial_order(data, 60, measure)
     assert order[:8].tolist() == list(range(8))
     step = learner.theory_step(data, measure=measure)
-    w = learner.run(data, order[:30], measure, step).w
     # The loss of every query for this w: that of a first round with a step too small to matter.
     losses = [learner.run(data, np.r_[order[:30], q], measure, step).losses[-1] for q in range(8)]
     assert losses[order[30]] == pytest.approx(max(losses))
-    assert np.isfinite(w).all()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Annotated, Any
 
 import numpy as np
@@ -344,10 +344,9 @@ def _of_data(name: str, data: RankingData, directions: int, rng: np.random.Gener
     starts = offsets[:-1]
     scores = data.X64 @ rng.normal(size=(data.n_features, directions))
     # The bound is attained by scores that place the first document of the lowest label alone at the top.
-    low = y == np.repeat(np.minimum.reduceat(y, starts), np.diff(offsets))
-    before = np.cumsum(low) - low
-    top = low & (before == np.repeat(before[starts], np.diff(offsets)))
-    scores = np.column_stack([scores, np.where(top, 1.0, 0.0)])
+    top = np.zeros(len(y))
+    top[[start + y[start:end].argmin() for start, end in pairwise(offsets)]] = 1.0
+    scores = np.column_stack([scores, top])
     for kind in KINDS:
         limits = 2.0 * np.add.reduceat(weights_of_all(y, offsets, kind), starts)
         loss = _loss(kind)

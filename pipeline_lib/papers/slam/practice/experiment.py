@@ -91,11 +91,9 @@ class Model:
         >>> Model.from_entry({**entry, "settings": {"features": "raw"}}).family
         'slam'
         """
-        perceptron = entry["algorithm"] == "perceptron"
-        family: Family = "control" if entry["control"] else "baseline"
-        if perceptron or (entry["surrogate"] or "").startswith("slam-"):
-            family = "slam"
-        settings = entry["settings"]
+        perceptron, settings = entry["algorithm"] == "perceptron", entry["settings"]
+        of_slam = perceptron or (entry["surrogate"] or "").startswith("slam-")
+        family: Family = "slam" if of_slam else "control" if entry["control"] else "baseline"
         kernel = isinstance(settings.get("features"), Mapping)
         repaired = family == "slam" and bool(settings.get("active") == "misordered" or settings.get("sublists"))
         averaged = perceptron and bool(settings.get("average"))
