@@ -14,6 +14,7 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Row
 from pipeline_lib.papers.slam import wrong_weights
 from pipeline_lib.papers.slam.losses import experiment as losses
+from pipeline_lib.papers.slam.losses import programmes
 from pipeline_lib.papers.slam.losses.experiment import LossesSettings
 from pipeline_lib.papers.slam.ranking_losses import largest_losses
 from tests import readings
@@ -73,6 +74,13 @@ def test_a_broken_bound_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert min(values(found, "slam-thm3", "smallest_slack")) < -0.01
 
 
+def test_ties_go_to_the_less_relevant_document() -> None:
+    scores, y = np.zeros((1, 3)), np.array([[2, 1, 0]], np.int32)
+    ideal = 3 + 1 / math.log2(3)
+    assert largest_losses("ndcg", scores, y)[0] == pytest.approx(1 - (1 / math.log2(3) + 3 / 2) / ideal)
+    assert largest_losses("map", scores, y)[0] == pytest.approx(1 - (1 / 2 + 2 / 3) / 2)
+
+
 def test_the_sum_over_documents_is_not_bounded() -> None:
     # Two relevant documents, k = 1: the second on top costs nothing at rank 1, but the sum over documents loses.
     scores, y = np.array([[3.0, 5.0, 0.0]]), np.array([[1, 1, 0]], np.int32)
@@ -81,8 +89,21 @@ def test_the_sum_over_documents_is_not_bounded() -> None:
     assert surrogates.create("slam-ndcg@1").value(scores[0], y[0], [0, 3])[0] == 0.0
 
 
+def test_numbered_by_score_the_sum_over_documents_is_bounded() -> None:
+    # The list above: the first of the equal labels is now the document on top.
+    scores, y = np.array([[3.0, 5.0, 0.0]]), np.array([[1, 1, 0]], np.int32)
+    assert losses.loss_as_printed("ndcg@1", scores, y, "by score")[0] == pytest.approx(0.0)
+
+
+def test_a_programme_by_hand() -> None:
+    scores, y, v = np.array([0.0, 2.0, 1.0]), np.array([1, 0, 0], np.int32), np.array([1.0, 0.0, 0.0])
+    for labels, value in ((y, 3.0), (0 * y, 0.0)):
+        assert programmes.linear_programme(scores, labels, v) == pytest.approx(value)
+        assert programmes.closed_forms(scores, labels, v)["largest_difference"] == value
+
+
 def test_staircases_are_tight_in_the_limit() -> None:
-    gaps = [losses.staircase_gaps(6, hair)["largest_gap_in_the_limit"] for hair in (1e-2, 1e-4, 1e-6)]
+    gaps = [losses.largest_staircase_gap(6, hair)["largest_gap_in_the_limit"] for hair in (1e-2, 1e-4, 1e-6)]
     assert gaps == sorted(gaps, reverse=True)
     assert gaps[-1] == pytest.approx(gaps[0] * 1e-4, rel=1e-3)
 

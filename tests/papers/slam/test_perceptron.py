@@ -16,6 +16,7 @@ from pipeline_lib.data.rows import Row
 from pipeline_lib.learners import perceptron as learner
 from pipeline_lib.papers.slam import streams
 from pipeline_lib.papers.slam.perceptron import experiment as perceptron
+from pipeline_lib.papers.slam.perceptron import worst_rounds
 from pipeline_lib.papers.slam.perceptron.experiment import PerceptronSettings
 from pipeline_lib.surrogates.slam import v_max_supremum
 from tests import readings
@@ -167,6 +168,17 @@ def test_every_orthogonal_query_is_ranked_wrongly_once(measure):
     assert margin <= 2 * 3.0 / math.sqrt(7) + 1e-9
 
 
+def test_corollary_7_is_attained_on_the_orthogonal_stream(online):
+    [row] = [
+        row
+        for row in of(online, perceptron.Play)
+        if (row.stream, row.measure, row.player, row.statement, row.active)
+        == ("orthogonal-2", "ndcg@1", "perceptron", "as-printed", "margin")
+    ]
+    sides = (row.cumulative_loss, row.bound, row.margin_bound)
+    assert sides == pytest.approx((ONLINE["orthogonal_queries"],) * 3)
+
+
 def test_short_streams_of_populations_have_two_features_and_a_margin():
     settings = PerceptronSettings.parse(ONLINE)
     found = {stream.name: stream for stream in perceptron.short(settings, 0)}
@@ -188,9 +200,12 @@ def test_the_zigzag_makes_half_a_mistake_per_squared_margin():
     assert (x @ [1.0, 0.0]).min() == pytest.approx(perceptron.NARROW)
 
 
-def test_the_margin_of_the_stalled_stream_is_the_largest():
-    stalled = streams.stalled(5)
+def test_a_step_of_1_breaks_theorem_5_on_the_stalled_stream():
+    stalled = streams.stalled(5000)
     assert stalled.gamma("map") == pytest.approx(streams.Stream("s", 0, stalled.data, stalled.order, True).gamma("map"))
+    bound = learner.norm_factor(stalled.data, measure="map") / stalled.gamma("map") ** 2
+    for eta, broken in ((1.0, True), ("theory", False)):
+        assert bool(learner.run(stalled.data, stalled.order, "map", eta).losses.sum() > bound) is broken
 
 
 def test_players_are_judged_by_their_own_mistakes():
@@ -207,6 +222,15 @@ def test_players_are_judged_by_their_own_mistakes():
     assert once.bound < rows["perceptron", "as-printed"].bound
     assert once.bound == pytest.approx(once.comparator_loss + once.constant)
     assert half.bound == pytest.approx(2 * half.comparator_loss + half.constant)
+
+
+def test_constructed_rounds_reach_the_ratio_of_their_weights():
+    row = worst_rounds.worst_round(np.array([1, 1, 0], np.int32), "map")
+    assert row["ratio"] == pytest.approx((5 / 12) ** 2 / (3 * 1 / 4), rel=1e-6)
+
+
+def test_cutoffs_add_the_same_at_every_doubling(online):
+    assert {round(row.added_by_doubling, 9) for row in of(online, perceptron.AtCutoff)} == {3.0}
 
 
 def test_a_loss_is_judged_by_the_least_that_the_right_side_can_be(online):

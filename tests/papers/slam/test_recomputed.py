@@ -160,7 +160,7 @@ def test_valid_weights_in_rational_numbers() -> None:
             assert row.largest_excess == pytest.approx(float(max(v) - loss(m, [*range(1, r), m])))
 
 
-def test_smaller_valid_weights_for_ndcg() -> None:
+def test_valid_weights_of_a_list_by_hand() -> None:
     # slam-ndcg-not-optimal: (.226, .080) for labels (1, 1, 0), by all orders and scores at their worst.
     ideal = D(1) + D(2)
     v = ((D(1) - D(2)) / ideal, (D(2) - D(3)) / ideal)

@@ -148,7 +148,7 @@ def measure(job: Job) -> Iterator[Row]:
         rng = generator(seed, "slam-losses", "programmes", kind)
         yield from _checks("slam-eq3-eq5", {"kind": kind}, **programmes.differences(kind, settings.programmes, rng))
     for m in range(2, LONGEST_ENUMERATED + 1):
-        yield from _checks("slam-thm2-tight", {"m": m}, **staircase_gaps(m))
+        yield from _checks("slam-thm2-tight", {"m": m}, **largest_staircase_gap(m))
     for m in settings.lengths:
         if m <= LONGEST_NORMALISED:
             rng = generator(seed, "slam-losses", "normalised", m)
@@ -354,7 +354,7 @@ def _of_data(name: str, data: RankingData, directions: int, rng: np.random.Gener
         yield from _of_norms({"kind": kind, "inputs": name}, np.max(norms, axis=0), limits)
 
 
-def staircase_gaps(m: int, hair: float = 1e-9) -> dict[str, float]:
+def largest_staircase_gap(m: int, hair: float = 1e-9) -> dict[str, float]:
     """The largest phi - (1 - AP) over all r < m and all staircases t = 1..r in the proof of Theorem 2.
 
     The relevant documents 1..t-1 score two margins more than the irrelevant ones, which have equal scores, and the
