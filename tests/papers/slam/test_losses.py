@@ -89,12 +89,6 @@ def test_the_sum_over_documents_is_not_bounded() -> None:
     assert surrogates.create("slam-ndcg@1").value(scores[0], y[0], [0, 3])[0] == 0.0
 
 
-def test_numbered_by_score_the_sum_over_documents_is_bounded() -> None:
-    # The list above: the first of the equal labels is now the document on top.
-    scores, y = np.array([[3.0, 5.0, 0.0]]), np.array([[1, 1, 0]], np.int32)
-    assert losses.loss_as_printed("ndcg@1", scores, y, "by score")[0] == pytest.approx(0.0)
-
-
 def test_a_programme_by_hand() -> None:
     scores, y, v = np.array([0.0, 2.0, 1.0]), np.array([1, 0, 0], np.int32), np.array([1.0, 0.0, 0.0])
     for labels, value in ((y, 3.0), (0 * y, 0.0)):
