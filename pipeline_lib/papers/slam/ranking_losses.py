@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,19 @@ from pipeline_lib.surrogates.slam import cutoff
 
 COMPARED = ("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@10")
 """The surrogates of the table of section 6.1."""
+
+
+def falling_labels(m: int, y_max: int) -> Iterator[Labels]:
+    """All label vectors of m documents that fall from a positive label, at most y_max, to 0.
+
+    Example
+    -------
+    >>> [y.tolist() for y in falling_labels(2, 2)]
+    [[2, 0], [1, 0]]
+    """
+    for y in combinations_with_replacement(range(y_max, -1, -1), m):
+        if y[0] > y[-1] == 0:
+            yield np.array(y, np.int32)
 
 
 def losses(kind: str, scores: Floats, y: NDArray[Any], offsets: NDArray[np.int64]) -> Floats:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import perceptron
 from pipeline_lib.papers.slam import ranking_losses
+from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import perceptron_bounds
 
 ACTIVE: tuple[perceptron.Active, ...] = ("margin", "misordered")
@@ -43,11 +45,20 @@ class Stream:
     margin: float | None = None
     tol: float = 1e-4
 
+    def columns(self, measure: str) -> dict[str, Any]:
+        """What names a run over the stream in a row."""
+        return {"stream": self.name, "measure": measure, "repetition": self.repetition}
+
     def gamma(self, measure: str) -> float | None:
         """The margin of a unit vector for the queries that are met, or None where there may be none."""
         if not self.separable or self.margin is not None:
             return self.margin
         return perceptron_bounds.largest_margin(self.data.take(np.unique(self.order)), measure).gamma
+
+
+def separable(**described: Any) -> Population:
+    """A population with two features and no noise, which a linear ranker separates with its margin."""
+    return Population(PopulationSettings(features=2, noise=0.0, query_noise=0.0, **described))
 
 
 def orthogonal(axes: int, m: int, norm: float) -> RankingData:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline_lib.data.rows import Row
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.slam.lengths import experiment as lengths
 from pipeline_lib.papers.slam.lengths.experiment import ListLengthsSettings
@@ -20,8 +21,12 @@ ON_OTHER_STREAMS = {
 }
 
 
-def test_the_bound_without_m_holds_and_is_nearly_attained(tmp_path: Path) -> None:
-    rows = list(lengths.measure(Job(parsed("lengths", ListLengthsSettings), 5)))
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return list(lengths.measure(Job(parsed("lengths", ListLengthsSettings), 5)))
+
+
+def test_the_bound_without_m_holds_and_is_nearly_attained(rows: list[Row], tmp_path: Path) -> None:
     judgement = judged("slam-free-of-m", tables(rows) | ON_OTHER_STREAMS, "lengths", tmp_path)
     assert judgement == ("verified", True)
     played = [row for row in rows if isinstance(row, lengths.Played)]
@@ -42,14 +47,11 @@ def test_margins_of_streams_are_those_of_their_lists() -> None:
 
 
 @pytest.mark.parametrize(("active", "step"), lengths.PLAYERS)
-def test_the_loss_on_opposed_documents_round_by_round(active: str, step: str) -> None:
+def test_the_loss_on_opposed_documents_round_by_round(rows: list[Row], active: str, step: str) -> None:
     """Algorithm 1 written out for three documents and MAP: 0, (1, d), (-1, d), the last two relevant."""
     d, weights = 0.375, (1 / 4, 1 / 6)
-    row = next(
-        row
-        for row in lengths.measure(Job(parsed("lengths", ListLengthsSettings), 5))
-        if isinstance(row, lengths.Opposed) and (row.m, row.active, row.step) == (3, active, step)
-    )
+    opposed = (row for row in rows if isinstance(row, lengths.Opposed))
+    row = next(row for row in opposed if (row.m, row.active, row.step) == (3, active, step))
     # v_max is the largest quotient of weights, 3/2.
     C = 4 * 3 * (1 + d * d) * 1.5
     eta = 1 / C if step == "theory" else 1.0
@@ -73,12 +75,8 @@ def test_the_loss_on_opposed_documents_round_by_round(active: str, step: str) ->
     assert (row.last_mistake, row.cumulative_loss) == (last, pytest.approx(total))
 
 
-def test_small_steps_lose_what_the_bound_allows_and_steps_of_one_do_not(tmp_path: Path) -> None:
-    rows = tables(
-        row
-        for row in lengths.measure(Job(parsed("lengths", ListLengthsSettings), 5))
-        if isinstance(row, lengths.Opposed)
-    )
-    assert judged("slam-small-steps", rows, "lengths", tmp_path) == ("verified", True)
+def test_small_steps_lose_what_the_bound_allows_and_steps_of_one_do_not(rows: list[Row], tmp_path: Path) -> None:
+    found = tables(rows)
+    assert judged("slam-small-steps", found, "lengths", tmp_path) == ("verified", True)
     # The bound is a theorem; no stream known comes near it.
-    assert judged("slam-printed-free-of-m", rows, "lengths", tmp_path) == ("consistent", True)
+    assert judged("slam-printed-free-of-m", found, "lengths", tmp_path) == ("consistent", True)

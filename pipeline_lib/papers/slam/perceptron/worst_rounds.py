@@ -23,6 +23,7 @@ import numpy as np
 
 from pipeline_lib import surrogates
 from pipeline_lib.papers.score_lists import Labels
+from pipeline_lib.papers.slam.ranking_losses import falling_labels
 from pipeline_lib.surrogates.slam import cutoff, weights
 
 LENGTHS = (2, 3, 5, 10, 30, 100)
@@ -84,9 +85,5 @@ def _largest_ratio(y: Labels, measure: str) -> float:
 def _label_vectors(m: int) -> Iterator[Labels]:
     """Labels that fall along the list, with a lowest one of 0."""
     if m <= LONGEST_ENUMERATED:
-        for y in itertools.combinations_with_replacement(range(LARGEST_LABEL, -1, -1), m):
-            if y[0] > y[-1] == 0:
-                yield np.array(y, np.int32)
-        return
-    for r in range(1, m):
-        yield (np.arange(m) < r).astype(np.int32)
+        return falling_labels(m, LARGEST_LABEL)
+    return ((np.arange(m) < r).astype(np.int32) for r in range(1, m))

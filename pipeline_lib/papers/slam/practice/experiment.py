@@ -25,12 +25,10 @@ from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Settings
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import ALL_MODELS, Experiment, Job, Step
-from pipeline_lib.papers.slam.differences import difference
+from pipeline_lib.papers.slam.differences import FILE_ORDER, difference
 from pipeline_lib.statistics import holm, paired_randomisation_test
 
 MEASURE = "ndcg@10"
-FILE_ORDER = "file-order"
-"""The control that leaves documents in the order of the file."""
 NORMAL = 1.96
 """Half of a 95 % interval in standard errors, for means over many queries."""
 
@@ -93,11 +91,9 @@ class Model:
         >>> Model.from_entry({**entry, "settings": {"features": "raw"}}).family
         'slam'
         """
-        perceptron = entry["algorithm"] == "perceptron"
-        family: Family = "control" if entry["control"] else "baseline"
-        if perceptron or (entry["surrogate"] or "").startswith("slam-"):
-            family = "slam"
-        settings = entry["settings"]
+        perceptron, settings = entry["algorithm"] == "perceptron", entry["settings"]
+        of_slam = perceptron or (entry["surrogate"] or "").startswith("slam-")
+        family: Family = "slam" if of_slam else "control" if entry["control"] else "baseline"
         kernel = isinstance(settings.get("features"), Mapping)
         repaired = family == "slam" and bool(settings.get("active") == "misordered" or settings.get("sublists"))
         averaged = perceptron and bool(settings.get("average"))
@@ -138,22 +134,16 @@ def compared(
     same = [model.title for model in slam if of_file is not None and np.array_equal(values[model.name], of_file)]
     for questions in _families(models, values):
         tests = [
-            (question, best, other)
+            (question, best, other, (seed, "slam-practice", dataset, question, best.name, other.name))
             for question, candidates, others in questions
             for best in [_best(candidates, values)]
             for other in sorted(others, key=lambda model: (-_mean(values, model), model.name))
         ]
-        p_values = [
-            paired_randomisation_test(
-                values[best.name],
-                values[other.name],
-                resamples=statistics["resamples"],
-                rng=generator(seed, "slam-practice", dataset, question, best.name, other.name, "randomisation"),
-            )
-            for question, best, other in tests
-        ]
-        for (question, best, other), p in zip(tests, holm(p_values).tolist(), strict=True):
-            axes = (seed, "slam-practice", dataset, question, best.name, other.name, "bootstrap")
+        p_values = []
+        for _, best, other, axes in tests:
+            drawn = {"resamples": statistics["resamples"], "rng": generator(*axes, "randomisation")}
+            p_values.append(paired_randomisation_test(values[best.name], values[other.name], **drawn))
+        for (question, best, other, axes), p in zip(tests, holm(p_values).tolist(), strict=True):
             yield Comparison(
                 dataset=dataset,
                 question=question,
@@ -163,7 +153,7 @@ def compared(
                 other=other.name,
                 other_title=other.title,
                 other_value=_mean(values, other),
-                difference=difference(values[best.name], values[other.name], statistics, axes),
+                difference=difference(values[best.name], values[other.name], statistics, (*axes, "bootstrap")),
                 n_queries=len(values[best.name]),
                 p_holm=p,
                 unlearned=", ".join(same),

@@ -8,7 +8,6 @@ with those of t = 1 by NDCG@10, which knows all grades, and by AP with every thr
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,11 +19,11 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Settings, Whole
-from pipeline_lib.data.ranking_data import RankingData, Standardisation
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.learners import erm, perceptron, rounds, sublists
-from pipeline_lib.papers.slam.differences import difference
+from pipeline_lib.papers.slam.differences import FILE_ORDER, Folds, difference, on_every_data_set, over_folds
 from pipeline_lib.surrogates.slam import SlamMAP
 
 CUTOFF = 10
@@ -59,42 +58,32 @@ class Threshold(Row, table="tables/slam-relevance"):
     largest_norm: float = Field(description="largest ||w|| of a fold")
 
 
-def compare(job: Job) -> Iterator[Threshold]:
+def compare(job: Job) -> Iterator[Row]:
     """Compare the thresholds on every data set whose labels have a second grade."""
-    for path in job.documents:
-        dataset = path.parent.name
-        folds = {fold: job.parts(dataset, fold, ("train", "test")) for fold in job.facts["folds"][dataset]}
-        yield from on_data(job.settings, dataset, folds, job.facts["statistics"], job.seed)
+    return on_every_data_set(job, on_data)
 
 
 def on_data(
-    settings: RelevanceSettings,
-    dataset: str,
-    folds: Mapping[int, Sequence[RankingData]],
-    statistics: Mapping[str, Any],
-    seed: int,
+    settings: RelevanceSettings, dataset: str, folds: Folds, statistics: Mapping[str, Any], seed: int
 ) -> Iterator[Threshold]:
     """Train on the first part of every fold with every threshold, and compare on the second."""
     highest = max(int(part.y.max(initial=0)) for parts in folds.values() for part in parts)
-    thresholds = range(1, highest + 1 if highest > 1 else 1)
-    values: dict[tuple[str, int, Measure], list[Floats]] = defaultdict(list)
-    unranked: dict[Measure, list[Floats]] = defaultdict(list)
-    norms: dict[tuple[str, int], float] = defaultdict(float)
-    for fold, (train, test) in folds.items():
-        standard = Standardisation.of(train)
-        inside, outside = standard.apply(train.in_role("train")), standard.apply(test.in_role("test"))
-        for measure, of_order in _measured(np.zeros(test.n_documents), test, thresholds).items():
-            unranked[measure].append(of_order)
-        for t in thresholds:
-            trained = _trained(relevant_from(inside, t), settings, (seed, "slam-relevance", dataset, fold))
-            for learner, w in trained.items():
-                norms[learner, t] = max(norms[learner, t], float(np.linalg.norm(w)))
-                for measure, own in _measured(outside.X64 @ w, outside, thresholds).items():
-                    values[learner, t, measure].append(own)
-    joined = {key: np.concatenate(parts) for key, parts in values.items()}
+    if highest < 2:
+        return
+    thresholds = range(1, highest + 1)
+
+    def trained(fold: int, data: RankingData) -> dict[tuple[str, int], Floats]:
+        axes = (seed, "slam-relevance", dataset, fold)
+        found = {t: _trained(relevant_from(data, t), settings, axes) for t in thresholds}
+        return {(learner, t): w for t, rankers in found.items() for learner, w in rankers.items()}
+
+    values, norms = over_folds(folds, trained, lambda scores, data: _measured(scores, data, thresholds))
     # NaN marks the queries without a relevant document, which are the same for all rankers.
-    counted = {key: own[~np.isnan(own)] for key, own in joined.items()}
-    for (learner, t, measure), own in counted.items():
+    counted = {key: own[~np.isnan(own)] for key, own in values.items()}
+    for (ranker, measure), own in counted.items():
+        if ranker == FILE_ORDER:
+            continue
+        learner, t = ranker
         axes = (seed, dataset, learner, t, *measure, "slam-relevance")
         yield Threshold(
             dataset=dataset,
@@ -104,9 +93,9 @@ def on_data(
             counted_from=measure[1],
             n_queries=len(own),
             value=float(own.mean()),
-            over_first=difference(own, counted[learner, 1, measure], statistics, axes),
-            file_order=float(np.nanmean(np.concatenate(unranked[measure]))),
-            largest_norm=norms[learner, t],
+            over_first=difference(own, counted[(learner, 1), measure], statistics, axes),
+            file_order=float(counted[FILE_ORDER, measure].mean()),
+            largest_norm=norms[ranker],
         )
 
 

@@ -28,9 +28,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import product
+from itertools import groupby, product
 from operator import attrgetter
 from typing import Annotated, Any
 
@@ -116,10 +115,6 @@ class Excess(Minimised, table="slices/slam-risk/{surrogate}-{part}"):
     truth_error: float = Field(
         description="standard error of the excess over the queries that stand for the population"
     )
-    best: float = Field(description="risk of the best ranker of the ball")
-    best_gap: float = Field(description="how far this risk may lie above the minimum")
-    norm: float = Field(description="||w|| of the ranker")
-    relative_gap: float = Field(description="certified relative gap of the training")
     certified: bool = Field(description="whether this ranker and the best one are minimisers up to the asked gap")
     bound: float = Field(description="Theorem 8")
     zero_excess: float = Field(description="excess risk of w = 0")
@@ -137,7 +132,6 @@ class Mean(Minimised, table="tables/slam-risk"):
     truth_error: float = Field(description="largest standard error of an excess risk over the population's sample")
     bound: float = Field(description="Theorem 8")
     l2: float = Field(description="lambda")
-    norm: float = Field(description="mean ||w||")
     certified: bool = Field(description="whether all rankers are minimisers up to the asked gap")
     zero_excess: float = Field(description="excess risk of w = 0")
     gap: Interval = Field(description="risk minus training risk, less the same of w = 0, whose expectation is 0")
@@ -210,10 +204,6 @@ def measure(job: Job) -> Iterator[Excess]:
                     lipschitz=lipschitz * longest,
                     excess=float(values.mean()) - best[B].objective + best[B].gap,
                     truth_error=float((values - least[B]).std(ddof=1) / math.sqrt(len(values))),
-                    best=best[B].objective,
-                    best_gap=best[B].gap,
-                    norm=float(np.linalg.norm(fit.w)),
-                    relative_gap=fit.relative_gap,
                     certified=fit.certified and best[B].certified,
                     bound=list_bounds.evaluate("rerm", n=n, m=m, **given),
                     zero_excess=at_zero - best[B].objective,
@@ -233,11 +223,11 @@ def join(job: Job) -> Iterator[Mean | Rate]:
 
 def summarised(rows: Iterable[Excess], level: float) -> Iterator[Mean | Rate]:
     """Means with intervals, and exponents, from the rows of all repetitions."""
-    cells: dict[tuple[str, float, str], dict[int, list[Excess]]] = defaultdict(lambda: defaultdict(list))
-    for row in sorted(rows, key=attrgetter("n", "repetition")):
-        cells[row.surrogate, row.radius, row.regularisation][row.n].append(row)
-    for (surrogate, radius, regularisation), by_n in sorted(cells.items()):
-        axes: dict[str, Any] = {"surrogate": surrogate, "radius": radius, "regularisation": regularisation}
+    axes_of = attrgetter(*Minimised.model_fields)
+    in_order = sorted(rows, key=lambda row: (*axes_of(row), row.n, row.repetition))
+    for cell, of_cell in groupby(in_order, axes_of):
+        axes = dict(zip(Minimised.model_fields, cell, strict=True))
+        by_n = {n: list(found) for n, found in groupby(of_cell, attrgetter("n"))}
         for n, found in by_n.items():
             yield Mean(
                 **axes,
@@ -246,7 +236,6 @@ def summarised(rows: Iterable[Excess], level: float) -> Iterator[Mean | Rate]:
                 truth_error=max(row.truth_error for row in found),
                 bound=found[0].bound,
                 l2=found[0].l2,
-                norm=float(np.mean([row.norm for row in found])),
                 certified=all(row.certified for row in found),
                 zero_excess=found[0].zero_excess,
                 gap=mean_interval([row.gap for row in found], level),
@@ -301,24 +290,14 @@ def of_two_points(loss: Surrogate, n: int, signal: float, shown: float, relative
 
 def simulated(settings: RiskSettings, loss: Surrogate, level: float, seed: int) -> Iterator[Finite]:
     """Means over samples from some queries of the simulated population."""
-    population = Population(
-        PopulationSettings(
-            features=3,
-            label_shares=(0.5, 0.5),
-            noise=0.1,
-            query_noise=0.1,
-            signal=0.9,
-            documents=settings.finite_documents,
-        )
-    )
+    noise = {"noise": 0.1, "query_noise": 0.1, "signal": 0.9}
+    shape = PopulationSettings(features=3, label_shares=(0.5, 0.5), documents=settings.finite_documents, **noise)
+    population = Population(shape)
     data = population.draw(settings.finite_queries, generator(seed, "slam-risk", "finite", role="truth"))
     m = int(data.documents_per_query.max())
-    given: dict[str, Any] = {
-        "radius": RADIUS,
-        "lipschitz": loss.lipschitz(m, 1),
-        "feature_norm": population.feature_norm,
-    }
-    L = given["lipschitz"] * population.feature_norm
+    norm = population.feature_norm
+    given: dict[str, Any] = {"radius": RADIUS, "lipschitz": loss.lipschitz(m, 1), "feature_norm": norm}
+    L = given["lipschitz"] * norm
     best = erm.fit(data, loss, l2=0.0, radius=RADIUS, tol=FINITE_TOLERANCE)
 
     def excess(w: Floats) -> float:

@@ -174,7 +174,7 @@ def exchanges(m: int, largest_label: int) -> Values:
     in its place.
     """
     D = discounts(m)
-    worst, over_weights, over_second = -math.inf, -math.inf, -math.inf
+    found = []
     for labels in itertools.combinations_with_replacement(range(largest_label, -1, -1), m):
         y = np.array(labels, np.int32)
         if y[0] == y[-1]:
@@ -187,13 +187,9 @@ def exchanges(m: int, largest_label: int) -> Values:
             active = sorted((ranking[k] for k in range(1, m) if lowest[k - 1] < y[ranking[k]]), reverse=True)
             last = [m - 1 - a for a in range(len(active))]
             printed = sum((gains[i] - gains[j]) * (D[i] - D[j]) for i, j in zip(active, last, strict=True)) / Z
-            worst, over_weights = max(worst, loss - printed), max(over_weights, loss - v[active].sum())
-            over_second = max(over_second, loss - v[active[:-1]].sum())
-    return {
-        "excess_over_exchanges": worst,
-        "excess_over_weights": over_weights,
-        "excess_over_weights_but_the_first": over_second,
-    }
+            found.append((loss - printed, loss - v[active].sum(), loss - v[active[:-1]].sum()))
+    names = ("excess_over_exchanges", "excess_over_weights", "excess_over_weights_but_the_first")
+    return dict(zip(names, np.max(found, axis=0).tolist(), strict=True))
 
 
 def stretches(m: int, rng: np.random.Generator) -> Values:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import numpy as np
@@ -37,7 +37,8 @@ from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.learners import erm, sublists
-from pipeline_lib.papers.slam.differences import difference
+from pipeline_lib.papers.slam.differences import FILE_ORDER, Folds, difference, on_every_data_set, over_folds
+from pipeline_lib.papers.slam.ranking_losses import falling_labels
 from pipeline_lib.papers.slam.weights import tight_weights
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.slam import SlamMAP, SlamNDCG, Weights, tight_weights_of_all, weights_of_all
@@ -161,10 +162,8 @@ def measure(job: Job) -> Iterator[Row]:
 def enumerated(settings: WeightsSettings) -> Iterator[TightWeights]:
     """All label vectors that fall, with a lowest label of 0, of these lengths."""
     for m in settings.enumerated:
-        for labels in itertools.combinations_with_replacement(range(settings.enumerated_label, -1, -1), m):
-            if labels[0] > labels[-1] == 0:
-                found = tight_weights.compared(np.array(labels, np.int32))
-                yield TightWeights(labels=" ".join(map(str, labels)), m=m, **found)
+        for y in falling_labels(m, settings.enumerated_label):
+            yield TightWeights(labels=" ".join(map(str, y)), m=m, **tight_weights.compared(y))
 
 
 def sums(settings: WeightsSettings, datasets: Mapping[str, RankingData], seed: int) -> Iterator[Sums]:
@@ -255,39 +254,31 @@ def populations(settings: WeightsSettings, seed: int) -> Iterator[tuple[int, flo
             yield m, noise, population.draw(n, rng, documents=m)
 
 
-def compare(job: Job) -> Iterator[ShortLists]:
+def compare(job: Job) -> Iterator[Row]:
     """On every data set, rankers trained on whole and on short lists, with both kinds of weights."""
-    for path in job.documents:
-        dataset = path.parent.name
-        folds = {fold: job.parts(dataset, fold, ("train", "test")) for fold in job.facts["folds"][dataset]}
-        yield from on_data(job.settings, dataset, folds, job.facts["statistics"], job.seed)
+    return on_every_data_set(job, on_data)
 
 
 def on_data(
-    settings: WeightsSettings,
-    dataset: str,
-    folds: Mapping[int, Sequence[RankingData]],
-    statistics: Mapping[str, Any],
-    seed: int,
+    settings: WeightsSettings, dataset: str, folds: Folds, statistics: Mapping[str, Any], seed: int
 ) -> Iterator[ShortLists]:
     """Train on the first part of every fold, and compare on the second."""
-    values: dict[tuple[str, str], list[Floats]] = {case: [] for case in TRAINED}
-    norms = dict.fromkeys(values, 0.0)
-    unranked = []
-    for fold, (train, test) in folds.items():
-        standard = Standardisation.of(train)
-        inside, outside = standard.apply(train.in_role("train")), standard.apply(test.in_role("test"))
+
+    def trained(fold: int, whole: RankingData) -> dict[tuple[str, str], Floats]:
         rng = generator(seed, "slam-weights", "short-lists", dataset, fold)
-        trained_on = {"whole": inside, "short": sublists.cut(inside, settings.trained_sublists, rng)}
-        unranked.append(_ndcg(np.zeros(test.n_documents), test))
-        for kind, lists in TRAINED:
-            w = erm.fit(trained_on[lists], SlamNDCG(weights=kind), l2=settings.trained_l2, tol=TRAINED_TOL).w
-            norms[kind, lists] = max(norms[kind, lists], float(np.linalg.norm(w)))
-            values[kind, lists].append(_ndcg(outside.X64 @ w, outside))
-    joined = {case: np.concatenate(found) for case, found in values.items()}
-    for (weights, lists), own in joined.items():
+        lists = {"whole": whole, "short": sublists.cut(whole, settings.trained_sublists, rng)}
+        return {
+            (kind, cut): erm.fit(lists[cut], SlamNDCG(weights=kind), l2=settings.trained_l2, tol=TRAINED_TOL).w
+            for kind, cut in TRAINED
+        }
+
+    values, norms = over_folds(
+        folds, trained, lambda scores, data: {CUTOFF: metrics.ndcg(scores, data.y, data.offsets, CUTOFF)}
+    )
+    for weights, lists in TRAINED:
+        own = values[(weights, lists), CUTOFF]
         axes = (seed, dataset, weights, lists, len(own))
-        printed, whole = joined["printed", lists], joined[weights, "whole"]
+        printed, whole = values[("printed", lists), CUTOFF], values[(weights, "whole"), CUTOFF]
         yield ShortLists(
             dataset=dataset,
             weights=weights,
@@ -297,12 +288,8 @@ def on_data(
             largest_norm=norms[weights, lists],
             over_printed=difference(own, printed, statistics, (*axes, "over_printed", "slam-short-lists")),
             over_whole=difference(own, whole, statistics, (*axes, "over_whole", "slam-short-lists")),
-            file_order=float(np.concatenate(unranked).mean()),
+            file_order=float(values[FILE_ORDER, CUTOFF].mean()),
         )
-
-
-def _ndcg(scores: Floats, data: RankingData) -> Floats:
-    return metrics.ndcg(scores, data.y, data.offsets, CUTOFF)
 
 
 EXPERIMENT = Experiment(
