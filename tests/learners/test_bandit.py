@@ -79,13 +79,6 @@ def test_few_rounds_have_no_bound() -> None:
     assert (found.delta, found.bound) == (0.5, math.inf)
 
 
-def test_on_one_document_it_learns_the_label() -> None:
-    data = RankingData.from_arrays([[1.0]], [1], [1])
-    chosen = bandit.theorem_parameters(data, "squared", 1.5, 20_000)
-    found = bandit.run(data, "squared", 20_000, 10 * chosen.step, chosen.delta, 1.5, seed=1)
-    assert found.w[0] == pytest.approx(1.0, abs=0.3)
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [((10, 0.1, 2.0, 2.0), "delta"), ((10, -1.0, 0.1, 2.0), "step"), ((0, 0.1, 0.1, 2.0), "rounds")],

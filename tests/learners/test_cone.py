@@ -139,12 +139,6 @@ def test_folding_in_is_exact_where_pair_steps_zigzag() -> None:
     assert slope @ w - slope.min() <= 2 * cone.ACCURACY * 46
 
 
-def test_certified_coefficients_carry_their_gap(recwarn: pytest.WarningsRecorder) -> None:
-    found = cone.fit(drawn(4, 5, 3, 23), 2, method="exact", passes=3)
-    assert found.fold_gap <= cone.cone_kernels.SLACK * cone.ACCURACY * 3
-    assert not recwarn.list
-
-
 @pytest.mark.parametrize("w", [[0.5, 0.75, -1.0], [0.1, -0.2, 0.3], [2.0, 1.5, -1.0], [4.0, 0.0, 0.1]])
 def test_the_projection_is_the_nearest_point(w: list[float]) -> None:
     # The sums of the positive parts are within, below, and above the band.
@@ -155,15 +149,6 @@ def test_the_projection_is_the_nearest_point(w: list[float]) -> None:
     assert (nearest >= 0.0).all()
     assert low - 1e-12 <= nearest.sum() <= high + 1e-12
     assert np.linalg.norm(nearest - w) <= np.linalg.norm(grid - w, axis=1).min() + 1e-12
-
-
-def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
-    data = drawn(4, 5, 3, 23)
-    plain = cone.fit(data, 2, passes=2, fold_steps=5)
-    counted = cone.fit(data, np.int64(2), passes=np.int32(2), fold_steps=np.int64(5))
-    np.testing.assert_array_equal(plain.U, counted.U)
-    with pytest.raises(DataError, match="K: expected"):
-        cone.fit(data, True)
 
 
 def test_a_basis_block_is_the_minimum_of_its_convex_problem() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import json
 import sys
@@ -121,16 +120,3 @@ def test_wrong_models_are_refused(data):
             models.LinearModel.of(w, None, scale)
     with pytest.raises(DataError, match="features"):
         models.LinearModel.of([1.0]).predict(data)
-
-
-def test_settings_that_are_not_given_have_the_defaults_of_the_declaration(data):
-    assert learners.get("perceptron").train(data, data, {}, 0).record["settings"] == learners.completed(
-        "perceptron", {}
-    )
-    section = learners.get("erm").settings.parse({}).plain()
-    assert learners.completed("erm", {"surrogate": "kl"}) == {**section, "surrogate": "kl", "options": {}}
-
-
-def test_every_registered_learner_exists():
-    for name in learners.NAMES:
-        assert importlib.import_module(learners.target_of(name)).LEARNER is learners.get(name)

@@ -110,15 +110,6 @@ def test_the_page_shows_what_was_measured() -> None:
     assert training_times.with_section(page, training_times.read()) == page
 
 
-def test_a_section_is_replaced_and_the_rest_of_the_page_is_kept() -> None:
-    page = f"# Title\n\n{training_times.TITLE}\n\nreplaced\n\n## Next\n\ntext\n"
-    new = training_times.with_section(page, [])
-    assert "replaced" not in new
-    assert new.startswith("# Title\n\n")
-    assert new.endswith("\n## Next\n\ntext\n")
-    assert training_times.with_section(new, []) == new
-
-
 def test_counts_and_the_settings_of_a_simulation_give_the_size(tmp_path: Path) -> None:
     none = tmp_path / "none.json"
     known = catalog.get("MQ2008")

@@ -103,17 +103,6 @@ def test_all_methods_meet_at_the_minimum(name, radius, ball, l2):
         assert value == pytest.approx(min(values), rel=2e-7)
 
 
-def test_an_active_l1_ball_of_more_features():
-    problem = of(drawn(30, 6, 8), "ranksvm", 0.0, 0.3, "l1")
-    found = interior.minimise(problem, problem.surrogate.programme(problem.y, problem.offsets), 1e-9)
-    assert not found.reason
-    assert np.abs(found.w).sum() <= 0.3 * (1.0 + 1e-12)
-    other = bundle.minimise(problem, np.zeros(8), 1e-7)
-    best, value = (problem.loss(problem.X @ w)[0] for w in (other.w, found.w))
-    assert best - other.gap <= value + 1e-9 * value
-    assert value <= best * (1.0 + 1e-9)
-
-
 @pytest.mark.parametrize("name", ["slam-ndcg", "svm-map"])
 @pytest.mark.parametrize("ball", ["l2", "l1"])
 def test_an_inactive_ball_changes_nothing_without_l2_either(name, ball):
@@ -125,14 +114,6 @@ def test_an_inactive_ball_changes_nothing_without_l2_either(name, ball):
         value = problem.objective(solution.w, problem.loss(problem.X @ solution.w)[0])
         assert not solution.reason
         assert value == pytest.approx(free.objective, rel=1e-4)
-
-
-@pytest.mark.parametrize("name", ["ranksvm", "slam-ndcg", "structured-ndcg", "svm-map"])
-@pytest.mark.parametrize("n", [1, 3])
-def test_few_queries_with_many_features(name, n):
-    data = drawn(n, 7, 60, seed=3)
-    for fit in erm.path(data, name, [1e-3, 1.0]):
-        assert fit.certified, fit.reason
 
 
 @pytest.mark.parametrize("name", ["ranksvm", "slam-ndcg"])

@@ -47,16 +47,6 @@ def test_the_error_falls_as_one_over_the_root_of_the_components():
     assert slope == pytest.approx(-0.5, abs=0.05)
 
 
-def test_the_variance_of_a_product_is_the_one_stated():
-    data = RankingData.from_arrays([[0.0], [1.0], [9.0]], [0, 1, 0], [1, 1, 1])
-    drawn_X = [RandomFourier(1, 50, 1.0, (seed,)).apply(data).X64 for seed in range(3000)]
-    for other, distance in ((0, 0.0), (1, 1.0), (2, 9.0)):
-        k = np.exp(-0.5 * distance**2)
-        found = np.var([X[0] @ X[other] for X in drawn_X])
-        # 3,000 draws give a variance to about 3 %.
-        assert found == pytest.approx((1 + k**4 / 2 - k**2) / 50, rel=0.12)
-
-
 def test_the_median_bandwidth_is_the_median_distance():
     data = drawn(n=5)
     X = data.X64

@@ -177,23 +177,6 @@ def test_planes_of_other_l2_change_no_minimum(request, radius, ball, changed):
         assert fit.objective == pytest.approx(alone.objective, rel=2e-6)
 
 
-@pytest.mark.usefixtures("by_changed_planes")
-def test_an_inactive_ball_without_l2_changes_nothing():
-    data = drawn(n=20, m=5, d=3)
-    best = reference(data, "slam-ndcg", 1e-9)
-    certified(erm.fit(data, "slam-ndcg", l2=0.0, radius=1e3), best)
-
-
-def test_either_way_to_solve_the_model_reaches_the_same_minimum(request):
-    data = drawn(n=30, m=6, d=8, seed=2)
-    anew = erm.fit(data, "slam-ndcg", l2=0.01, tol=1e-8)
-    request.getfixturevalue("by_changed_planes")
-    changed = erm.fit(data, "slam-ndcg", l2=0.01, tol=1e-8)
-    assert anew.certified
-    assert changed.certified
-    assert changed.objective == pytest.approx(anew.objective, rel=2e-8)
-
-
 def test_what_smoothing_leaves_is_finished_by_cutting_planes(monkeypatch):
     data = drawn(n=30, m=6, d=8, seed=2)
     whole = erm.fit(data, "ranksvm", l2=0.1)
@@ -258,13 +241,6 @@ def test_the_sparse_model_is_where_an_interior_point_solver_finds_it(K, d, c, ra
     assert np.abs(v).sum() <= radius * (1 + 1e-12)
     assert value(v) == pytest.approx(value(best), rel=1e-7, abs=1e-8)
     assert weights.sum() == pytest.approx(1.0, rel=1e-13)
-
-
-@pytest.mark.parametrize("solver", [kept_model.KeptModel, sparse_model.SparseModel])
-def test_of_parallel_planes_the_highest_has_all_weight(solver):
-    slopes = np.tile([1.0, -2.0], (3, 1))
-    _, weights = solver().minimise(slopes, slopes @ slopes.T, np.array([0.0, 2.0, 1.0]), 1.0, 0.5)
-    np.testing.assert_allclose(weights, [0.0, 1.0, 0.0], atol=1e-12)
 
 
 @pytest.mark.parametrize("radius", [0.5, 1.5])

@@ -92,10 +92,6 @@ def test_the_smooth_step_is_the_best_for_its_bound(n, radius, smoothness, risk):
     assert bound(4 * smoothness * step) <= best.fun * (1 + 1e-9)
 
 
-def test_the_steps_of_the_experiments():
-    np.testing.assert_allclose(ogd.decreasing_steps(3, 2.0), [2, 2 / np.sqrt(2), 2 / np.sqrt(3)])
-
-
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

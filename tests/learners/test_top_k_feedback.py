@@ -291,13 +291,6 @@ def test_bad_input_is_one_clear_error_before_any_round(wrong, message):
         top_k.run(data, **{**GOOD, **wrong})
 
 
-def test_unknown_probabilities_are_refused():
-    with pytest.raises(DataError, match="as-printed"):
-        top_k.run(drawn(1), **GOOD, probabilities="as printed")  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="as-printed"):
-        top_k.estimate("kl", [0.0], [0], [1], [0], 0.1, 1, probabilities="as printed")  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -319,14 +312,6 @@ def test_bad_estimates_are_refused(wrong, message):
         top_k.estimate("squared", **{**good, **wrong})
 
 
-def test_an_estimate_needs_the_ranking_shown_or_just_its_top():
-    rng = np.random.default_rng(4)
-    s, y = rng.normal(size=5), np.array([0, 2, 1, 4, 3])
-    exploit, shown = np.argsort(-s), rng.permutation(5)
-    whole = top_k.estimate("ranksvm", s, shown, y[shown[:2]], exploit, 0.2, 2)
-    np.testing.assert_array_equal(whole, top_k.estimate("ranksvm", s, shown[:2], y[shown[:2]], exploit[:2], 0.2, 2))
-
-
 def test_without_an_order_every_query_is_met_once_a_pass():
     data = drawn(13)
     found = top_k.run(data, "squared", k=1, rounds=25, eta=0.01, gamma=0.1, radius=1.0, seed=3)
@@ -343,12 +328,6 @@ def test_the_last_round_is_always_a_checkpoint():
     for wrong in ({"T": 0}, {"T": 10, "count": 0}, {"T": 10, "first": 0}):
         with pytest.raises(DataError, match=r"T|count|first"):
             top_k.log_checkpoints(**wrong)
-
-
-def test_k_may_be_a_number_of_numpy():
-    data = drawn(14)
-    games = [top_k.run(data, "ranksvm", k, 50, 0.01, 0.3, seed=1).w for k in (2, np.int32(2))]
-    assert (games[0] == games[1]).all()
 
 
 def test_losses_that_were_not_measured_are_not_numbers():

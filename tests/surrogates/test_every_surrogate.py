@@ -326,21 +326,6 @@ def test_the_loss_is_never_below_the_ranking_loss_that_the_class_names(loss, que
     assert loss.value(scores, y, [0, len(y)])[0] >= int(one) - value - slack
 
 
-@every_case
-@settings(max_examples=60)
-@given(query=queries(max_m=20))
-def test_norms_and_values_stay_below_the_constants(loss, query):
-    y, m = query[1], len(query[1])
-    scores = np.clip(query[0], -3.0, 3.0) if loss.name in (*EXPONENTIAL, "squared", "squared-ndcg") else query[0]
-    value, gradient = loss.value_and_gradient(scores, y, [0, m])
-    reach = float(np.abs(scores).max())
-    for norm, power in (("linf", 1), ("l2", 2)):
-        constant = loss.lipschitz(m, 3, norm, score_bound=reach)
-        assert np.linalg.norm(gradient, power) <= constant * (1.0 + 1e-9) + 1e-12
-    bound = loss.bound(m, 3, reach)
-    assert bound is None or abs(value[0]) <= bound * (1.0 + 1e-9) + 1e-12
-
-
 @pytest.mark.parametrize("name", surrogates.NAMES)
 def test_every_option_has_a_range_and_keeps_to_it(name):
     kind = type(surrogates.create(name))
@@ -451,34 +436,7 @@ def test_scores_up_to_1e4(loss, labels):
         assert np.isfinite(gradient).all()
 
 
-@every_case
-@pytest.mark.parametrize("levels", [2, 5, 40])
-def test_ten_thousand_documents_in_one_query_and_in_many(loss, levels):
-    rng = np.random.default_rng(4)
-    scores, y = rng.normal(size=10_000), rng.integers(0, levels, 10_000)
-    one, gradient = loss.value_and_gradient(scores, y, [0, 10_000])
-    assert np.isfinite(one).all()
-    assert np.isfinite(gradient).all()
-    if loss.shift_invariant:
-        assert abs(gradient.sum()) <= 1e-9 * np.abs(gradient).sum()
-    offsets = np.r_[0, np.sort(rng.choice(np.arange(1, 10_000), 99, replace=False)), 10_000]
-    values, gradient = loss.value_and_gradient(scores, y, offsets)
-    for q in (0, 17, 50, 99):
-        a, b = offsets[q], offsets[q + 1]
-        alone, own = loss.value_and_gradient(scores[a:b], y[a:b], [0, b - a])
-        assert alone[0] == values[q]
-        np.testing.assert_array_equal(own, gradient[a:b])
-
-
 # --- Arguments, names and options -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", surrogates.NAMES)
-def test_constants_reject_wrong_lists(name):
-    loss = surrogates.create(name)
-    for m, y_max, norm in ((0, 1, "linf"), (3, -1, "linf"), (3, 1, "l1")):
-        with pytest.raises(DataError):
-            loss.lipschitz(m, y_max, norm, score_bound=1.0)
 
 
 @pytest.mark.parametrize("name", surrogates.NAMES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from pipeline_lib import surrogates
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.surrogates.base import Surrogate
-from pipeline_lib.theory.constants import STEP, constants, search, supremum
+from pipeline_lib.theory.constants import constants, search, supremum
 from pipeline_lib.theory.self_bounding import ratio
 
 WHATS = ("lipschitz-linf", "lipschitz-l2", "smoothness", "bound")
@@ -166,51 +165,6 @@ def test_errors_say_what_was_expected():
         search("listnet", 3, 1, "lipschitz-linf", rng=rng, restarts=0)
     with pytest.raises(ConfigurationError, match="did you mean 'listnet'"):
         constants("listne", 3, 1)
-
-
-class Planted(Surrogate):
-    """A gradient that is not 0 for lists of four documents only; the whole space must be searched for its largest."""
-
-    name = "planted"
-
-    def unchecked(self, scores, y, offsets):
-        gradient = np.zeros(len(scores))
-        for a, b in itertools.pairwise(offsets):
-            if b - a == 4:
-                gradient[a:b] = self.of(scores[a:b])
-        return np.zeros(len(offsets) - 1), gradient
-
-    def lipschitz(self, m, y_max, norm="linf", *, score_bound=None):
-        return 1.0
-
-    def smoothness(self, m, y_max, *, score_bound=None):
-        return 2.5**2
-
-
-class Ridge(Planted):
-    """The second derivative <f, u>^2 is attained where <f, s> = 7/6, as at evenly falling scores."""
-
-    def of(self, scores):
-        form = np.array([1.0, -0.5, -1.0, 0.0])
-        return form * math.atan(10.0 * (form @ scores - 7.0 / 6.0)) / 10.0
-
-
-class Peak(Planted):
-    def of(self, scores):
-        return np.array([1.0, 0.0, 0.0, 0.0]) / (1.0 + 25.0 * np.sum((scores - [0.7, -0.23, 0.41, 0.05]) ** 2))
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_documents_that_do_not_matter_do_not_hide_a_supremum(seed):
-    found = search(Ridge(), 4, 0, "smoothness", rng=np.random.default_rng(seed), restarts=2)
-    step = 10.0 * 2.5 * STEP
-    assert found.value == pytest.approx(2.5**2 * math.atan(step) / step, rel=1e-7)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_supremum_far_from_every_start_is_approached(seed):
-    found = search(Peak(), 4, 0, "lipschitz-linf", rng=np.random.default_rng(seed))
-    assert 0.8 < found.value <= 1.0
 
 
 @pytest.mark.parametrize(("m", "y_max"), [(10, 2), (100, 1)])

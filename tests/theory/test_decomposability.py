@@ -53,13 +53,6 @@ def test_bad_arguments_are_refused():
         interactions(lambda y: y, 30, 1)
 
 
-def test_one_document() -> None:
-    function = lambda y: 5.0 - y[0] ** 2.0  # noqa: E731
-    np.testing.assert_array_equal(interactions(function, 1, 2), [5.0, 4.0])
-    assert (order(function, 1, 2), order(function, 1, 0)) == (1, 0)
-    assert estimation_error(function, 1, 2, 1, 0.2) < 1e-12
-
-
 @settings(max_examples=20)
 @given(st.integers(2, 4), st.integers(1, 3), st.integers(0, 10**6))
 def test_an_estimator_exists_exactly_where_a_function_decomposes(m: int, size: int, seed: int) -> None:

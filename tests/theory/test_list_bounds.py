@@ -152,11 +152,6 @@ def test_violated_assumptions_are_named(name, change, said):
         list_bounds.evaluate(name, **{**GIVEN, **change})
 
 
-def test_uniform_bounds_do_not_ask_for_convexity():
-    for name in ("chapelle-wu", "erm", "erm-l1", "optimistic"):
-        assert list_bounds.evaluate(name, **GIVEN, convex=False) == list_bounds.evaluate(name, **GIVEN)
-
-
 def test_unknown_names_get_the_nearest():
     with pytest.raises(ConfigurationError, match="optimistic"):
         list_bounds.evaluate("optimist", **GIVEN)
@@ -207,12 +202,3 @@ def test_the_command_names_what_is_wrong(capsys):
     assert "convex" in capsys.readouterr().err
     assert main(["bound", "--name", "ogd", "--lipschitz", "2", "--n", "60", "--m", "12"]) == 1
     assert "--loss-bound" in capsys.readouterr().err
-
-
-def test_the_command_gives_one_clear_line(capsys):
-    given = ["bound", "--name", "erm", "--surrogate", "listnet", "--n", "60"]
-    assert main([*given, "--m", "0"]) == 1
-    assert "m: expected a whole number >= 1, found 0" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main([*given, "--m", "12", "--options", "[1]"])
-    assert "--options: expected a JSON object, found [1]" in capsys.readouterr().err
