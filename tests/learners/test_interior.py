@@ -146,15 +146,6 @@ def test_a_programme_that_is_too_large_is_not_written(monkeypatch):
         assert other.objective == pytest.approx(fit.objective, rel=2e-6)
 
 
-def test_what_the_interior_method_leaves_is_finished_by_cutting_planes(monkeypatch):
-    data = drawn(12, 6, 40)
-    whole = erm.fit(data, "slam-ndcg", l2=0.1)
-    monkeypatch.setattr(interior, "ITERATIONS", 3)
-    fit = erm.fit(data, "slam-ndcg", l2=0.1)
-    assert fit.certificate == bundle.CERTIFICATE
-    assert fit.objective == pytest.approx(whole.objective, rel=2e-6)
-
-
 def test_planes_that_are_not_needed_are_neither_added_nor_kept():
     problem = of(drawn(), "svm-map")
     planes = query_cuts.Planes(problem)

@@ -19,6 +19,7 @@ from pipeline_lib import RankingData, surrogates
 from pipeline_lib.learners import bundle, erm, kept_model, plane_model, plane_weights, sparse_model
 from pipeline_lib.learners.balls import project
 from pipeline_lib.surrogates import slam
+from tests.surrogates.ranking_losses import margins
 
 KINKED = ("ranksvm", "slam-map", "slam-ndcg", "slam-ndcg@2", "structured-ndcg", "svm-map")
 CONVEX = [name for name in surrogates.NAMES if surrogates.create(name).convex]
@@ -58,37 +59,7 @@ def hinges(name, y):
         return [np.array([nothing, *rows[i]]) for i in range(m) if rows[i]]
     if not below:
         return [nothing[None]]
-    ideal = np.argsort(-labels, kind="stable")
-    loss, score = (ap_loss, svm_map_slopes) if name == "svm-map" else (ndcg_loss, rank_slopes)
-    orders = [np.array(order) for order in itertools.permutations(range(m))]
-    return [np.array([np.r_[loss(order, labels), score(order, labels) - score(ideal, labels)] for order in orders])]
-
-
-def ap_loss(order, labels):
-    found = np.cumsum(labels[order])
-    return 1.0 - np.mean([found[k] / (k + 1) for k in range(len(order)) if labels[order[k]]])
-
-
-def ndcg_loss(order, labels):
-    discount = 1.0 / np.log2(np.arange(2, len(order) + 2))
-    gains = 2.0**labels - 1.0
-    return 1.0 - gains[order] @ discount / (np.sort(gains)[::-1] @ discount)
-
-
-def rank_slopes(order, labels):
-    slopes = np.empty(len(order))
-    slopes[order] = len(order) - np.arange(1, len(order) + 1)
-    return slopes
-
-
-def svm_map_slopes(order, labels):
-    rank = np.argsort(order)
-    slopes = np.zeros(len(order))
-    for i, j in itertools.product(np.flatnonzero(labels), np.flatnonzero(labels == 0)):
-        side = 1.0 if rank[i] < rank[j] else -1.0
-        slopes[i] += side
-        slopes[j] -= side
-    return slopes / (labels.sum() * (len(labels) - labels.sum()))
+    return [np.column_stack(margins(name, y))]
 
 
 def rows_of(data, name):
@@ -177,11 +148,15 @@ def test_planes_of_other_l2_change_no_minimum(request, radius, ball, changed):
         assert fit.objective == pytest.approx(alone.objective, rel=2e-6)
 
 
-def test_what_smoothing_leaves_is_finished_by_cutting_planes(monkeypatch):
-    data = drawn(n=30, m=6, d=8, seed=2)
-    whole = erm.fit(data, "ranksvm", l2=0.1)
-    monkeypatch.setattr(erm.smoothing, "ITERATIONS", 2)
-    fit = erm.fit(data, "ranksvm", l2=0.1)
+@pytest.mark.parametrize(
+    ("solver", "steps", "name", "sizes"),
+    [("smoothing", 2, "ranksvm", (30, 6, 8)), ("interior", 3, "slam-ndcg", (12, 6, 40))],
+)
+def test_what_a_method_leaves_is_finished_by_cutting_planes(monkeypatch, solver, steps, name, sizes):
+    data = drawn(*sizes, seed=2)
+    whole = erm.fit(data, name, l2=0.1)
+    monkeypatch.setattr(getattr(erm, solver), "ITERATIONS", steps)
+    fit = erm.fit(data, name, l2=0.1)
     assert fit.certified
     assert fit.certificate == bundle.CERTIFICATE
     assert fit.objective == pytest.approx(whole.objective, rel=2e-6)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +10,7 @@ from hypothesis import strategies as st
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import perceptron
 from pipeline_lib.surrogates import slam
+from tests.surrogates.ranking_losses import listwise_loss
 
 MEASURES = ["ndcg", "map", "ndcg@3"]
 ACTIVE = ["margin", "misordered"]
@@ -28,28 +27,6 @@ def drawn(seed: int, n: int = 12, largest: int = 7, d: int = 3, y_max: int = 2, 
     return RankingData.from_arrays(X, y, np.repeat(np.arange(n), sizes))
 
 
-def ranking_loss(s, y, measure):
-    """1 - NDCG, 1 - AP, 1 - NDCG@k, spelled out; exactly 0 for a best ranking or where it is undefined."""
-    ranked = [int(y[i]) for i in sorted(range(len(y)), key=lambda i: (-s[i], i))]
-    best = sorted(ranked, reverse=True)
-    if not best[0]:
-        return 0.0
-    if measure == "map":
-        hits = [i for i, label in enumerate(ranked) if label]
-        return (
-            0.0
-            if hits == list(range(len(hits)))
-            else 1 - sum((h + 1) / (i + 1) for h, i in enumerate(hits)) / len(hits)
-        )
-    k = int(measure.partition("@")[2] or len(y))
-    if ranked[:k] == best[:k]:
-        return 0.0
-    gain, ideal = (
-        sum((2**label - 1) / math.log2(i + 2) for i, label in enumerate(labels[:k])) for labels in (ranked, best)
-    )
-    return 1 - gain / ideal
-
-
 def plain(data, order, measure, eta, active):
     """Algorithm 1 in plain Python."""
     w, total = np.zeros(data.n_features), np.zeros(data.n_features)
@@ -61,7 +38,7 @@ def plain(data, order, measure, eta, active):
             y = np.minimum(y, 1)
         s, v = X @ w, slam.weights(y, measure)
         total += w
-        losses.append(ranking_loss(s, y, measure))
+        losses.append(listwise_loss(measure, s, y))
         z, phi = np.zeros(len(w)), 0.0
         if losses[-1]:
             for i in range(len(y)):

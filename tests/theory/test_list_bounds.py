@@ -142,9 +142,6 @@ def test_the_first_n_is_found_up_to_10_to_the_15(first):
         ("ogd", {"convex": False}, "Theorem 5.*convex"),
         ("rerm", {"convex": False}, "Theorem 6.*convex"),
         ("smooth-ogd", {"convex": False}, "equation 8.*convex"),
-        ("erm", {"n": 0}, "n: "),
-        ("erm", {"radius": 0.0}, "radius: "),
-        ("erm-l1", {"d": 0}, "d: "),
     ],
 )
 def test_violated_assumptions_are_named(name, change, said):
