@@ -197,12 +197,6 @@ class Absolute(Surrogate):
     def unchecked(self, scores, y, offsets):
         return np.add.reduceat(np.abs(scores - y), offsets[:-1]), np.sign(scores - y)
 
-    def lipschitz(self, m, y_max, norm="linf", *, score_bound=None):
-        return float(m) if norm == "linf" else math.sqrt(m)
-
-    def smoothness(self, m, y_max, *, score_bound=None):
-        raise DataError("absolute is not smooth")
-
 
 def test_any_convex_surrogate_is_solved_by_cutting_planes():
     data = population()
