@@ -190,7 +190,7 @@ def _direction(state, u):  # type: ignore[no-untyped-def]
 
 
 @checked
-def theorem_parameters(data: RankingData, surrogate: str, radius: Positive, T: int) -> Parameters:
+def theorem_parameters(data: RankingData, surrogate: str, radius: Positive, T: Count) -> Parameters:
     """Step, delta and bound of the theorem, with C and L by :mod:`pipeline_lib.learners.loss_ranges`.
 
     The theorem speaks of T so large that delta is below the radius; for smaller T, delta is half the radius, and the
@@ -202,8 +202,6 @@ def theorem_parameters(data: RankingData, surrogate: str, radius: Positive, T: i
     >>> [round(value, 4) for value in theorem_parameters(data, "ranksvm", 1.0, 10_000)]
     [0.005, 0.0471, 8485.2814]
     """
-    if T < 1:
-        raise DataError(f"T: expected at least one round, found {T}")
     if not data.n_queries:
         raise DataError("data: expected at least one query, found none")
     C = float(loss_ranges.largest(data, surrogate, radius).max())

@@ -46,7 +46,7 @@ from pydantic import Field
 from pipeline_lib import surrogates
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Count, Positive, Seed, checked
+from pipeline_lib.core.checks import Count, Positive, Seed, Several, checked
 from pipeline_lib.core.cost import Size
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
@@ -317,7 +317,7 @@ def show_probability(m: Count, k: Count, gamma: float, *, top: bool) -> float:
 
 
 @checked
-def theorem_parameters(T: int) -> tuple[float, float]:
+def theorem_parameters(T: Several) -> tuple[float, float]:
     """eta = T^(-2/3) and gamma = T^(-1/3): what Theorem 4.1 asks for, up to constants, and section 6 uses.
 
     Example
@@ -325,13 +325,11 @@ def theorem_parameters(T: int) -> tuple[float, float]:
     >>> theorem_parameters(1000)
     (0.01, 0.1)
     """
-    if T < 2:
-        raise DataError(f"T: expected at least two rounds, found {T}")
     return float(np.cbrt(float(T)) ** -2.0), float(1.0 / np.cbrt(float(T)))
 
 
 @checked
-def log_checkpoints(T: int, count: Count = 40, first: int = 100) -> NDArray[np.int64]:
+def log_checkpoints(T: Count, count: Count = 40, first: Count = 100) -> NDArray[np.int64]:
     """About ``count`` rounds from ``first`` to T, evenly spread in their logarithm; T is always among them.
 
     Raises
@@ -344,8 +342,6 @@ def log_checkpoints(T: int, count: Count = 40, first: int = 100) -> NDArray[np.i
     >>> log_checkpoints(10_000, 5)
     array([  100,   316,  1000,  3162, 10000])
     """
-    if min(T, count, first) < 1:
-        raise DataError(f"T, count and first: expected whole numbers >= 1, found {T}, {count} and {first}")
     points = np.exp(np.linspace(math.log(min(first, T)), math.log(T), count))
     return np.unique(np.append(np.round(points), T).astype(np.int64))
 
