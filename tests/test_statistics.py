@@ -65,17 +65,6 @@ def test_a_p_value_is_never_zero():
     assert statistics.paired_randomisation_test(np.ones(100), np.zeros(100), resamples=999, rng=rng()) == 1 / 1000
 
 
-def test_test_keeps_its_level():
-    # Skewed but symmetric about 0 in sign: the null hypothesis holds.
-    generator = rng(11)
-    rejected = 0
-    for _ in range(600):
-        differences = generator.exponential(size=30) * generator.choice([-1, 1], 30)
-        p = statistics.paired_randomisation_test(differences, np.zeros(30), resamples=400, rng=generator)
-        rejected += p <= 0.1
-    assert rejected / 600 == pytest.approx(0.1, abs=4 * math.sqrt(0.1 * 0.9 / 600))
-
-
 # --- Holm ---------------------------------------------------------------------------------------------------------
 
 
@@ -213,8 +202,6 @@ def test_single_values_may_be_negative_when_the_means_are_positive():
         ([1, 2, 3], [1.0, 0.0, 1.0], "positive mean at every x, found 0 at x = 2"),
         ([1, 2, 3], [1.0, 1.0], r"expected shape \(3,\) or \(repetitions, 3\)"),
         ([1, 2, 3], [[1.0, 1.0, 1.0]], "at least two repetitions"),
-        ([1, 2, 3], [1.0, math.nan, 1.0], r"y\[1\]: expected a finite"),
-        ([1, 2, math.inf], [1.0, 1.0, 1.0], r"x\[2\]: expected a finite"),
     ],
 )
 def test_fit_exponent_rejects(x, y, message):
@@ -225,18 +212,11 @@ def test_fit_exponent_rejects(x, y, message):
 def test_bad_input_is_rejected():
     with pytest.raises(DataError, match="the same queries in both, found 2 and 3"):
         statistics.paired_randomisation_test([1, 2], [1, 2, 3], rng=rng())
-    with pytest.raises(DataError, match=r"a\[1\]: expected a finite number, found nan"):
-        statistics.paired_randomisation_test([1, math.nan], [1, 2], rng=rng())
-    with pytest.raises(DataError, match=r"resamples: .*found 0"):
-        statistics.paired_randomisation_test([1, 3], [1, 2], resamples=0, rng=rng())
     with pytest.raises(DataError, match=r"p_values: expected numbers in \[0, 1\], found 1.5"):
         statistics.holm([0.5, 1.5])
-    with pytest.raises(DataError, match="at least 2"):
-        statistics.bootstrap_interval([1.0], rng=rng())
-    with pytest.raises(DataError, match="level: expected"):
-        statistics.bootstrap_interval([1.0, 2.0], level=95, rng=rng())
-    with pytest.raises(DataError, match="at least 2"):
-        statistics.over_folds([0.4])
+    for function in (lambda values: statistics.bootstrap_interval(values, rng=rng()), statistics.over_folds):
+        with pytest.raises(DataError, match="at least 2"):
+            function([0.4])
 
 
 # --- intervals of repetitions ---------------------------------------------------------------------------------------

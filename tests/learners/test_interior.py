@@ -144,15 +144,3 @@ def test_a_programme_that_is_too_large_is_not_written(monkeypatch):
         other = erm.fit(data, name, l2=0.1)
         assert (fit.certificate, other.certificate) == ("duality", "cutting planes")
         assert other.objective == pytest.approx(fit.objective, rel=2e-6)
-
-
-def test_planes_that_are_not_needed_are_neither_added_nor_kept():
-    problem = of(drawn(), "svm-map")
-    planes = query_cuts.Planes(problem)
-    values, slopes = np.ones(8), np.zeros((8, 4))
-    planes.add(values, slopes, np.zeros(4), 1e-9)
-    planes.add(values, slopes, np.ones(4), 1e-9)
-    assert len(planes.query) == 8
-    for _ in range(query_cuts.FORGET_AFTER + 1):
-        planes.forget(np.where(np.arange(len(planes.query)) < 3, 1.0, 0.0))
-    assert planes.query.tolist() == [0, 1, 2]

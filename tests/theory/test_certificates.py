@@ -71,17 +71,6 @@ def test_a_ranker_is_informative_from_the_number_of_queries_that_is_said(name: s
         assert [{c.bound: c for c in each}[one.bound].informative for each in around] == [False, True]
 
 
-@pytest.mark.parametrize("factor", [0.25, 4.0])
-def test_the_scale_of_the_features_makes_no_difference(factor: float) -> None:
-    loss, data, w = surrogates.create("listnet"), sample(40, 3), np.array([1.0, 2.0, 0.0, -0.5, 0.1])
-    scaled = RankingData.from_arrays(factor * data.X, data.y, np.repeat(data.qids, 6))
-    one, other = (
-        certificates.certify(ranker_facts.facts(some, v, loss), loss) for some, v in ((data, w), (scaled, w / factor))
-    )
-    assert [c.bound for c in one.holding] == [c.bound for c in other.holding]
-    np.testing.assert_allclose([c.risk for c in one.holding], [c.risk for c in other.holding], rtol=1e-6)
-
-
 def test_the_ball_of_the_sum_of_weights_suits_rankers_with_few_of_many_features() -> None:
     # One weight on documents of 10,000 features of size 1: the norm of a document is 100, its largest feature 1.
     sparse = Facts(10**6, 10, 10_000, 2, 1.0, 1.0, 100.0, 1.0, 0.1)

@@ -9,7 +9,6 @@ import pytest
 
 from pipeline_lib import surrogates
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory.constants import constants, search, supremum
 from pipeline_lib.theory.self_bounding import ratio
 
@@ -71,19 +70,6 @@ def test_search_stays_below_the_constant_and_reaches_the_supremum(name, options,
 
 
 @pytest.mark.parametrize("name", surrogates.NAMES)
-def test_found_is_attained_at_its_point(name):
-    loss = surrogates.create(name)
-    bound = 2.0 if score_bound_needed(loss) else None
-    found = search(loss, 4, 2, "lipschitz-linf", rng=np.random.default_rng(0), restarts=1, score_bound=bound)
-    assert found.value == np.abs(loss.gradient(found.scores, found.y, [0, len(found.y)])).sum()
-    if loss.smooth:
-        found = search(loss, 4, 2, "smoothness", rng=np.random.default_rng(0), restarts=1, score_bound=bound)
-        offsets = [0, len(found.y)]
-        change = loss.gradient(found.scores, found.y, offsets) - loss.gradient(found.others, found.y, offsets)
-        assert found.value == np.abs(change).sum() / np.abs(found.scores - found.others).max()
-
-
-@pytest.mark.parametrize("name", surrogates.NAMES)
 def test_norms_of_gradients_are_related(name):
     # `lists`, section 3: G <= sqrt(m) G^CW; and G^CW <= G, because ||.||_2 <= ||.||_1
     loss = surrogates.create(name)
@@ -130,21 +116,6 @@ def test_lemma_14_wants_a_non_negative_loss():
         ratio(surrogates.create("smooth-dcg"), [0.0, 1.0], [1.0, 0.0], [1, 0], [0, 2], 1.0)
     with pytest.raises(DataError, match="smoothness"):
         ratio(surrogates.create("squared"), [0.0], [1.0], [1], [0, 1], 0.0)
-
-
-def test_what_a_surrogate_does_not_state_is_not_known():
-    class Silent(Surrogate):
-        name = "silent"
-
-        def unchecked(self, scores, y, offsets):
-            return np.zeros(len(offsets) - 1), np.zeros(len(scores))
-
-        def lipschitz(self, m, y_max, norm="linf", *, score_bound=None):
-            return 3.0
-
-    found = constants(Silent(), 5, 2, score_bound=1.0)
-    assert (found.lipschitz, found.smoothness, found.bound, Silent().order(5, 2)) == (3.0, None, None, None)
-    assert supremum(Silent(), 5, 2, "lipschitz-linf") is None
 
 
 def test_a_score_bound_is_asked_for_where_it_is_needed():
