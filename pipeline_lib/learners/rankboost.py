@@ -187,14 +187,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         f"pairs {chosen['pairs']}: best after {best} of {len(values)} rounds, which multiplied the exponential loss by "
         f"{np.prod(boosted.normalisers):.4g}; validation {chosen['selection']} {values[best - 1]:.4f}"
     )
-    record = {
-        "settings": chosen,
-        "rounds": best,
-        "iterations": best,
-        "validation": values[best - 1],
-        "course": values,
-    }
-    return Trained(boosted.after(best), record)
+    return Trained(boosted.after(best), selection.record_of_rounds(chosen, values, values))
 
 
 def _sorted(X: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:

@@ -438,15 +438,11 @@ def _played(
     judge: ArrayLike | None,
     seed: Seed,
 ) -> Run:
-    stops = stops_of(checkpoints, len(queries))
-    gains = loss.name == "squared-ndcg"
-    values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
+    stops, values, state, quality = prepared(data, loss, checkpoints, len(queries), seed)
     judged = np.empty(0)
     if judge is not None:
         judged = np.ascontiguousarray(checks.floats("judge", judge, shape=(data.n_documents,)))
-    state = generator(*axes_of(seed)).integers(0, 2**64, size=1, dtype=np.uint64)
     reach = math.inf if radius is None else float(radius)
-    quality = ideal_dcgs(data.y, data.offsets, kernels.SHOWN), discounts(kernels.SHOWN), GAINS
     found = kernels.play(
         *(data.X, data.y, data.offsets, queries, values, judged, KINDS[loss.name], ORDERS.get(loss.name, 1), k),
         *(float(gamma), float(eta), reach, printed, *options_of(loss), measured, *quality, stops, state),
@@ -457,6 +453,17 @@ def _played(
     if not measured:
         losses[:], own[:] = np.nan, np.nan
     return Run(w, stops, path, ndcg, losses, own, norms, int(explored), feature_names=names_of(data))
+
+
+def prepared(
+    data: RankingData, loss: Surrogate, checkpoints: ArrayLike | None, T: int, seed: Seed
+) -> tuple[NDArray[np.int64], Floats, NDArray[np.uint64], tuple[Floats, Floats, Floats]]:
+    # The rounds to report on, what stands for the labels, the generator, and of what quality is computed
+    gains = loss.name == "squared-ndcg"
+    values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
+    state = generator(*axes_of(seed)).integers(0, 2**64, size=1, dtype=np.uint64)
+    quality = ideal_dcgs(data.y, data.offsets, kernels.SHOWN), discounts(kernels.SHOWN), GAINS
+    return stops_of(checkpoints, T), values, state, quality
 
 
 def options_of(loss: Surrogate) -> tuple[float, float]:
