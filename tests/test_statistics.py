@@ -65,24 +65,6 @@ def test_a_p_value_is_never_zero():
     assert statistics.paired_randomisation_test(np.ones(100), np.zeros(100), resamples=999, rng=rng()) == 1 / 1000
 
 
-def test_test_is_symmetric_and_deterministic():
-    a, b = rng(1).random(200), rng(2).random(200)
-    assert statistics.paired_randomisation_test(a, b, rng=rng(5)) == statistics.paired_randomisation_test(
-        b, a, rng=rng(5)
-    )
-
-
-def test_test_keeps_its_level():
-    # Skewed but symmetric about 0 in sign: the null hypothesis holds.
-    generator = rng(11)
-    rejected = 0
-    for _ in range(600):
-        differences = generator.exponential(size=30) * generator.choice([-1, 1], 30)
-        p = statistics.paired_randomisation_test(differences, np.zeros(30), resamples=400, rng=generator)
-        rejected += p <= 0.1
-    assert rejected / 600 == pytest.approx(0.1, abs=4 * math.sqrt(0.1 * 0.9 / 600))
-
-
 # --- Holm ---------------------------------------------------------------------------------------------------------
 
 
@@ -125,25 +107,10 @@ def test_bootstrap_interval_agrees_with_scipy():
     from scipy.stats import bootstrap
 
     sample = skewed_measure(rng(4), 40)
-    for statistic in (np.mean, np.median):
-        low, high = statistics.bootstrap_interval(sample, resamples=20_000, rng=rng(1), statistic=statistic)
-        theirs = bootstrap((sample,), statistic, n_resamples=20_000, method="BCa", rng=rng(2)).confidence_interval
-        assert low == pytest.approx(theirs.low, abs=0.01)
-        assert high == pytest.approx(theirs.high, abs=0.01)
-
-
-def test_jackknife_of_the_mean_in_closed_form_equals_the_general_one(monkeypatch):
-    sample = rng(0).random(30)
-    monkeypatch.setattr(statistics, "NUMBERS_PER_BLOCK", 100)
-    general = statistics._jackknife(sample, lambda values, axis: np.mean(values, axis=axis))
-    np.testing.assert_allclose(statistics._jackknife(sample, np.mean), general, rtol=1e-12)
-
-
-def test_bootstrap_blocks_do_not_change_the_values(monkeypatch):
-    sample = skewed_measure(rng(4), 64)
-    whole = statistics.bootstrap_interval(sample, resamples=512, rng=rng(1))
-    monkeypatch.setattr(statistics, "NUMBERS_PER_BLOCK", 64 * 64)
-    assert statistics.bootstrap_interval(sample, resamples=512, rng=rng(1)) == whole
+    low, high = statistics.bootstrap_interval(sample, resamples=20_000, rng=rng(1))
+    theirs = bootstrap((sample,), np.mean, n_resamples=20_000, method="BCa", rng=rng(2)).confidence_interval
+    assert low == pytest.approx(theirs.low, abs=0.01)
+    assert high == pytest.approx(theirs.high, abs=0.01)
 
 
 def test_paired_difference_cancels_what_both_systems_share():
@@ -167,13 +134,6 @@ def test_over_folds_by_hand():
     assert summary.sd == pytest.approx(math.sqrt(2.5))
     assert summary.high - 3.0 == pytest.approx(2.776445 * math.sqrt(0.5), rel=1e-6)
     assert 3.0 - summary.low == pytest.approx(summary.high - 3.0)
-
-
-def test_over_folds_covers_the_mean():
-    generator = rng(8)
-    summaries = [statistics.over_folds(generator.normal(0.4, 0.02, 5)) for _ in range(1000)]
-    covered = np.mean([summary.low <= 0.4 <= summary.high for summary in summaries])
-    assert covered == pytest.approx(0.95, abs=4 * math.sqrt(0.95 * 0.05 / 1000))
 
 
 # --- exponents ----------------------------------------------------------------------------------------------------
@@ -226,12 +186,6 @@ def test_interval_over_repetitions_covers_the_slope(repetitions, kind):
     assert 0.905 < np.mean(covered) < 0.985
 
 
-def test_more_repetitions_narrow_the_interval():
-    noise = 1.0 + 0.3 * rng(2).standard_normal((400, len(GRID)))
-    few, many = (statistics.fit_exponent(GRID, GRID**-1.0 * noise[:r]) for r in (25, 400))
-    assert (few.high - few.low) / (many.high - many.low) == pytest.approx(4.0, rel=0.35)
-
-
 def test_single_values_may_be_negative_when_the_means_are_positive():
     y = np.vstack([3.0 * GRID**-0.5, -(GRID**-0.5)])
     assert statistics.fit_exponent(GRID, y).slope == pytest.approx(-0.5)
@@ -248,8 +202,6 @@ def test_single_values_may_be_negative_when_the_means_are_positive():
         ([1, 2, 3], [1.0, 0.0, 1.0], "positive mean at every x, found 0 at x = 2"),
         ([1, 2, 3], [1.0, 1.0], r"expected shape \(3,\) or \(repetitions, 3\)"),
         ([1, 2, 3], [[1.0, 1.0, 1.0]], "at least two repetitions"),
-        ([1, 2, 3], [1.0, math.nan, 1.0], r"y\[1\]: expected a finite"),
-        ([1, 2, math.inf], [1.0, 1.0, 1.0], r"x\[2\]: expected a finite"),
     ],
 )
 def test_fit_exponent_rejects(x, y, message):
@@ -260,18 +212,11 @@ def test_fit_exponent_rejects(x, y, message):
 def test_bad_input_is_rejected():
     with pytest.raises(DataError, match="the same queries in both, found 2 and 3"):
         statistics.paired_randomisation_test([1, 2], [1, 2, 3], rng=rng())
-    with pytest.raises(DataError, match=r"a\[1\]: expected a finite number, found nan"):
-        statistics.paired_randomisation_test([1, math.nan], [1, 2], rng=rng())
-    with pytest.raises(DataError, match=r"resamples: .*found 0"):
-        statistics.paired_randomisation_test([1, 3], [1, 2], resamples=0, rng=rng())
     with pytest.raises(DataError, match=r"p_values: expected numbers in \[0, 1\], found 1.5"):
         statistics.holm([0.5, 1.5])
-    with pytest.raises(DataError, match="at least 2"):
-        statistics.bootstrap_interval([1.0], rng=rng())
-    with pytest.raises(DataError, match="level: expected"):
-        statistics.bootstrap_interval([1.0, 2.0], level=95, rng=rng())
-    with pytest.raises(DataError, match="at least 2"):
-        statistics.over_folds([0.4])
+    for function in (lambda values: statistics.bootstrap_interval(values, rng=rng()), statistics.over_folds):
+        with pytest.raises(DataError, match="at least 2"):
+            function([0.4])
 
 
 # --- intervals of repetitions ---------------------------------------------------------------------------------------
@@ -285,15 +230,6 @@ def test_limits_are_found_in_noise(truth):
     found = statistics.mean_interval(statistics.limits_at_infinity(x, values))
     assert found.low < truth < found.high
     assert found.high - found.low < 0.01
-
-
-def test_joint_intervals_hold_all_together():
-    rng = np.random.default_rng(2)
-    level, missed = statistics.joint_level(10), 0
-    for _ in range(400):
-        ten = [statistics.mean_interval(rng.normal(size=20), level) for _ in range(10)]
-        missed += any(not one.low <= 0.0 <= one.high for one in ten)
-    assert 5 <= missed <= 35  # 20 expected; 160 at 95 % each
 
 
 def test_ratios_by_simulation():

@@ -187,14 +187,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         {"feature": int(k), "alpha": float(alpha), "training": float(value), "validation": held}
         for k, alpha, value, held in zip(boosted.features, boosted.alphas, boosted.values, values, strict=True)
     ]
-    record = {
-        "settings": chosen,
-        "rounds": best + 1,
-        "iterations": best + 1,
-        "validation": values[best],
-        "course": path,
-    }
-    return Trained(models[best], record)
+    return Trained(models[best], selection.record_of_rounds(chosen, values, path))
 
 
 def _measured(measure: str, scores: Floats, data: RankingData) -> Floats:

@@ -31,18 +31,16 @@ from pipeline_lib.core.checks import Count, Seed, checked
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.core.cost import Size
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, loss_ranges, selection
 from pipeline_lib.learners.learner import IMPORTS, Features, Learner, Selecting, Steps, listed, seen_by, several
 from pipeline_lib.learners.ranker import Trained, axes_of, names_of
 from pipeline_lib.learners.rounds import of_game, random_passes
-from pipeline_lib.learners.top_k_feedback import KINDS, Run, check_kind, options_of, stops_of
+from pipeline_lib.learners.top_k_feedback import KINDS, Run, check_kind, options_of, prepared
 from pipeline_lib.learners.top_k_kernels import SHOWN, gained, loss_of, score, uniform
-from pipeline_lib.ranking import GAINS, discounts, ideal_dcgs, top_by_score
+from pipeline_lib.ranking import top_by_score
 from pipeline_lib.surrogates.base import Surrogate
-from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
 __all__ = ["Parameters", "run", "theorem_parameters", "train"]
 
@@ -114,14 +112,11 @@ def run(
         raise DataError("data: expected at least one feature, found none: there is no direction to explore")
     if delta >= radius:
         raise DataError(f"delta: expected less than the radius, {radius:g}, found {delta:g}")
-    queries, stops = of_game(data, rounds, order, seed), stops_of(checkpoints, rounds)
-    gains = loss.name == "squared-ndcg"
-    values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
-    state = generator(*axes_of(seed)).integers(0, 2**64, size=1, dtype=np.uint64)
+    queries = of_game(data, rounds, order, seed)
+    stops, values, state, quality = prepared(data, loss, checkpoints, rounds, seed)
     w, path, ndcg, shown, own, norms = _play(
         *(data.X, data.y, data.offsets, queries, values, KINDS[loss.name], *options_of(loss)),
-        *(float(step), float(delta), float(radius - delta), losses),
-        *(ideal_dcgs(data.y, data.offsets, SHOWN), discounts(SHOWN), GAINS, stops, state),
+        *(float(step), float(delta), float(radius - delta), losses, *quality, stops, state),
     )
     if not (np.isfinite(w).all() and np.isfinite(shown).all()):
         raise DataError("step: scores overflowed; give smaller steps or a smaller radius")
@@ -190,7 +185,7 @@ def _direction(state, u):  # type: ignore[no-untyped-def]
 
 
 @checked
-def theorem_parameters(data: RankingData, surrogate: str, radius: Positive, T: int) -> Parameters:
+def theorem_parameters(data: RankingData, surrogate: str, radius: Positive, T: Count) -> Parameters:
     """Step, delta and bound of the theorem, with C and L by :mod:`pipeline_lib.learners.loss_ranges`.
 
     The theorem speaks of T so large that delta is below the radius; for smaller T, delta is half the radius, and the
@@ -202,8 +197,6 @@ def theorem_parameters(data: RankingData, surrogate: str, radius: Positive, T: i
     >>> [round(value, 4) for value in theorem_parameters(data, "ranksvm", 1.0, 10_000)]
     [0.005, 0.0471, 8485.2814]
     """
-    if T < 1:
-        raise DataError(f"T: expected at least one round, found {T}")
     if not data.n_queries:
         raise DataError("data: expected at least one query, found none")
     C = float(loss_ranges.largest(data, surrogate, radius).max())

@@ -39,7 +39,7 @@ from pydantic import Field
 
 from pipeline_lib.core import checks, progress
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Count, Natural, Seed, SeedAxes, checked
+from pipeline_lib.core.checks import Count, Natural, NonNegative, Seed, SeedAxes, checked
 from pipeline_lib.core.cost import Size
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
@@ -160,9 +160,9 @@ class Fit(Result):
         >>> fit(data, 1, method="exact").score([[2.0]]).round(6)
         array([1.])
         """
-        documents = np.asarray(X, dtype=np.float64)
-        if documents.ndim != 2 or documents.shape[1] != len(self.U) or not np.isfinite(documents).all():
-            raise DataError(f"X: expected finite features, shape (N, {len(self.U)}), found shape {documents.shape}")
+        documents = checks.floats("X", X, ndim=2)
+        if documents.shape[1] != len(self.U):
+            raise DataError(f"X: expected {len(self.U)} features, found {documents.shape[1]}")
         scores: Floats = np.einsum("ij,j->i", documents, direction(self.U, fold_in))
         return scores
 
@@ -174,11 +174,11 @@ def fit(
     *,
     method: Method = "sg",
     problem: Problem = PUBLISHED,
-    step: float | None = None,
+    step: Positive | None = None,
     passes: Count = 30,
     fold_steps: Count = 10,
-    fold_tol: float = FOLD_TOL,
-    tol: float = 1e-4,
+    fold_tol: Positive = FOLD_TOL,
+    tol: NonNegative = 1e-4,
     traced: bool = True,
     at_once: bool = False,
     start: ArrayLike | None = None,
@@ -228,10 +228,6 @@ def fit(
     """
     d, axes = data.n_features, axes_of(seed)
     how, numbers = _for_kernels(method, problem, step, fold_steps, fold_tol, d)
-    checks.whole("K", K, checks.COUNT)
-    checks.whole("passes", passes, checks.COUNT)
-    if not (math.isfinite(tol) and tol >= 0.0):
-        raise DataError(f"tol: expected a finite number >= 0, found {tol}")
     check_data(data)
     begin = started(d, K, problem, axes) if start is None else _given_start(start, d, K, problem)
     rounds = random_order(data.n_queries, passes, axes) if order is None else _given_order(order, data)
@@ -270,9 +266,9 @@ def folded_in(
     *,
     method: Method,
     problem: Problem = PUBLISHED,
-    step: float | None = None,
+    step: Positive | None = None,
     fold_steps: Count = 10,
-    fold_tol: float = FOLD_TOL,
+    fold_tol: Positive = FOLD_TOL,
     seed: Seed = 0,
 ) -> Floats:
     """The coefficients of every pair of one query for a fixed basis, shape (pairs, K).
@@ -315,9 +311,9 @@ def without_each(
     *,
     method: Method = "sg",
     problem: Problem = PUBLISHED,
-    step: float | None = None,
+    step: Positive | None = None,
     fold_steps: Count = 10,
-    fold_tol: float = FOLD_TOL,
+    fold_tol: Positive = FOLD_TOL,
     at_once: bool = False,
     seed: Seed = 0,
 ) -> Floats:
@@ -411,8 +407,6 @@ def _for_kernels(
 ) -> tuple[tuple[int, int, bool], tuple[float, ...]]:
     # How the kernels fold in, and their numbers
     mu = PUBLISHED_STEPS[method] if step is None else step
-    checks.real("step", mu, checks.POSITIVE)
-    checks.real("fold_tol", fold_tol, checks.POSITIVE)
     if method == "eg-linear" and problem.band[0] != problem.band[1]:
         raise DataError("eg-linear: its update keeps the sum of the coefficients; expected a band (low, low)")
     rho = problem.rho_of(d)

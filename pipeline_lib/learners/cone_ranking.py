@@ -12,7 +12,6 @@ pairs in O(m^2 K) is the order of the scores a.x in O(m d).
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 import numpy as np
@@ -20,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import checked
+from pipeline_lib.core.checks import NonNegative, Positive, checked
 from pipeline_lib.core.errors import DataError
 
 FoldIn = Literal["gradient", "least-squares"]
@@ -44,18 +43,14 @@ def direction(U: ArrayLike, fold_in: FoldIn) -> Floats:
     >>> direction(U, "gradient"), direction(U, "least-squares")
     (array([2., 1.]), array([0.5, 1. ]))
     """
-    basis = np.asarray(U, dtype=np.float64)
-    if basis.ndim != 2 or not np.isfinite(basis).all():
-        raise DataError(f"U: expected a matrix of finite numbers, found shape {basis.shape}")
-    if fold_in == "gradient":
-        return np.asarray(basis.sum(axis=1))
-    if fold_in != "least-squares":
-        raise DataError(f"fold_in: expected 'gradient' or 'least-squares', found {fold_in!r}")
-    return np.asarray(np.linalg.pinv(basis).sum(axis=0))
+    basis = checks.floats("U", U, ndim=2)
+    return np.asarray(basis.sum(axis=1) if fold_in == "gradient" else np.linalg.pinv(basis).sum(axis=0))
 
 
 @checked
-def votes(X: ArrayLike, U: ArrayLike, fold_in: FoldIn, *, alpha: float = 1.0, rho: float = 1.0) -> NDArray[np.int64]:
+def votes(
+    X: ArrayLike, U: ArrayLike, fold_in: FoldIn, *, alpha: Positive = 1.0, rho: Positive = 1.0
+) -> NDArray[np.int64]:
     """Algorithm 2 as printed, for one query: the points A_l of its documents, shape (m,). O(m^2 K); a reference.
 
     Parameters
@@ -78,8 +73,6 @@ def votes(X: ArrayLike, U: ArrayLike, fold_in: FoldIn, *, alpha: float = 1.0, rh
     documents, basis = checks.floats("X", X, ndim=2), checks.floats("U", U, ndim=2)
     if documents.shape[1] != len(basis):
         raise DataError(f"U: expected a row for each of {documents.shape[1]} features of X, found {len(basis)}")
-    if not (0.0 < alpha < math.inf and 0.0 < rho < math.inf):
-        raise DataError(f"votes: expected alpha and rho > 0, found {alpha} and {rho}")
     first, second = np.triu_indices(len(documents), 1)
     z = documents[first] - documents[second]
     z *= (rho / (alpha + np.linalg.norm(z, axis=1)))[:, None]
@@ -90,7 +83,7 @@ def votes(X: ArrayLike, U: ArrayLike, fold_in: FoldIn, *, alpha: float = 1.0, rh
 
 
 @checked
-def same_order(points: ArrayLike, scores: ArrayLike, scale: float) -> bool:
+def same_order(points: ArrayLike, scores: ArrayLike, scale: NonNegative) -> bool:
     """Whether points and scores give the same ranking, except for differences of scores of at most ``TIE * scale``.
 
     Raises
@@ -103,13 +96,7 @@ def same_order(points: ArrayLike, scores: ArrayLike, scale: float) -> bool:
     >>> same_order([2, 0, 1], [0.5, 0.1, 0.2], 1.0), same_order([0, 1], [0.5, 0.1], 1.0)
     (True, False)
     """
-    try:
-        A, s = np.asarray(points, dtype=np.float64), np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"same_order: expected numbers, found {points!r} and {scores!r}") from error
-    if A.ndim != 1 or A.shape != s.shape or not (np.isfinite(A).all() and np.isfinite(s).all()):
-        raise DataError(f"same_order: expected finite points and scores (m,), found shapes {A.shape} and {s.shape}")
-    if not (math.isfinite(scale) and scale >= 0.0):
-        raise DataError(f"scale: expected a finite number >= 0, found {scale}")
+    A = checks.floats("points", points, ndim=1)
+    s = checks.floats("scores", scores, shape=A.shape)
     above = s[:, None] - s > TIE * scale
     return bool((A[:, None] - A > 0)[above].all())

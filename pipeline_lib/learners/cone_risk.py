@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Natural, checked
+from pipeline_lib.core.checks import Natural, Positive, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import cone_kernels
@@ -62,27 +62,16 @@ class Problem:
     (6.782329983125268, 4.0)
     """
 
-    alpha: float = 1.0
-    rho: float | None = None
-    c: float | None = None
+    alpha: Positive = 1.0
+    rho: Positive | None = None
+    c: Positive | None = None
     weighted: bool = True
-    band: tuple[float, float] = (1.0, 1.0)
+    band: tuple[float, ...] = (1.0, 1.0)
     norms: Literal["at-most", "equal"] = "at-most"
 
     def __post_init__(self) -> None:
-        for name in ("alpha", "rho", "c"):
-            value = getattr(self, name)
-            if value is not None:
-                checks.real(name, value, checks.POSITIVE)
-        if not isinstance(self.band, tuple | list) or len(self.band) != 2:
-            raise DataError(f"band: expected two numbers (low, high), found {self.band!r}")
-        low, high = self.band
-        checks.real("band", low, checks.POSITIVE)
-        checks.real("band", high, checks.POSITIVE)
-        if not 0.0 < low <= high < math.inf:
-            raise DataError(f"band: expected 0 < low <= high, found {low}, {high}")
-        if self.norms not in ("at-most", "equal"):
-            raise DataError(f"norms: expected 'at-most' or 'equal', found {self.norms!r}")
+        if len(self.band) != 2 or not 0.0 < self.band[0] <= self.band[1]:
+            raise DataError(f"band: expected (low, high) with 0 < low <= high, found {self.band!r}")
 
     def rho_of(self, d: Natural) -> float:
         """rho for d features."""

@@ -177,7 +177,9 @@ def fit(
         met = np.flatnonzero(counted)
         data, factors = data.take(met), counted[met] / counted[met].mean()
     problem = replace(_problem(data, surrogate, l2, radius, ball), weights=factors)
-    return replace(_solve(problem, _start(problem, start), tol, seed), feature_names=names_of(data))
+    d = data.n_features
+    begin = np.zeros(d) if start is None else np.array(checks.floats("start", start, shape=(d,)))
+    return replace(_solve(problem, begin, tol, seed), feature_names=names_of(data))
 
 
 @checked
@@ -314,13 +316,6 @@ def _problem(data: RankingData, surrogate: str | Surrogate, l2: float, radius: f
     return Problem(
         design_matrix.of(data), data.y, data.offsets, loss, float(l2), reach, "l2" if radius is None else ball
     )
-
-
-def _start(problem: Problem, start: ArrayLike | None) -> Floats:
-    d = problem.X.shape[1]
-    if start is None:
-        return np.zeros(d)
-    return np.array(checks.floats("start", start, shape=(d,)))
 
 
 class _Known:

@@ -14,12 +14,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Count, Natural, Seed, SeedAxes, checked
+from pipeline_lib.core.checks import Count, Natural, Positive, Seed, SeedAxes, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData
@@ -56,15 +57,13 @@ class RandomFourier:
 
     n_features: Natural
     components: Count
-    bandwidth: float
+    bandwidth: Positive
     seed: SeedAxes
 
-    def __post_init__(self) -> None:
-        checks.whole("components", self.components, checks.COUNT)
-        checks.real("bandwidth", self.bandwidth, checks.POSITIVE)
-
     @classmethod
-    def of(cls, data: RankingData, components: Count, bandwidth: float | str, seed: Seed) -> RandomFourier:
+    def of(
+        cls, data: RankingData, components: Count, bandwidth: Positive | Literal["median"], seed: Seed
+    ) -> RandomFourier:
         """Make random features for ``data``; the bandwidth "median" is the median distance between its documents.
 
         Raises
@@ -73,11 +72,8 @@ class RandomFourier:
             When a number is out of range, or the median distance is 0.
         """
         axes = axes_of(seed)
-        if isinstance(bandwidth, str):
-            if bandwidth != "median":
-                raise DataError(f"bandwidth: expected a number > 0 or 'median', found {bandwidth!r}")
-            bandwidth = median_distance(data, axes)
-        return cls(data.n_features, components, float(bandwidth), axes)
+        width = median_distance(data, axes) if isinstance(bandwidth, str) else float(bandwidth)
+        return cls(data.n_features, components, width, axes)
 
     def apply(self, data: RankingData) -> RankingData:
         """z of every document, in single precision as features are stored; labels and queries are unchanged.
@@ -87,8 +83,6 @@ class RandomFourier:
         DataError
             When ``data`` has another number of features.
         """
-        if data.n_features != self.n_features:
-            raise DataError(f"data: expected {self.n_features} features, found {data.n_features}")
         mapped = np.empty((data.n_documents, self.components), np.float32)
         for begin, block in self.blocks(data.X):
             mapped[begin : begin + len(block)] = block

@@ -42,7 +42,7 @@ def largest(data: RankingData, surrogate: str, radius: Positive) -> Floats:
     >>> largest(data, "ranksvm", 2.0).tolist(), largest(data, "squared", 2.0).tolist()
     ([3.0], [5.0])
     """
-    return _per_query(data, surrogate, radius, _LARGEST, _largest_pair)
+    return _per_query(data, surrogate, radius, _LARGEST, lambda reach, _: np.add.outer(1.0 + reach, reach))
 
 
 @checked
@@ -60,7 +60,7 @@ def steepest(data: RankingData, surrogate: str, radius: Positive) -> Floats:
     >>> steepest(data, "ranksvm", 2.0).tolist(), steepest(data, "squared", 2.0).tolist()
     ([1.0], [3.0])
     """
-    return _per_query(data, surrogate, radius, _STEEPEST, _steepest_pair)
+    return _per_query(data, surrogate, radius, _STEEPEST, lambda _, norms: np.add.outer(norms, norms))
 
 
 def _per_query(
@@ -88,11 +88,3 @@ _STEEPEST: Mapping[str, OfDocuments] = {
     "squared": lambda reach, norms, y: 2.0 * (reach + y) * norms,
     "kl": lambda reach, norms, y: np.exp(np.minimum(np.maximum(reach, y), LARGEST_EXPONENT)) * norms,
 }
-
-
-def _largest_pair(reach: Floats, _: Floats) -> Floats:
-    return np.asarray(1.0 + reach[:, None] + reach[None, :])
-
-
-def _steepest_pair(_: Floats, norms: Floats) -> Floats:
-    return np.asarray(norms[:, None] + norms[None, :])

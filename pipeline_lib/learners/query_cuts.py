@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.errors import DataError
 from pipeline_lib.learners import interior
 from pipeline_lib.learners.problem import Problem, Solution, Watch
-from pipeline_lib.surrogates.base import Norm, Surrogate
+from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.programmes import LinearProgramme
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
@@ -71,7 +70,6 @@ class _Highest(Surrogate):
     """The highest plane of every query, as a loss of "documents" that are its slopes: max_k (b_k + s_k)."""
 
     name: ClassVar[str] = "planes"
-    formula: ClassVar[str] = r"\varphi(s) = \max_k (b_k + s_k)"
 
     def __init__(self, intercepts: Floats) -> None:
         self._intercepts = intercepts
@@ -97,14 +95,6 @@ class _Highest(Surrogate):
             offsets=offsets,
             owned=np.arange(Q + 1),
         )
-
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
-        """1: the gradient is one of the unit vectors."""
-        return 1.0
-
-    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
-        """Undefined: a maximum has kinks."""
-        raise DataError("planes have kinks: there is no smoothness constant")
 
 
 class _Heights(LinearProgramme):

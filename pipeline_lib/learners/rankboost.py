@@ -86,7 +86,7 @@ class Run(Result):
 
 
 @checked
-def run(data: RankingData, *, rounds: Count, pairs: str = "alike") -> Run:
+def run(data: RankingData, *, rounds: Count, pairs: Literal["alike", "queries-alike"] = "alike") -> Run:
     """Boost for ``rounds``, or until no weak ranker has |r| > 0 or the loss of every pair has vanished.
 
     Parameters
@@ -111,8 +111,6 @@ def run(data: RankingData, *, rounds: Count, pairs: str = "alike") -> Run:
     >>> result.thresholds, result.alphas.round(4), round(0.5 * math.log(3), 4)
     (array([0.5]), array([0.5493]), 0.5493)
     """
-    if pairs not in ("queries-alike", "alike"):
-        raise DataError(f"pairs: expected 'queries-alike' or 'alike', found {pairs!r}")
     surrogate = RankBoost(normalisation="mean" if pairs == "queries-alike" else "sum")
     total, H = 0.0, np.zeros(data.n_documents)
     order, last = _sorted(data.X)
@@ -189,14 +187,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         f"pairs {chosen['pairs']}: best after {best} of {len(values)} rounds, which multiplied the exponential loss by "
         f"{np.prod(boosted.normalisers):.4g}; validation {chosen['selection']} {values[best - 1]:.4f}"
     )
-    record = {
-        "settings": chosen,
-        "rounds": best,
-        "iterations": best,
-        "validation": values[best - 1],
-        "course": values,
-    }
-    return Trained(boosted.after(best), record)
+    return Trained(boosted.after(best), selection.record_of_rounds(chosen, values, values))
 
 
 def _sorted(X: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:

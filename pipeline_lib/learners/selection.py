@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,13 @@ def mean_measure(scores: ArrayLike, data: RankingData, measure: str) -> float:
     from pipeline_lib import metrics
 
     return float(np.mean(metrics.per_query([measure], scores, data.y, data.offsets)[measure]))
+
+
+def record_of_rounds(settings: Mapping[str, Any], values: Sequence[float], course: Sequence[Any]) -> dict[str, Any]:
+    """The record of a boosting of which the first round with the largest of the validation ``values`` is the last."""
+    best = int(np.argmax(values))
+    kept = {"rounds": best + 1, "iterations": best + 1, "validation": values[best]}
+    return {"settings": settings, **kept, "course": course}
 
 
 def keep_best(

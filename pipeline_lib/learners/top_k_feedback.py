@@ -46,7 +46,7 @@ from pydantic import Field
 from pipeline_lib import surrogates
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Count, Positive, Seed, checked
+from pipeline_lib.core.checks import Count, Positive, Seed, Several, checked
 from pipeline_lib.core.cost import Size
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
@@ -317,7 +317,7 @@ def show_probability(m: Count, k: Count, gamma: float, *, top: bool) -> float:
 
 
 @checked
-def theorem_parameters(T: int) -> tuple[float, float]:
+def theorem_parameters(T: Several) -> tuple[float, float]:
     """eta = T^(-2/3) and gamma = T^(-1/3): what Theorem 4.1 asks for, up to constants, and section 6 uses.
 
     Example
@@ -325,13 +325,11 @@ def theorem_parameters(T: int) -> tuple[float, float]:
     >>> theorem_parameters(1000)
     (0.01, 0.1)
     """
-    if T < 2:
-        raise DataError(f"T: expected at least two rounds, found {T}")
     return float(np.cbrt(float(T)) ** -2.0), float(1.0 / np.cbrt(float(T)))
 
 
 @checked
-def log_checkpoints(T: int, count: Count = 40, first: int = 100) -> NDArray[np.int64]:
+def log_checkpoints(T: Count, count: Count = 40, first: Count = 100) -> NDArray[np.int64]:
     """About ``count`` rounds from ``first`` to T, evenly spread in their logarithm; T is always among them.
 
     Raises
@@ -344,8 +342,6 @@ def log_checkpoints(T: int, count: Count = 40, first: int = 100) -> NDArray[np.i
     >>> log_checkpoints(10_000, 5)
     array([  100,   316,  1000,  3162, 10000])
     """
-    if min(T, count, first) < 1:
-        raise DataError(f"T, count and first: expected whole numbers >= 1, found {T}, {count} and {first}")
     points = np.exp(np.linspace(math.log(min(first, T)), math.log(T), count))
     return np.unique(np.append(np.round(points), T).astype(np.int64))
 
@@ -442,15 +438,11 @@ def _played(
     judge: ArrayLike | None,
     seed: Seed,
 ) -> Run:
-    stops = stops_of(checkpoints, len(queries))
-    gains = loss.name == "squared-ndcg"
-    values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
+    stops, values, state, quality = prepared(data, loss, checkpoints, len(queries), seed)
     judged = np.empty(0)
     if judge is not None:
         judged = np.ascontiguousarray(checks.floats("judge", judge, shape=(data.n_documents,)))
-    state = generator(*axes_of(seed)).integers(0, 2**64, size=1, dtype=np.uint64)
     reach = math.inf if radius is None else float(radius)
-    quality = ideal_dcgs(data.y, data.offsets, kernels.SHOWN), discounts(kernels.SHOWN), GAINS
     found = kernels.play(
         *(data.X, data.y, data.offsets, queries, values, judged, KINDS[loss.name], ORDERS.get(loss.name, 1), k),
         *(float(gamma), float(eta), reach, printed, *options_of(loss), measured, *quality, stops, state),
@@ -461,6 +453,17 @@ def _played(
     if not measured:
         losses[:], own[:] = np.nan, np.nan
     return Run(w, stops, path, ndcg, losses, own, norms, int(explored), feature_names=names_of(data))
+
+
+def prepared(
+    data: RankingData, loss: Surrogate, checkpoints: ArrayLike | None, T: int, seed: Seed
+) -> tuple[NDArray[np.int64], Floats, NDArray[np.uint64], tuple[Floats, Floats, Floats]]:
+    # The rounds to report on, what stands for the labels, the generator, and of what quality is computed
+    gains = loss.name == "squared-ndcg"
+    values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
+    state = generator(*axes_of(seed)).integers(0, 2**64, size=1, dtype=np.uint64)
+    quality = ideal_dcgs(data.y, data.offsets, kernels.SHOWN), discounts(kernels.SHOWN), GAINS
+    return stops_of(checkpoints, T), values, state, quality
 
 
 def options_of(loss: Surrogate) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Count, Label, NonNegative, checked
+from pipeline_lib.core.checks import Count, Label, NonNegative, Probability, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.learners.top_k_feedback import Probabilities, estimate
 from pipeline_lib.ranking import order_by_score
@@ -30,7 +30,7 @@ Term = Callable[[tuple[int, ...]], Floats]
 
 
 @checked
-def ordered_tops(scores: ArrayLike, k: Count, gamma: float) -> Iterator[tuple[tuple[int, ...], float]]:
+def ordered_tops(scores: ArrayLike, k: Count, gamma: Probability) -> Iterator[tuple[tuple[int, ...], float]]:
     """Every ordered top of k documents with its probability (1); they sum to 1.
 
     Raises
@@ -43,13 +43,13 @@ def ordered_tops(scores: ArrayLike, k: Count, gamma: float) -> Iterator[tuple[tu
     >>> [(top, round(p, 3)) for top, p in ordered_tops([0.0, 2.0, 1.0], 1, 0.3)]
     [((0,), 0.1), ((1,), 0.8), ((2,), 0.1)]
     """
-    m, best = _checked(scores, k, gamma), tuple(_ranking(scores)[:k])
+    m, best = _checked(scores, k), tuple(_ranking(scores)[:k])
     for top in itertools.permutations(range(m), k):
         yield top, (1.0 - gamma) * (top == best) + gamma / math.perm(m, k)
 
 
 @checked
-def lemma_1_mean(terms: Term, scores: ArrayLike, k: Count, gamma: float) -> Floats:
+def lemma_1_mean(terms: Term, scores: ArrayLike, k: Count, gamma: Probability) -> Floats:
     """The mean of Lemma 1's estimator (3) of sum over ordered k-tuples of ``terms(tuple)``, from (1) and (3) alone.
 
     Example
@@ -72,7 +72,7 @@ def mean_estimate(
     scores: ArrayLike,
     y: ArrayLike,
     k: Count,
-    gamma: float,
+    gamma: Probability,
     probabilities: Probabilities = "correct",
 ) -> Floats:
     """The mean of the learner's estimate of grad phi(scores, y) over all that may be shown, shape (m,).
@@ -83,7 +83,7 @@ def mean_estimate(
     >>> mean_estimate(surrogates.create("squared"), [1.0, 0.0], [3, 1], 1, 0.5).round(12)
     array([-4., -2.])
     """
-    m = _checked(scores, k, gamma)
+    m = _checked(scores, k)
     labels, best = _labels(y, m), _ranking(scores)
     total = np.zeros(np.size(scores))
     for top, probability in ordered_tops(scores, k, gamma):
@@ -94,7 +94,9 @@ def mean_estimate(
 
 
 @checked
-def second_moment(surrogate: Surrogate, X: ArrayLike, scores: ArrayLike, y: ArrayLike, k: Count, gamma: float) -> float:
+def second_moment(
+    surrogate: Surrogate, X: ArrayLike, scores: ArrayLike, y: ArrayLike, k: Count, gamma: Probability
+) -> float:
     """E ||X' f||_2^2 of the learner's estimate f over all that may be shown: the left side of Lemma 5.
 
     Example
@@ -103,7 +105,7 @@ def second_moment(surrogate: Surrogate, X: ArrayLike, scores: ArrayLike, y: Arra
     >>> round(second_moment(surrogates.create("kl"), np.eye(2), [0.0, 0.0], [0, 1], 1, 0.5), 4)
     11.81
     """
-    m = _checked(scores, k, gamma)
+    m = _checked(scores, k)
     documents, labels, best = checks.floats("X", X, ndim=2), _labels(y, m), _ranking(scores)
     if len(documents) != m:
         raise DataError(f"X: expected a row for each of {m} scores, found {len(documents)}")
@@ -116,18 +118,16 @@ def second_moment(surrogate: Surrogate, X: ArrayLike, scores: ArrayLike, y: Arra
 
 def _sets(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tuple[int, ...], float]]:
     # The estimate does not depend on the order within the top: sets are enough.
-    m, best = _checked(scores, k, gamma), set(_ranking(scores)[:k])
+    m, best = _checked(scores, k), set(_ranking(scores)[:k])
     for top in itertools.combinations(range(m), k):
         yield top, (1.0 - gamma) * (set(top) == best) + gamma / math.comb(m, k)
 
 
-def _checked(scores: ArrayLike, k: int, gamma: float) -> int:
+def _checked(scores: ArrayLike, k: int) -> int:
     # the length of the list
     m = len(checks.floats("scores", scores, ndim=1))
     if not 1 <= k <= m:
         raise DataError(f"k: expected 1 to m = {m} documents, found {k}")
-    if not 0.0 < gamma < 1.0:
-        raise DataError(f"gamma: expected a number above 0 and below 1, found {gamma}")
     return m
 
 

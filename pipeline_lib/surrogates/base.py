@@ -22,6 +22,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.surrogates.programmes import LinearProgramme
 
 Norm = Literal["linf", "l2"]
+ScoreBound = NonNegative | None
 What = Literal["lipschitz-linf", "lipschitz-l2", "smoothness", "bound"]
 """The constants of a surrogate: two of Lipschitz, one of smoothness, and a bound on |phi| for bounded scores."""
 
@@ -32,8 +33,8 @@ INTERNAL = ("unchecked", "effective", "hessian_product", "minorant", "programme"
 class Surrogate(ABC):
     """A loss phi(s, y) of the scores s and labels y of one query.
 
-    A subclass states its formula, sets the class attributes, and implements ``unchecked``, ``lipschitz`` and, if it is
-    smooth, ``smoothness``; and, as far as they are known, ``order``, ``bound``, ``excess_bound`` and what is exact.
+    A subclass states its formula, sets the class attributes, and implements ``unchecked`` and, as far as these are
+    known, ``lipschitz``, ``smoothness``, ``order``, ``bound``, ``excess_bound`` and what is exact.
 
     Attributes
     ----------
@@ -141,10 +142,8 @@ class Surrogate(ABC):
         """
         return None
 
-    @abstractmethod
-    def lipschitz(
-        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
-    ) -> float:
+    @checks.checked
+    def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """The Lipschitz constant over lists of at most ``m`` documents with labels in 0..``y_max``.
 
         With ``norm="linf"``, G = sup ||grad_s phi||_1 (Lipschitz with respect to the maximum norm of scores); with
@@ -154,11 +153,12 @@ class Surrogate(ABC):
         Raises
         ------
         DataError
-            When a needed ``score_bound`` is missing or an argument is out of range.
+            When a needed ``score_bound`` is missing, an argument is out of range, or no constant is known.
         """
+        raise DataError(f"{self.name}: no Lipschitz constant is known")
 
     @checks.checked
-    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float:
         """The smoothness constant H with respect to l_inf: ||grad phi(s) - grad phi(s')||_1 <= H ||s - s'||_inf.
 
         For a convex phi this is sup over s and ||u||_inf <= 1 of u' D^2 phi(s) u.
@@ -201,7 +201,7 @@ class Surrogate(ABC):
         return np.zeros(len(offsets) - 1)
 
     @checks.checked
-    def supremum(self, what: What, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float | None:
+    def supremum(self, what: What, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float | None:
         """The exact supremum behind a constant: what is stated where that is ``exact``; None where it is not known.
 
         Raises
@@ -293,7 +293,7 @@ class MinorantSurrogate(SmoothSurrogate):
 
 
 @checks.checked
-def needed_score_bound(name: str, score_bound: NonNegative | None) -> float:
+def needed_score_bound(name: str, score_bound: ScoreBound) -> float:
     """The bound on ||s||_inf, or an error which states that ``name`` is Lipschitz on bounded scores only."""
     if score_bound is None:
         raise DataError(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
+from pipeline_lib.surrogates.base import Norm, ScoreBound, SmoothSurrogate, What, needed_score_bound
 
 # Below this |d|, e^d - 1 - d is summed as a series: the difference would lose precision.
 SERIES_UP_TO = 0.05
@@ -59,15 +59,13 @@ scores from 10000 to 10000; scale the features or bound the weights
         with np.errstate(over="ignore"):
             return np.exp(scores)[:, None] * V
 
-    def lipschitz(
-        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
-    ) -> float:
+    def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """The exact supremum for ||s||_inf <= score_bound; attained."""
         bound = needed_score_bound(self.name, score_bound)
         slope = max(_exp(bound) - 1.0, math.exp(y_max) - math.exp(-bound))
         return (m if norm == "linf" else math.sqrt(m)) * slope
 
-    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float:
         """m e^S with S = score_bound; attained."""
         return m * _exp(needed_score_bound(self.name, score_bound))
 

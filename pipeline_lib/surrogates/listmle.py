@@ -12,7 +12,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.ranking import ideal_ranks
-from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What
+from pipeline_lib.surrogates.base import Norm, ScoreBound, SmoothSurrogate, What
 from pipeline_lib.surrogates.pair_sweeps import longest
 
 Ties = Literal["together", "document-order"]
@@ -75,13 +75,11 @@ class ListMLE(SmoothSurrogate):
         """sum_k P_k (V - P_k' V), query by query."""
         return _listmle_hessian(scores, self._levels(y, offsets), ideal_ranks(y, offsets), offsets, V)
 
-    def lipschitz(
-        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
-    ) -> float:
+    def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """2 (m - 1) (l_inf) or sqrt(m (m - 1)) (l_2); approached."""
         return 2.0 * (m - 1) if norm == "linf" else math.sqrt(m * (m - 1))
 
-    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float:
         """m, or m - 1 in document order; attained. 0 for one document."""
         return 0.0 if m == 1 else float(m if self.ties == "together" else m - 1)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What
+from pipeline_lib.surrogates.base import Norm, ScoreBound, SmoothSurrogate, What
 from pipeline_lib.surrogates.pair_sweeps import longest
 from pipeline_lib.surrogates.vector_exp import exp
 
@@ -59,13 +59,11 @@ class ListNet(SmoothSurrogate):
         """P (V - P' V), query by query."""
         return _listnet_hessian(scores, offsets, V)
 
-    def lipschitz(
-        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
-    ) -> float:
+    def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """2 (l_inf) or sqrt(2) (l_2), for every m and y_max."""
         return 2.0 if norm == "linf" else math.sqrt(2.0)
 
-    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float:
         """2, for every m and y_max."""
         return 2.0
 
@@ -89,7 +87,7 @@ class ListNet(SmoothSurrogate):
         # The entropy of P(y), attained at s = y.
         return self.unchecked(y.astype(np.float64), y, offsets)[0]
 
-    def supremum(self, what: What, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float | None:
+    def supremum(self, what: What, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float | None:
         """2 - 2 / (1 + (m - 1) e^y_max) for l_inf, what enumeration gives for l_2, and 1 for the smoothness."""
         if what == "lipschitz-linf":  # all score mass on the one document of label 0: 2 (1 - P_i(y)), P_i(y) least
             return 2.0 - 2.0 / (1.0 + (m - 1) * math.exp(y_max))

@@ -12,7 +12,7 @@ from pipeline_lib import ranking
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative
-from pipeline_lib.surrogates.base import Norm, needed_score_bound
+from pipeline_lib.surrogates.base import Norm, ScoreBound, needed_score_bound
 from pipeline_lib.surrogates.pointwise import Squared, squared_distance
 
 
@@ -48,9 +48,7 @@ class SquaredNDCG(Squared):
         """See the base class."""
         return squared_distance(scores, _targets(y, offsets), offsets)
 
-    def lipschitz(
-        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
-    ) -> float:
+    def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """The exact supremum for ||s||_inf <= score_bound (derived above)."""
         bound = needed_score_bound(self.name, score_bound)
         if norm == "linf":

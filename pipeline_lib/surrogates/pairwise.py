@@ -42,6 +42,7 @@ from pipeline_lib.surrogates import programmes
 from pipeline_lib.surrogates.base import (
     MinorantSurrogate,
     Norm,
+    ScoreBound,
     SmoothableSurrogate,
     SmoothSurrogate,
     Surrogate,
@@ -109,9 +110,7 @@ class _Pairwise(Surrogate):
             gradient *= np.repeat(scale, np.diff(offsets))
         return values, gradient
 
-    def lipschitz(
-        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
-    ) -> float:
+    def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """The exact supremum over scores and label vectors (derived above); 0 where no two labels can differ."""
         cut = self._largest_cut(m, y_max)
         if norm == "linf" or not cut:
@@ -242,7 +241,7 @@ class RoundedRankSVM(_Pairwise, MinorantSurrogate):
         """1/h times the Laplacian of the pairs with 0 < t < h, times V."""
         return rounded_hinge_hessian(scores, y, offsets, self.margin, self.width, self._scale(y, offsets), V)
 
-    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float:
         """4 floor(m/2) ceil(m/2) / h for the sum, 4 / h for the mean; 0 where no two labels can differ."""
         return 4.0 / self.width * self._largest_cut(m, y_max)
 
@@ -286,6 +285,6 @@ class RankNet(_Pairwise, SmoothSurrogate):
         """The Laplacian with pair weights alpha (1 - alpha), times V."""
         return logistic_hessian(scores, y, offsets, self._scale(y, offsets), V)
 
-    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float:
         """floor(m/2) ceil(m/2) for the sum, 1 for the mean; 0 where no two labels can differ. Attained."""
         return float(self._largest_cut(m, y_max))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
+from pipeline_lib.surrogates.base import Norm, ScoreBound, SmoothSurrogate, What, needed_score_bound
 
 
 class Squared(SmoothSurrogate):
@@ -47,13 +47,11 @@ class Squared(SmoothSurrogate):
         """2 V."""
         return 2.0 * V
 
-    def lipschitz(
-        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
-    ) -> float:
+    def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """2 m (S + y_max) or 2 sqrt(m) (S + y_max), with S = score_bound; attained."""
         return 2.0 * (m if norm == "linf" else math.sqrt(m)) * (needed_score_bound(self.name, score_bound) + y_max)
 
-    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float:
         """2 m; attained."""
         return 2.0 * m
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Count, Label, NonNegative
+from pipeline_lib.core.checks import Count, Label
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
+from pipeline_lib.surrogates.base import Norm, ScoreBound, SmoothSurrogate, What, needed_score_bound
 from pipeline_lib.surrogates.pair_sweeps import label_runs, longest
 from pipeline_lib.surrogates.pairwise import _Pairwise
 
@@ -66,21 +66,19 @@ class RankBoost(_Pairwise, SmoothSurrogate):
         """The Laplacian with pair weights e^(s_j - s_i), times V."""
         return _exponential_hessian(scores, y, offsets, self._scale(y, offsets), V)
 
-    def lipschitz(
-        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
-    ) -> float:
+    def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """e^{2S} times the constant of slopes in [0, 1], S = score_bound; attained for l_inf and for y_max = 1."""
         slope = _steepest(needed_score_bound(self.name, score_bound))
         flat = super().lipschitz(m, y_max, norm)
         return slope * flat if flat else 0.0
 
-    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float:
         """4 floor(m/2) ceil(m/2) e^{2S} for the sum, 4 e^{2S} for the mean; 0 where no two labels differ. Attained."""
         slope = _steepest(needed_score_bound(self.name, score_bound))
         cut = self._largest_cut(m, y_max)
         return 4.0 * slope * cut if cut else 0.0
 
-    def supremum(self, what: What, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float | None:
+    def supremum(self, what: What, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float | None:
         """See the base class; for l_2 it is known where all pairs can be at distance 2 S at once, or all are at 0."""
         value = super().supremum(what, m, y_max, score_bound=score_bound)
         at_once = y_max <= 1 or self.normalisation != "sum" or score_bound == 0.0

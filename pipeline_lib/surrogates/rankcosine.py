@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.surrogates.base import Norm, Surrogate
+from pipeline_lib.surrogates.base import Norm, ScoreBound, Surrogate
 
 
 class RankCosine(Surrogate):
@@ -56,15 +56,13 @@ class RankCosine(Surrogate):
         """See the base class."""
         return _rankcosine(scores, y, offsets)
 
-    def lipschitz(
-        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
-    ) -> float:
+    def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """1/2 (l_inf) or 1 / sqrt(8) (l_2); 0 for one document."""
         if m == 1:
             return 0.0
         return 0.5 if norm == "linf" else 1.0 / math.sqrt(8.0)
 
-    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float:
         """2; 0 for one document."""
         return 0.0 if m == 1 else 2.0
 

@@ -67,7 +67,7 @@ from pipeline_lib.core.checks import MAX_LABEL, Count, Label, NonNegative, Posit
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg_in_data_order, ideal_ranks
-from pipeline_lib.surrogates.base import Norm, Surrogate, What
+from pipeline_lib.surrogates.base import Norm, ScoreBound, Surrogate, What
 from pipeline_lib.surrogates.programmes import Chains, of_chains
 
 
@@ -233,9 +233,7 @@ class _Slam(Surrogate):
         labels = np.minimum(y, 1) if self.kind == "map" else y
         return of_chains(labels, offsets, self._weights(labels, offsets), self.margin)
 
-    def lipschitz(
-        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
-    ) -> float:
+    def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """2 (l_inf) or sqrt(2) (l_2) times the largest sum of weights; attained (see the module's docstring)."""
         if m == 1 or y_max == 0:
             return 0.0

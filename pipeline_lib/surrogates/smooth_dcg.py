@@ -12,7 +12,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative, Positive
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.ranking import GAINS, discounts, ideal_dcg
-from pipeline_lib.surrogates.base import AnnealableSurrogate, Norm, What
+from pipeline_lib.surrogates.base import AnnealableSurrogate, Norm, ScoreBound, What
 from pipeline_lib.surrogates.vector_exp import exp
 
 Sign = Literal["ascent", "regret", "as-printed"]
@@ -102,14 +102,12 @@ class SmoothDCG(AnnealableSurrogate):
         """``factor`` times sigma."""
         return SmoothDCG(self.k, factor * self.sigma, self.sign)
 
-    def lipschitz(
-        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
-    ) -> float:
+    def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """2 (D(1) + ... + D(k)) G(y_max) / sigma, for l_2 divided by sqrt(2); as published, four times the supremum."""
         published = 2.0 * self.largest_gain(self.k, y_max) / self.sigma
         return published if norm == "linf" else published / math.sqrt(2.0)
 
-    def smoothness(self, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float:
+    def smoothness(self, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float:
         """G(y_max) / (2 sigma^2) sum_j (D(j) - D(j+1) 1[j < k]) j sqrt(3 j - 2); attained for k = 1 and m >= 4."""
         j = np.arange(1.0, self.k + 1.0)
         return float(GAINS[y_max] / (2.0 * self.sigma**2) * np.sum(self._steps() * j * np.sqrt(3.0 * j - 2.0)))
@@ -131,7 +129,7 @@ class SmoothDCG(AnnealableSurrogate):
             return -_ideal_dcg(y, offsets, discounts(self.k))
         return super()._least(y, offsets)
 
-    def supremum(self, what: What, m: Count, y_max: Label, *, score_bound: NonNegative | None = None) -> float | None:
+    def supremum(self, what: What, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float | None:
         """See the base class; the Lipschitz constants and the smoothness are known for k = 1."""
         if what == "bound":  # all labels y_max, any scores
             return None if self.sign == "regret" else self.largest_gain(m, y_max)

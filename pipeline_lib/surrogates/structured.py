@@ -20,7 +20,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative
 from pipeline_lib.ranking import GAINS, discounts, ideal_ranks
 from pipeline_lib.surrogates import programmes
-from pipeline_lib.surrogates.base import Norm, Surrogate, What
+from pipeline_lib.surrogates.base import Norm, ScoreBound, Surrogate, What
 from pipeline_lib.surrogates.loss_augmented_search import structured_ndcg, svm_map
 from pipeline_lib.surrogates.programmes import LinearProgramme
 
@@ -89,9 +89,7 @@ class StructuredNDCG(_Structured):
         D, ideal = discounts(longest), ideal_ranks(y, offsets)
         return programmes.of_orders(y, offsets, ideal, np.add.reduceat(GAINS[y] * D[ideal - 1], offsets[:-1]), D)
 
-    def lipschitz(
-        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
-    ) -> float:
+    def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """floor(m^2 / 2) (l_inf) or sqrt(m (m^2 - 1) / 3) (l_2); attained. 0 where no two labels can differ."""
         if m == 1 or y_max == 0:
             return 0.0
@@ -139,9 +137,7 @@ class SvmMAP(_Structured):
         """See the base class."""
         return svm_map(scores, np.minimum(y, 1), offsets)
 
-    def lipschitz(
-        self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: NonNegative | None = None
-    ) -> float:
+    def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """4 (l_inf) or sqrt(8) (l_2); attained. 0 where no two labels can differ."""
         if m == 1 or y_max == 0:
             return 0.0

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from pipeline_lib.core.checks import NonNegative, Probability, checked
+from pipeline_lib.core.checks import Positive, Probability, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import contraction, list_bounds, list_lengths
@@ -121,7 +121,7 @@ def certify(known: Facts, surrogate: Surrogate, *, delta: Probability = DELTA) -
 
 
 @checked
-def of_class(known: Facts, surrogate: Surrogate, *, radius: NonNegative, delta: Probability = DELTA) -> Certificates:
+def of_class(known: Facts, surrogate: Surrogate, *, radius: Positive, delta: Probability = DELTA) -> Certificates:
     """What the bounds say of all rankers of norm at most ``radius`` at once, for the training risk of ``known``.
 
     The radius is that of the l2 ball, for ``erm-l1`` of the l1 ball, and must not depend on the data. The norms of the
@@ -139,8 +139,6 @@ def of_class(known: Facts, surrogate: Surrogate, *, radius: NonNegative, delta: 
     >>> [one.bound for one in of_class(known, surrogates.create("ranksvm"), radius=1.0).holding]
     ['contraction', 'chapelle-wu', 'erm', 'erm-l1']
     """
-    if not radius > 0.0:
-        raise DataError(f"radius: expected a number > 0, found {radius}")
     return _all(known, surrogate, radius, delta)
 
 

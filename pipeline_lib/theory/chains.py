@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -184,21 +184,6 @@ def of(bound: str, place: str, setting: str, trivial: float, links: Iterable[Lin
         value, low, high = (a + b for a, b in zip(base, (link.value, link.low, link.high), strict=True))
         known.append(replace(link, value=value, low=low, high=high, proved=link.proved and bool(known)))
     return Chain(bound, place, setting, trivial, tuple(known))
-
-
-def falling(links: Sequence[Link], tolerance: float = 1e-9) -> list[str]:
-    """The names of links that should be at least the one before and are below it, with intervals apart.
-
-    Example
-    -------
-    >>> falling([exact("a", "", "", 2.0), exact("b", "", "", 1.0), exact("c", "", "", 0.5, proved=False)])
-    ['b']
-    """
-    return [
-        link.name
-        for before, link in itertools.pairwise(links)
-        if link.proved and link.high < before.low - tolerance * abs(before.low)
-    ]
 
 
 def _ratio(value: float, before: float) -> float:

@@ -81,24 +81,6 @@ def _project_unit(basis: Floats, point: Floats) -> Floats:
 
 
 @checked
-def acute(U: ArrayLike) -> bool:
-    """Whether no two basis vectors form an angle of more than 90 degrees.
-
-    Raises
-    ------
-    DataError
-        When U is not a matrix of finite numbers.
-
-    Example
-    -------
-    >>> acute([[1.0, 0.0], [0.0, 1.0]]), acute([[1.0, -1.0], [0.0, 1.0]])
-    (True, False)
-    """
-    basis = checks.floats("U", U, ndim=2)
-    return bool((basis.T @ basis >= 0.0).all())
-
-
-@checked
 def pairs_of(data: RankingData) -> NDArray[np.int64]:
     """The number of pairs of differently labelled documents of every query, shape (Q,).
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pipeline_lib import surrogates
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Count, Label, Natural, NonNegative, checked
+from pipeline_lib.core.checks import Count, Label, NonNegative, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.surrogates.base import Surrogate, What, needed_score_bound
 
@@ -146,7 +146,7 @@ def search(
     what: What,
     *,
     rng: np.random.Generator,
-    restarts: Natural = 8,
+    restarts: Count = 8,
     score_bound: NonNegative | None = None,
 ) -> Found:
     """Look for the supremum over lists of at most ``m`` documents, labels in 0..y_max and ||s||_inf <= score_bound.
@@ -190,8 +190,6 @@ def search(
     (18.0, np.int64(3))
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
-    if restarts < 1:
-        raise DataError(f"restarts: expected at least 1, found {restarts}")
     reach = _reach(loss, m, y_max, what, score_bound)
     best = None
     for size in sorted({m, *range(1, min(m, 5))}):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Count, Label, checked
+from pipeline_lib.core.checks import Count, Label, NonNegative, checked
 from pipeline_lib.core.errors import DataError
 
 LabelFunction = Callable[[NDArray[np.int32]], ArrayLike]
@@ -40,11 +40,8 @@ def interactions(function: LabelFunction, m: Count, y_max: Label) -> Floats:
     >>> interactions(lambda y: 5.0 + y[0] + 3.0 * y[1] * y[2], 3, 1)
     array([5., 1., 3., 0.])
     """
-    if m < 1 or y_max < 0 or (y_max + 1) ** m > MOST_LABEL_VECTORS:
-        raise DataError(
-            f"expected m >= 1, y_max >= 0 and at most {MOST_LABEL_VECTORS} label vectors, found m = {m}, "
-            f"y_max = {y_max}"
-        )
+    if (y_max + 1) ** m > MOST_LABEL_VECTORS:
+        raise DataError(f"expected at most {MOST_LABEL_VECTORS} label vectors, found m = {m}, y_max = {y_max}")
     vectors = [np.array(y, np.int32) for y in itertools.product(range(y_max + 1), repeat=m)]
     terms = np.array([np.ravel(np.asarray(function(y), np.float64)) for y in vectors])
     terms = terms.reshape(*(y_max + 1,) * m, -1)
@@ -57,7 +54,7 @@ def interactions(function: LabelFunction, m: Count, y_max: Label) -> Floats:
 
 
 @checked
-def estimation_error(function: LabelFunction, m: Count, y_max: Label, labels: int, gamma: float) -> float:
+def estimation_error(function: LabelFunction, m: Count, y_max: Label, labels: Count, gamma: NonNegative) -> float:
     """How far ``function`` is from the mean of any estimator that sees the labels of ``labels`` documents on top.
 
     An order sigma of the m documents is drawn with probability gamma/m! + (1 - gamma) 1[sigma = (1, ..., m)]. An
@@ -76,11 +73,8 @@ def estimation_error(function: LabelFunction, m: Count, y_max: Label, labels: in
     >>> round(estimation_error(product, 3, 1, 1, 0.1), 3), estimation_error(product, 3, 1, 2, 0.1) < 1e-12
     (0.25, True)
     """
-    if not (m >= 1 and y_max >= 0 and 1 <= labels <= m) or not 0.0 <= gamma <= 1.0:
-        raise DataError(
-            f"expected m >= 1, y_max >= 0, labels in 1..m and gamma in [0, 1], found m = {m}, y_max = {y_max}, "
-            f"labels = {labels}, gamma = {gamma}"
-        )
+    if labels > m or gamma > 1.0:
+        raise DataError(f"expected labels <= m and gamma <= 1, found m = {m}, labels = {labels}, gamma = {gamma}")
     orders = list(itertools.permutations(range(m)))
     columns = len(orders) * (y_max + 1) ** labels
     if columns * (y_max + 1) ** m > MOST_LABEL_VECTORS:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from pipeline_lib.core.checks import Probability, checked
+from pipeline_lib.core.checks import Count, Probability, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory.certificates import DELTA, Certificate
@@ -29,7 +29,7 @@ NAME, PLACE = "held-out", "Hoeffding"
 
 
 @checked
-def certify(known: Facts, surrogate: Surrogate, *, chosen_from: int = 1, delta: Probability = DELTA) -> Certificate:
+def certify(known: Facts, surrogate: Surrogate, *, chosen_from: Count = 1, delta: Probability = DELTA) -> Certificate:
     """What the queries of which ``known`` are the facts say of a ranker that was not trained on them.
 
     Parameters
@@ -57,8 +57,6 @@ def certify(known: Facts, surrogate: Surrogate, *, chosen_from: int = 1, delta: 
     >>> round(validation.deviation / test.deviation, 2)
     1.28
     """
-    if chosen_from < 1:
-        raise DataError(f"chosen_from: expected a whole number >= 1, found {chosen_from}")
     # Constants for lists of two documents and two labels are those of the shortest ones that can be ranked.
     bound = constants(
         surrogate, max(known.m, 2), max(known.y_max, 1), score_bound=known.l2 * known.feature_l2

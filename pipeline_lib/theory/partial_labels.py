@@ -255,7 +255,7 @@ def linear_rate(p: Floats, q: Floats, m: Count, grades: int) -> float:
     0.02418
     """
     values = relevances(m, grades)
-    first, second = (_law(name, law, len(values)) for name, law in (("p", p), ("q", q)))
+    first, second = (checks.floats(name, law, shape=(len(values),)) for name, law in (("p", p), ("q", q)))
     both = [best_value(law @ values) for law in (first, second)]
     return float(np.mean(both) - best_value((first + second) / 2.0 @ values))
 
@@ -273,13 +273,6 @@ def best_value(relevance: Floats) -> float:
     if not len(falling):
         raise DataError("relevance: expected at least one document, found none")
     return float(falling @ ranking.discounts(len(falling)))
-
-
-def _law(name: str, law: Floats, size: int) -> Floats:
-    found = np.asarray(law, np.float64)
-    if found.shape != (size,):
-        raise DataError(f"{name}: expected {size} probabilities, one for each label vector, found shape {found.shape}")
-    return found
 
 
 def _check(m: int, grades: int, labels: int) -> None:

@@ -11,7 +11,6 @@ then u / gamma has no loss, and sum_t RML_t <= C / gamma^2 for every T. Corollar
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +27,7 @@ from pipeline_lib.learners.perceptron import Run, norm_factor
 from pipeline_lib.learners.problem import Problem
 from pipeline_lib.ranking import best_below
 from pipeline_lib.surrogates import slam
-from pipeline_lib.surrogates.base import Norm, Surrogate
+from pipeline_lib.surrogates.base import Surrogate
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,9 +198,6 @@ class _LargestViolation(Surrogate):
         gradient = np.zeros(len(scores))
         gradient[j], gradient[i] = 1.0, -1.0
         return np.array([scores[j] - scores[i]]), gradient
-
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
-        return 2.0 if norm == "linf" else math.sqrt(2.0)
 
 
 @njit

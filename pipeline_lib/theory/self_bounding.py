@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import NonNegative, checked
+from pipeline_lib.core.checks import NonNegative, Positive, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.surrogates.base import Surrogate
 
@@ -19,7 +19,7 @@ def ratio(
     others: ArrayLike,
     y: ArrayLike,
     offsets: ArrayLike,
-    smoothness: NonNegative,
+    smoothness: Positive,
 ) -> Floats:
     """Left over right side of `lists`, Lemma 14, for every query, shape (Q,); the lemma states at most 1.
 
@@ -49,8 +49,6 @@ def ratio(
     >>> ratio(surrogates.create("squared"), [2.0], [1.0], [0], [0, 1], 2.0)
     array([0.15])
     """
-    if not smoothness > 0.0:
-        raise DataError(f"smoothness: expected a number > 0, found {smoothness}")
     here, there = surrogate.value(scores, y, offsets), surrogate.value(others, y, offsets)
     if (here < 0.0).any() or (there < 0.0).any():
         raise DataError(f"{surrogate.name}: Lemma 14 expects a non-negative loss, found {min(here.min(), there.min())}")

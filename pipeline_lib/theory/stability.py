@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from pipeline_lib.core import checks
 from pipeline_lib.core.checks import Count, NonNegative, Positive, Probability, checked
 from pipeline_lib.core.errors import DataError
 
@@ -83,7 +82,7 @@ def one_vector_change(P: Count, rho: Positive) -> float:
 
 
 @checked
-def tied_change(rho: Positive, low: float = 1.0, high: float = 1.0) -> float:
+def tied_change(rho: Positive, low: Positive = 1.0, high: Positive = 1.0) -> float:
     """What ||U - U^-i|| exceeds for some query i of a sample in which two bases are equally good, however large P is.
 
     With low = high = 1 it is rho / sqrt(2), for K = N >= 2 basis vectors, c >= N rho, and equally many differences
@@ -107,8 +106,6 @@ def tied_change(rho: Positive, low: float = 1.0, high: float = 1.0) -> float:
     >>> round(tied_change(1.0), 4), tied_change(1.0, 1.0, 2.0)
     (0.7071, 0.2)
     """
-    checks.real("low", low, checks.POSITIVE)
-    checks.real("high", high, checks.POSITIVE)
     if low > high:
         raise DataError(f"low: expected at most high = {high}, found {low}")
     return rho / math.sqrt(2.0) if low == high else rho * (high - low) / (high**2 + low**2)

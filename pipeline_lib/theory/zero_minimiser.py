@@ -31,7 +31,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import bundle
 from pipeline_lib.learners.problem import Problem
-from pipeline_lib.surrogates.base import Norm, Surrogate
+from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.slam import hinges
 
 STEPS = 30
@@ -85,46 +85,6 @@ def expected_maximum(n: Count) -> float:
 
 
 @checked
-def lead_and_spread(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
-    """The lead and the spread of every query under these scores, shapes (Q,).
-
-    Parameters
-    ----------
-    scores, y, offsets
-        As for surrogates.
-    v : shape (N,), up to :data:`LARGEST`
-        The weights of the documents; one without a less relevant document counts as 0.
-
-    Raises
-    ------
-    DataError
-        When the arguments are not of this form, or their products are too large to be summed.
-
-    Example
-    -------
-    >>> lead_and_spread([3.0, 2.0, 0.0], [1, 0, 0], [0, 3], [0.5, 0.0, 0.0])
-    (array([1.]), array([0.5]))
-    """
-    s, labels, bounds = checks.ranking(scores, y, offsets)
-    weights = _checked_weights(v, len(s))
-    slopes = _lead_slopes(labels, bounds, weights)
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
-        leads = np.add.reduceat(slopes * s, bounds[:-1])
-        spreads = hinges(s, labels, bounds, weights, 0.0, False)[0] + leads
-    if not np.isfinite([leads, spreads]).all():
-        raise DataError("scores, v: expected products that can be summed, found a sum beyond the range of float64")
-    return leads, spreads
-
-
-def _checked_weights(v: ArrayLike, n: int) -> Floats:
-    weights = checks.floats("v", v, shape=(n,))
-    largest = float(np.abs(weights).max(initial=0.0))
-    if largest > LARGEST:
-        raise DataError(f"v: expected weights up to {LARGEST:g} in absolute value, found {largest:g}")
-    return weights
-
-
-@checked
 def best_direction(data: RankingData, v: ArrayLike, tol: Positive = 1e-6) -> Direction:
     """The direction with the largest ratio of lead and spread.
 
@@ -154,7 +114,10 @@ def best_direction(data: RankingData, v: ArrayLike, tol: Positive = 1e-6) -> Dir
     if not data.n_queries:
         raise DataError("data: expected at least one query, found none")
     y, bounds = data.y.astype(np.int32), data.offsets
-    weights = _checked_weights(v, data.n_documents)
+    weights = checks.floats("v", v, shape=(data.n_documents,))
+    largest = float(np.abs(weights).max(initial=0.0))
+    if largest > LARGEST:
+        raise DataError(f"v: expected weights up to {LARGEST:g} in absolute value, found {largest:g}")
     slopes = _lead_slopes(y, bounds, weights)
     gradient = data.X64.T @ slopes / data.n_queries
     length = float(np.linalg.norm(gradient))
@@ -195,9 +158,6 @@ class _Balance(Surrogate):
         excesses, gradient = hinges(scores, y, offsets, self.v, 0.0, False)
         leads = np.add.reduceat(self.slopes * scores, offsets[:-1])
         return 1.0 + excesses + (1.0 - self.c) * leads, gradient + (1.0 - self.c) * self.slopes
-
-    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
-        return math.inf
 
 
 @njit

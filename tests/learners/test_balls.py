@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.optimize import minimize
 
 from pipeline_lib.learners.balls import lowest, norm, project
 
@@ -33,28 +32,6 @@ def test_no_point_of_the_ball_is_nearer(w, radius, ball, seed):
         v = project(v * radius, radius, ball)
         # obtuse angle: <w - nearest, v - nearest> <= 0
         assert (w - nearest) @ (v - nearest) <= 1e-9 * (1 + np.abs(w).max()) * radius
-
-
-@given(VECTORS, VECTORS, RADII, BALLS)
-def test_projections_bring_points_no_further_apart(a, b, radius, ball):
-    size = min(len(a), len(b))
-    a, b = a[:size], b[:size]
-    assert np.linalg.norm(project(a, radius, ball) - project(b, radius, ball)) <= np.linalg.norm(a - b) + 1e-9
-
-
-def test_the_l1_projection_agrees_with_a_quadratic_programme():
-    rng = np.random.default_rng(1)
-    for _ in range(20):
-        w = 3 * rng.normal(size=5)
-        # v = p - q with p, q >= 0 and sum p + q <= 1
-        result = minimize(
-            lambda x, w=w: 0.5 * np.sum((x[:5] - x[5:] - w) ** 2),
-            np.full(10, 0.05),
-            bounds=[(0, None)] * 10,
-            constraints=[{"type": "ineq", "fun": lambda x: 1.0 - x.sum()}],
-            options={"ftol": 1e-14, "maxiter": 500},
-        )
-        np.testing.assert_allclose(project(w, 1.0, "l1"), result.x[:5] - result.x[5:], atol=1e-5)
 
 
 @given(VECTORS, st.sampled_from([0.0, 0.1, 3.0]), RADII, BALLS, st.integers(0, 2**32 - 1))

@@ -88,11 +88,6 @@ def stump(threshold=0.5, **changes):
     return models.TreesModel.of(**{**fields, **changes})
 
 
-def test_trees_send_documents_to_their_leaves():
-    assert stump().predict([[9.0, 0.5], [9.0, 0.75]]).tolist() == [-1.0, 2.0]
-    assert stump(roots=[]).predict([[0.0, 0.0]]).tolist() == [0.0]
-
-
 def test_sums_are_the_scores_after_every_tree():
     leaves = {"thresholds": np.zeros(5), "lower": [1, 0, 0, 0, 0], "upper": [2, 0, 0, 0, 0]}
     values = {"values": [0.0, -1.0, 2.0, 10.0, 100.0]}

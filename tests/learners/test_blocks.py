@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from pipeline_lib import RankingData, learners, surrogates
-from pipeline_lib.cli import main
-from pipeline_lib.core import storage
 from pipeline_lib.data import query_blocks
 from pipeline_lib.data.ranking_data import Standardisation
 from pipeline_lib.learners import design_matrix, erm
@@ -151,33 +147,14 @@ LEARNERS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def write_folds(path: Path, sizes: dict[str, int]) -> None:
-    """One fold, whose parts follow each other."""
-    roles = np.repeat(np.arange(len(sizes), dtype=np.int8), list(sizes.values()))
-    columns = {
-        "fold": pa.array(np.ones(len(roles), np.uint8)),
-        "part": pa.DictionaryArray.from_arrays(roles, list(sizes)),
-        "query": pa.array(np.arange(len(roles), dtype=np.int32)),
-    }
-    table = pa.table(columns)
-    with storage.parquet_writer(path, table.schema) as writer:
-        writer.write_table(table)
-
-
 @pytest.mark.usefixtures("many_blocks")
 @pytest.mark.parametrize(("learner", "settings"), LEARNERS)
 def test_the_bytes_of_a_model_do_not_depend_on_the_threads(
     learner: str, settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    documents, parts = tmp_path / "documents.parquet", tmp_path / "folds.parquet"
-    drawn(7, 60).write_parquet(documents)
-    write_folds(parts, {"train": 36, "validation": 24})
-    written = []
-    for threads in (1, 2, 3):
-        target = tmp_path / f"{threads}.json"
-        options = {"dataset": "some", "model": "one", "algorithm": learner, "fold": 1, "seed": 3, "threads": threads}
-        files = {"documents": documents, "folds": parts, "output": target}
-        words = [word for name, value in (options | files).items() for word in (f"--{name}", str(value))]
-        assert main(["train-model", *words, "--settings", json.dumps(settings)]) == 0
-        written.append(target.read_bytes())
+    data, written = drawn(7, 60), []
+    for number in (1, 2, 3):
+        with query_blocks.threads(number):
+            learners.create(learner, **settings).fit(data, seed=3).save(tmp_path / "model.json")
+        written.append((tmp_path / "model.json").read_bytes())
     assert written[0] == written[1] == written[2]

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import itertools
 import json
-import sys
-import types
 
 import numpy as np
 import pytest
 
-import pipeline_lib
 from pipeline_lib import RankingData, learners, metrics
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.learners import models
@@ -21,23 +16,6 @@ from pipeline_lib.learners import models
 def data():
     X = np.array([[0.0, 3.0, 1.0], [1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [5.0, 9.0, 5.0], [4.0, 9.0, 4.0]])
     return RankingData.from_arrays(X, [2, 1, 0, 1, 0], [3, 3, 3, 8, 8])
-
-
-@pytest.fixture
-def _pair_accuracy(monkeypatch):
-    """Stands in for the measures: the share of correctly ordered pairs."""
-
-    def per_query(names, scores, y, offsets):
-        shares = []
-        for a, b in itertools.pairwise(offsets):
-            pairs = [scores[i] > scores[j] for i in range(a, b) for j in range(a, b) if y[i] > y[j]]
-            shares.append(float(np.mean(pairs)))
-        return {name: np.array(shares) for name in names}
-
-    stand_in = types.ModuleType("pipeline_lib.metrics")
-    stand_in.per_query = per_query
-    monkeypatch.setitem(sys.modules, "pipeline_lib.metrics", stand_in)
-    monkeypatch.setattr(pipeline_lib, "metrics", stand_in, raising=False)
 
 
 def test_ideal(data):
@@ -57,26 +35,20 @@ def test_random_depends_on_seed_and_queries_only(data):
     assert 0.0 <= first.min() <= first.max() < 1.0
 
 
-@pytest.mark.usefixtures("_pair_accuracy")
-def test_best_feature(data):
-    # feature 2 orders all pairs but one tie; feature 1 all of query 3 and ties query 8; -feature 0 only query 3
-    trained = learners.get("best-feature").train(data, data, {"selection": "pairs"}, 0)
-    assert trained.record == {"feature": 2, "sign": 1, "value": pytest.approx((2 / 3 + 1) / 2)}
-    np.testing.assert_array_equal(trained.model.predict(data), data.X64[:, 2])
-
-
-@pytest.mark.usefixtures("_pair_accuracy")
-def test_best_feature_ties_go_to_the_lowest_index():
-    X = np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
-    tied = RankingData.from_arrays(X, [1, 0], [1, 1])
-    trained = learners.get("best-feature").train(tied, tied, {"selection": "pairs"}, 0)
-    assert (trained.record["feature"], trained.record["sign"]) == (1, 1)
-
-
-@pytest.mark.usefixtures("_pair_accuracy")
-def test_best_feature_may_be_negative():
-    falling = RankingData.from_arrays([[0.0], [1.0]], [1, 0], [1, 1])
-    assert learners.get("best-feature").train(falling, falling, {"selection": "pairs"}, 0).record["sign"] == -1
+@pytest.mark.parametrize(
+    ("X", "feature", "sign"),
+    [
+        # Feature 1 ranks the first query right and ties the second, feature 2 ranks both right.
+        ([[1.0, 0.0, 0.0], [2.0, 3.0, 2.0], [0.0, 2.0, 1.0], [5.0, 9.0, 1.0], [4.0, 9.0, 3.0]], 2, 1),
+        ([[0.0, 0.0, 0.0], [0.0, 2.0, 2.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0], [0.0, 1.0, 1.0]], 1, 1),  # the first
+        ([[1.0], [0.0], [0.0], [1.0], [0.0]], 0, -1),
+    ],
+)
+def test_best_feature(X, feature, sign):
+    data = RankingData.from_arrays(X, [0, 2, 1, 0, 1], [3, 3, 3, 8, 8])
+    trained = learners.get("best-feature").train(data, data, {"selection": "map"}, 0)
+    assert trained.record == {"feature": feature, "sign": sign, "value": 1.0}
+    np.testing.assert_array_equal(trained.model.predict(data), sign * data.X64[:, feature])
 
 
 def test_the_order_of_the_file_is_that_of_a_ranker_without_weights(data):
@@ -121,16 +93,3 @@ def test_wrong_models_are_refused(data):
             models.LinearModel.of(w, None, scale)
     with pytest.raises(DataError, match="features"):
         models.LinearModel.of([1.0]).predict(data)
-
-
-def test_settings_that_are_not_given_have_the_defaults_of_the_declaration(data):
-    assert learners.get("perceptron").train(data, data, {}, 0).record["settings"] == learners.completed(
-        "perceptron", {}
-    )
-    section = learners.get("erm").settings.parse({}).plain()
-    assert learners.completed("erm", {"surrogate": "kl"}) == {**section, "surrogate": "kl", "options": {}}
-
-
-def test_every_registered_learner_exists():
-    for name in learners.NAMES:
-        assert importlib.import_module(learners.target_of(name)).LEARNER is learners.get(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,13 @@ MORE: dict[str, dict[str, Any]] = {
 SIMULATION = {"queries": 200, "population": {"features": 300, "documents": [20, 40]}}
 
 
-def estimate(name: str, size: Size, **settings: Any) -> float:
+def declared(what: str, name: str, size: Size, **settings: Any) -> float:
     learner = learners.get(name)
     chosen = {"surrogate": "listnet"} if learner.with_surrogate else {}
-    return learner.estimate(learners.completed(name, {**chosen, **settings}), size)
+    return float(getattr(learner, what)(learners.completed(name, {**chosen, **settings}), size))
+
+
+estimate, memory = partial(declared, "estimate"), partial(declared, "memory")
 
 
 @pytest.mark.parametrize("name", learners.NAMES)
@@ -53,12 +57,6 @@ def test_estimates_grow_with_the_settings() -> None:
 
 
 LARGE = Size(documents=3_771_125.0, queries=31_531.0, features=136.0)
-
-
-def memory(name: str, size: Size, **settings: Any) -> float:
-    learner = learners.get(name)
-    chosen = {"surrogate": "listnet"} if learner.with_surrogate else {}
-    return learner.memory(learners.completed(name, {**chosen, **settings}), size)
 
 
 @pytest.mark.parametrize("name", learners.NAMES)
@@ -108,15 +106,6 @@ def test_every_learner_was_measured(data_set: str) -> None:
 def test_the_page_shows_what_was_measured() -> None:
     page = training_times.PAGE.read_text(encoding="utf-8")
     assert training_times.with_section(page, training_times.read()) == page
-
-
-def test_a_section_is_replaced_and_the_rest_of_the_page_is_kept() -> None:
-    page = f"# Title\n\n{training_times.TITLE}\n\nreplaced\n\n## Next\n\ntext\n"
-    new = training_times.with_section(page, [])
-    assert "replaced" not in new
-    assert new.startswith("# Title\n\n")
-    assert new.endswith("\n## Next\n\ntext\n")
-    assert training_times.with_section(new, []) == new
 
 
 def test_counts_and_the_settings_of_a_simulation_give_the_size(tmp_path: Path) -> None:

@@ -103,17 +103,6 @@ def test_all_methods_meet_at_the_minimum(name, radius, ball, l2):
         assert value == pytest.approx(min(values), rel=2e-7)
 
 
-def test_an_active_l1_ball_of_more_features():
-    problem = of(drawn(30, 6, 8), "ranksvm", 0.0, 0.3, "l1")
-    found = interior.minimise(problem, problem.surrogate.programme(problem.y, problem.offsets), 1e-9)
-    assert not found.reason
-    assert np.abs(found.w).sum() <= 0.3 * (1.0 + 1e-12)
-    other = bundle.minimise(problem, np.zeros(8), 1e-7)
-    best, value = (problem.loss(problem.X @ w)[0] for w in (other.w, found.w))
-    assert best - other.gap <= value + 1e-9 * value
-    assert value <= best * (1.0 + 1e-9)
-
-
 @pytest.mark.parametrize("name", ["slam-ndcg", "svm-map"])
 @pytest.mark.parametrize("ball", ["l2", "l1"])
 def test_an_inactive_ball_changes_nothing_without_l2_either(name, ball):
@@ -125,14 +114,6 @@ def test_an_inactive_ball_changes_nothing_without_l2_either(name, ball):
         value = problem.objective(solution.w, problem.loss(problem.X @ solution.w)[0])
         assert not solution.reason
         assert value == pytest.approx(free.objective, rel=1e-4)
-
-
-@pytest.mark.parametrize("name", ["ranksvm", "slam-ndcg", "structured-ndcg", "svm-map"])
-@pytest.mark.parametrize("n", [1, 3])
-def test_few_queries_with_many_features(name, n):
-    data = drawn(n, 7, 60, seed=3)
-    for fit in erm.path(data, name, [1e-3, 1.0]):
-        assert fit.certified, fit.reason
 
 
 @pytest.mark.parametrize("name", ["ranksvm", "slam-ndcg"])
@@ -163,24 +144,3 @@ def test_a_programme_that_is_too_large_is_not_written(monkeypatch):
         other = erm.fit(data, name, l2=0.1)
         assert (fit.certificate, other.certificate) == ("duality", "cutting planes")
         assert other.objective == pytest.approx(fit.objective, rel=2e-6)
-
-
-def test_what_the_interior_method_leaves_is_finished_by_cutting_planes(monkeypatch):
-    data = drawn(12, 6, 40)
-    whole = erm.fit(data, "slam-ndcg", l2=0.1)
-    monkeypatch.setattr(interior, "ITERATIONS", 3)
-    fit = erm.fit(data, "slam-ndcg", l2=0.1)
-    assert fit.certificate == bundle.CERTIFICATE
-    assert fit.objective == pytest.approx(whole.objective, rel=2e-6)
-
-
-def test_planes_that_are_not_needed_are_neither_added_nor_kept():
-    problem = of(drawn(), "svm-map")
-    planes = query_cuts.Planes(problem)
-    values, slopes = np.ones(8), np.zeros((8, 4))
-    planes.add(values, slopes, np.zeros(4), 1e-9)
-    planes.add(values, slopes, np.ones(4), 1e-9)
-    assert len(planes.query) == 8
-    for _ in range(query_cuts.FORGET_AFTER + 1):
-        planes.forget(np.where(np.arange(len(planes.query)) < 3, 1.0, 0.0))
-    assert planes.query.tolist() == [0, 1, 2]

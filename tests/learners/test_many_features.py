@@ -19,6 +19,7 @@ from pipeline_lib import RankingData, surrogates
 from pipeline_lib.learners import bundle, erm, kept_model, plane_model, plane_weights, sparse_model
 from pipeline_lib.learners.balls import project
 from pipeline_lib.surrogates import slam
+from tests.surrogates.ranking_losses import margins
 
 KINKED = ("ranksvm", "slam-map", "slam-ndcg", "slam-ndcg@2", "structured-ndcg", "svm-map")
 CONVEX = [name for name in surrogates.NAMES if surrogates.create(name).convex]
@@ -58,37 +59,7 @@ def hinges(name, y):
         return [np.array([nothing, *rows[i]]) for i in range(m) if rows[i]]
     if not below:
         return [nothing[None]]
-    ideal = np.argsort(-labels, kind="stable")
-    loss, score = (ap_loss, svm_map_slopes) if name == "svm-map" else (ndcg_loss, rank_slopes)
-    orders = [np.array(order) for order in itertools.permutations(range(m))]
-    return [np.array([np.r_[loss(order, labels), score(order, labels) - score(ideal, labels)] for order in orders])]
-
-
-def ap_loss(order, labels):
-    found = np.cumsum(labels[order])
-    return 1.0 - np.mean([found[k] / (k + 1) for k in range(len(order)) if labels[order[k]]])
-
-
-def ndcg_loss(order, labels):
-    discount = 1.0 / np.log2(np.arange(2, len(order) + 2))
-    gains = 2.0**labels - 1.0
-    return 1.0 - gains[order] @ discount / (np.sort(gains)[::-1] @ discount)
-
-
-def rank_slopes(order, labels):
-    slopes = np.empty(len(order))
-    slopes[order] = len(order) - np.arange(1, len(order) + 1)
-    return slopes
-
-
-def svm_map_slopes(order, labels):
-    rank = np.argsort(order)
-    slopes = np.zeros(len(order))
-    for i, j in itertools.product(np.flatnonzero(labels), np.flatnonzero(labels == 0)):
-        side = 1.0 if rank[i] < rank[j] else -1.0
-        slopes[i] += side
-        slopes[j] -= side
-    return slopes / (labels.sum() * (len(labels) - labels.sum()))
+    return [np.column_stack(margins(name, y))]
 
 
 def rows_of(data, name):
@@ -177,28 +148,15 @@ def test_planes_of_other_l2_change_no_minimum(request, radius, ball, changed):
         assert fit.objective == pytest.approx(alone.objective, rel=2e-6)
 
 
-@pytest.mark.usefixtures("by_changed_planes")
-def test_an_inactive_ball_without_l2_changes_nothing():
-    data = drawn(n=20, m=5, d=3)
-    best = reference(data, "slam-ndcg", 1e-9)
-    certified(erm.fit(data, "slam-ndcg", l2=0.0, radius=1e3), best)
-
-
-def test_either_way_to_solve_the_model_reaches_the_same_minimum(request):
-    data = drawn(n=30, m=6, d=8, seed=2)
-    anew = erm.fit(data, "slam-ndcg", l2=0.01, tol=1e-8)
-    request.getfixturevalue("by_changed_planes")
-    changed = erm.fit(data, "slam-ndcg", l2=0.01, tol=1e-8)
-    assert anew.certified
-    assert changed.certified
-    assert changed.objective == pytest.approx(anew.objective, rel=2e-8)
-
-
-def test_what_smoothing_leaves_is_finished_by_cutting_planes(monkeypatch):
-    data = drawn(n=30, m=6, d=8, seed=2)
-    whole = erm.fit(data, "ranksvm", l2=0.1)
-    monkeypatch.setattr(erm.smoothing, "ITERATIONS", 2)
-    fit = erm.fit(data, "ranksvm", l2=0.1)
+@pytest.mark.parametrize(
+    ("solver", "steps", "name", "sizes"),
+    [("smoothing", 2, "ranksvm", (30, 6, 8)), ("interior", 3, "slam-ndcg", (12, 6, 40))],
+)
+def test_what_a_method_leaves_is_finished_by_cutting_planes(monkeypatch, solver, steps, name, sizes):
+    data = drawn(*sizes, seed=2)
+    whole = erm.fit(data, name, l2=0.1)
+    monkeypatch.setattr(getattr(erm, solver), "ITERATIONS", steps)
+    fit = erm.fit(data, name, l2=0.1)
     assert fit.certified
     assert fit.certificate == bundle.CERTIFICATE
     assert fit.objective == pytest.approx(whole.objective, rel=2e-6)
@@ -258,13 +216,6 @@ def test_the_sparse_model_is_where_an_interior_point_solver_finds_it(K, d, c, ra
     assert np.abs(v).sum() <= radius * (1 + 1e-12)
     assert value(v) == pytest.approx(value(best), rel=1e-7, abs=1e-8)
     assert weights.sum() == pytest.approx(1.0, rel=1e-13)
-
-
-@pytest.mark.parametrize("solver", [kept_model.KeptModel, sparse_model.SparseModel])
-def test_of_parallel_planes_the_highest_has_all_weight(solver):
-    slopes = np.tile([1.0, -2.0], (3, 1))
-    _, weights = solver().minimise(slopes, slopes @ slopes.T, np.array([0.0, 2.0, 1.0]), 1.0, 0.5)
-    np.testing.assert_allclose(weights, [0.0, 1.0, 0.0], atol=1e-12)
 
 
 @pytest.mark.parametrize("radius", [0.5, 1.5])

@@ -15,7 +15,6 @@ import pytest
 
 from pipeline_lib import RankingData, learners
 from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DamagedFileError, DataError
-from pipeline_lib.learners import models
 from pipeline_lib.learners.ranker import Trained
 from pipeline_lib.learners.selection import mean_measure
 
@@ -191,21 +190,6 @@ def test_what_a_learners_own_function_finds_is_a_ranker_too(name: str, data, tmp
         found.predict(data.X[:, :1])
 
 
-@pytest.mark.parametrize("case", SETTINGS)
-def test_swapped_arguments_are_named(case: str, data) -> None:
-    with pytest.raises(ArgumentError, match=r"^data: expected .*RankingData"):
-        create(case).fit(data.X, data.y)
-    with pytest.raises(ArgumentError, match=r"^validation: expected .*RankingData"):
-        create(case).fit(data, data.y)
-
-
-@pytest.mark.parametrize("name", RESULTS)
-def test_swapped_arguments_of_a_learners_own_function_are_named(name: str, data) -> None:
-    module, _, function = name.partition(".")
-    with pytest.raises(ArgumentError, match=r"^data: expected .*RankingData"):
-        getattr(getattr(learners, module), function)("listnet", data)
-
-
 def test_nothing_is_trained_on_queries_set_apart(data) -> None:
     open_, closed = (learners.create("erm", surrogate="listnet", l2=l2) for l2 in ([0.1, 1.0], 0.1))
     apart = learners.configured.parts(data, 4)
@@ -286,13 +270,3 @@ def test_a_default_is_the_same_in_the_function_and_in_the_workflow(name: str) ->
             setting = OTHER_NAMES.get(parameter.name, parameter.name)
             if setting in settings and parameter.default is not parameter.empty and (name, setting) not in ON_PURPOSE:
                 assert parameter.default == settings[setting], f"{function.__qualname__}: {parameter.name}"
-
-
-def test_models_of_the_workflow_are_read_alike(data, tmp_path: Path) -> None:
-    model = models.LinearModel.of([1.0, 0.0, -1.0])
-    about = {"dataset": "letor-sim", "model": "ranksvm", "fold": 2, "algorithm": "erm", "settings": {}}
-    Trained(model, {"certified": True}, about).save(tmp_path / "model.json")
-    read = learners.load(tmp_path / "model.json")
-    assert read.about == about
-    assert read.record == {"certified": True}
-    np.testing.assert_array_equal(read.predict(data), model.predict(data))

@@ -83,12 +83,6 @@ def test_a_surrogate_that_cannot_be_annealed_is_restarted():
             values = -np.exp(-np.add.reduceat(away**2, offsets[:-1]))
             return values, -2.0 * away * np.repeat(values, np.diff(offsets))
 
-        def lipschitz(self, m, y_max, norm="linf", *, score_bound=None):
-            return 1.0
-
-        def smoothness(self, m, y_max, *, score_bound=None):
-            return 2.0
-
     data = RankingData.from_arrays([[1.0], [2.0]], [1, 2], [1, 1])
     fit = erm.fit(data, Bent(), l2=0.0, radius=3.0)
     assert fit.w == pytest.approx([1.0], abs=1e-4)

@@ -105,17 +105,6 @@ def test_measures_equal_their_definitions(queries, k):
         np.testing.assert_allclose(found[name], values, rtol=1e-12, atol=1e-15, err_msg=name)
 
 
-@given(query_lists, st.integers(1, 15))
-def test_single_functions_agree_with_per_query(queries, k):
-    arguments = stacked(queries)
-    table = metrics.per_query(["ndcg", f"ndcg@{k}", "map", f"p@{k}", "err"], *arguments, y_max=5)
-    np.testing.assert_array_equal(metrics.ndcg(*arguments), table["ndcg"])
-    np.testing.assert_array_equal(metrics.ndcg(*arguments, k), table[f"ndcg@{k}"])
-    np.testing.assert_array_equal(metrics.average_precision(*arguments), table["map"])
-    np.testing.assert_array_equal(metrics.precision(*arguments, k), table[f"p@{k}"])
-    np.testing.assert_array_equal(metrics.expected_reciprocal_rank(*arguments, 5), table["err"])
-
-
 @given(query_lists)
 def test_letor4_equals_its_description(queries):
     found = metrics.letor4_per_query(*stacked(queries))
@@ -216,14 +205,6 @@ def test_queries_without_a_relevant_document(no_relevant):
     np.testing.assert_array_equal(table["p@1"], [0.0, 0.0, 0.0])
 
 
-def test_ten_thousand_documents():
-    rng = np.random.default_rng(1)
-    scores, y = rng.standard_normal(10_000), rng.integers(0, 5, 10_000)
-    assert metrics.ndcg(scores, y, [0, 10_000]) == pytest.approx(plain_ndcg(scores, y.tolist()), rel=1e-12)
-    assert metrics.average_precision(scores, y, [0, 10_000]) == pytest.approx(plain_ap(scores, y.tolist()), rel=1e-12)
-    assert metrics.ndcg(y.astype(float), y, [0, 10_000]) == 1.0
-
-
 def test_large_labels_do_not_overflow():
     assert metrics.ndcg([2.0, 1.0], [255, 254], [0, 2]) == 1.0
 
@@ -255,21 +236,15 @@ def test_narrow_read_only_and_strided_input_is_accepted_and_left_alone():
     ("scores", "y", "offsets", "message"),
     [
         ([0.0, math.nan], [0, 1], [0, 2], r"scores\[1\]: .*found nan"),
-        ([math.inf, 0.0], [0, 1], [0, 2], r"scores\[0\]: .*found inf"),
         ([0.0, 1.0], [0, 1, 1], [0, 2], "y: .*2 scores, found 3"),
         ([[0.0, 1.0]], [[0, 1]], [0, 2], "scores:"),
         (np.ma.array([0.0, 1.0], mask=[True, False]), [0, 1], [0, 2], "scores:"),
         ([0.0, 1.0], np.ma.array([0, 1], mask=[True, False]), [0, 2], "y:"),
         ([0.0, 1.0], [0, 1], [0, 1], "offsets: .*rise strictly"),
-        ([0.0, 1.0], [0, 1], [0, 2, 2], "offsets: .*rise strictly"),
         ([0.0, 1.0], [0, 1], [0, 2, 1, 2], "offsets: .*rise strictly"),
-        ([0.0, 1.0], [0, 1], [1, 2], "offsets: .*rise strictly"),
         ([0.0, 1.0], [0, 1], [], "offsets:"),
-        ([0.0, 1.0], [0, 1], [0.0, 2.0], "offsets:"),
         ([0.0, 1.0], [0, -1], [0, 2], r"y\[1\]: .*0 to 255, found -1"),
-        ([0.0, 1.0], [256, 0], [0, 2], r"y\[0\]: .*0 to 255, found 256"),
         ([0.0, 1.0], [0, 0.5], [0, 2], r"y\[1\]:"),
-        ([0.0, 1.0], [0, math.nan], [0, 2], r"y\[1\]:"),
         ([0.0, 1.0], ["a", "b"], [0, 2], "y:"),
     ],
 )
@@ -302,13 +277,10 @@ def test_bad_no_relevant_is_rejected(no_relevant):
     ("name", "nearest"),
     [
         ("ncdg@5", "ndcg@5"),
-        ("NDGC", "ndcg"),
         ("ap", "map"),
         ("p", "p@10"),
-        ("ndcg@0", "ndcg@10"),
         ("map@3", "p@3"),
         ("letor_mean_ndcg", "letor4_mean_ndcg"),
-        ("letor4_ndgc@7", "letor4_ndcg@7"),
     ],
 )
 def test_an_unknown_measure_names_the_nearest(name, nearest):

@@ -31,6 +31,11 @@ def one_minus_ap(scores, y):
     return 1 - total / hits if hits else 0.0
 
 
+def listwise_loss(measure, s, y):
+    """1 - AP, 1 - NDCG or 1 - NDCG@k; exactly 0 for a best ranking, and where it is undefined."""
+    return one_minus_ap(s, y) if measure == "map" else one_minus_ndcg(s, y, int(measure[5:] or len(y)))
+
+
 def label_vectors(m, y_max):
     return [list(y) for y in itertools.product(range(y_max + 1), repeat=m)]
 

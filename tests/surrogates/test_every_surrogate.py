@@ -17,7 +17,6 @@ from pipeline_lib.core import checks
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.surrogates.base import SmoothSurrogate
 from pipeline_lib.surrogates.pairwise import RankSVM
-from pipeline_lib.surrogates.pointwise import Squared
 from pipeline_lib.theory.decomposability import order
 
 # Surrogates that exceed the range of float64 at some finite scores.
@@ -244,8 +243,9 @@ def test_second_derivative(loss):
         np.testing.assert_allclose(product[:, c], change / (2 * step), rtol=1e-6, atol=1e-6)
 
 
-def keeps_third_order(loss):
-    """Whether the second derivative along u changes at most by the factor e^(M ||u||_inf) from s to s + u.
+@chosen(lambda loss: isinstance(loss, SmoothSurrogate))
+def test_third_order(loss):
+    """The second derivative along u changes at most by the factor e^(M ||u||_inf) from s to s + u.
 
     That holds for all s and u if and only if |D^3 phi[u, u, u]| <= M ||u||_inf D^2 phi[u, u], kinks of the gradient's
     slope included, which no differences in one place would meet.
@@ -261,32 +261,7 @@ def keeps_third_order(loss):
         high, low = (part.reduceat(u, offsets[:-1]) for part in (np.maximum, np.minimum))
         norm = (high - low) / 2 if loss.shift_invariant else np.maximum(high, -low)  # of the shifted direction
         most, rounding = np.exp(loss.third_order * norm), 1e-12 * length**2
-        if not np.all((there <= most * here * (1 + 1e-9) + rounding) & (here <= most * there * (1 + 1e-9) + rounding)):
-            return False
-    return True
-
-
-@chosen(lambda loss: isinstance(loss, SmoothSurrogate))
-def test_third_order(loss):
-    assert keeps_third_order(loss)
-
-
-class Huber(Squared):
-    """Huber's loss of s - y, whose second derivative jumps from 1 to 0: it has no third order."""
-
-    name = "huber"
-    third_order = 0.0
-
-    def hessian_product(self, scores, y, offsets, V):
-        return (np.abs(scores - y) <= 1.0)[:, None] * V
-
-
-@pytest.mark.parametrize(("name", "false"), [("listnet", 0.9), ("listnet", 0.0), ("kl", 0.9), ("ranknet", 0.9)])
-def test_a_false_third_order_is_found_out(name, false):
-    loss = surrogates.create(name)
-    loss.third_order *= false
-    assert not keeps_third_order(loss)
-    assert not keeps_third_order(Huber())
+        assert np.all((there <= most * here * (1 + 1e-9) + rounding) & (here <= most * there * (1 + 1e-9) + rounding))
 
 
 @every_case
@@ -324,21 +299,6 @@ def test_the_loss_is_never_below_the_ranking_loss_that_the_class_names(loss, que
     value = metrics.per_query([measure], scores, y, [0, len(y)], no_relevant=1.0)[measure][0]
     slack = 1e-12 * (1.0 + np.abs(scores).max()) * len(y)
     assert loss.value(scores, y, [0, len(y)])[0] >= int(one) - value - slack
-
-
-@every_case
-@settings(max_examples=60)
-@given(query=queries(max_m=20))
-def test_norms_and_values_stay_below_the_constants(loss, query):
-    y, m = query[1], len(query[1])
-    scores = np.clip(query[0], -3.0, 3.0) if loss.name in (*EXPONENTIAL, "squared", "squared-ndcg") else query[0]
-    value, gradient = loss.value_and_gradient(scores, y, [0, m])
-    reach = float(np.abs(scores).max())
-    for norm, power in (("linf", 1), ("l2", 2)):
-        constant = loss.lipschitz(m, 3, norm, score_bound=reach)
-        assert np.linalg.norm(gradient, power) <= constant * (1.0 + 1e-9) + 1e-12
-    bound = loss.bound(m, 3, reach)
-    assert bound is None or abs(value[0]) <= bound * (1.0 + 1e-9) + 1e-12
 
 
 @pytest.mark.parametrize("name", surrogates.NAMES)
@@ -394,24 +354,16 @@ def test_a_query_alone_equals_itself_among_others(loss):
 
 @every_case
 @pytest.mark.parametrize("label", [0, 1, 4])
-def test_one_document(loss, label):
-    value, gradient = loss.value_and_gradient([0.7], [label], [0, 1])
-    assert np.isfinite(value).all()
-    if loss.shift_invariant:
-        assert gradient[0] == 0.0
-    if loss.name in COMPARING:
-        assert (value[0], gradient[0]) == (0.0, 0.0)
-
-
-@every_case
-@pytest.mark.parametrize("label", [0, 2])
-def test_equal_labels(loss, label):
-    """Also: no relevant document, for label 0."""
-    value, gradient = loss.value_and_gradient([3.0, -1.0, 0.5, 3.0], [label] * 4, [0, 4])
+@pytest.mark.parametrize("scores", [[0.7], [3.0, -1.0, 0.5, 3.0]])
+def test_equal_labels(loss, label, scores):
+    """Also: one document, and no relevant document, for label 0."""
+    m = len(scores)
+    value, gradient = loss.value_and_gradient(scores, [label] * m, [0, m])
     assert np.isfinite(value).all()
     assert np.isfinite(gradient).all()
+    assert m > 1 or not loss.shift_invariant or gradient[0] == 0.0
     if loss.name in COMPARING:
-        assert value[0] == loss.lipschitz(4, 0, score_bound=1.0) == 0.0
+        assert value[0] == loss.lipschitz(m, 0, score_bound=1.0) == 0.0
         np.testing.assert_array_equal(gradient, 0.0)
 
 
@@ -451,34 +403,7 @@ def test_scores_up_to_1e4(loss, labels):
         assert np.isfinite(gradient).all()
 
 
-@every_case
-@pytest.mark.parametrize("levels", [2, 5, 40])
-def test_ten_thousand_documents_in_one_query_and_in_many(loss, levels):
-    rng = np.random.default_rng(4)
-    scores, y = rng.normal(size=10_000), rng.integers(0, levels, 10_000)
-    one, gradient = loss.value_and_gradient(scores, y, [0, 10_000])
-    assert np.isfinite(one).all()
-    assert np.isfinite(gradient).all()
-    if loss.shift_invariant:
-        assert abs(gradient.sum()) <= 1e-9 * np.abs(gradient).sum()
-    offsets = np.r_[0, np.sort(rng.choice(np.arange(1, 10_000), 99, replace=False)), 10_000]
-    values, gradient = loss.value_and_gradient(scores, y, offsets)
-    for q in (0, 17, 50, 99):
-        a, b = offsets[q], offsets[q + 1]
-        alone, own = loss.value_and_gradient(scores[a:b], y[a:b], [0, b - a])
-        assert alone[0] == values[q]
-        np.testing.assert_array_equal(own, gradient[a:b])
-
-
 # --- Arguments, names and options -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", surrogates.NAMES)
-def test_constants_reject_wrong_lists(name):
-    loss = surrogates.create(name)
-    for m, y_max, norm in ((0, 1, "linf"), (3, -1, "linf"), (3, 1, "l1")):
-        with pytest.raises(DataError):
-            loss.lipschitz(m, y_max, norm, score_bound=1.0)
 
 
 @pytest.mark.parametrize("name", surrogates.NAMES)
@@ -486,17 +411,8 @@ def test_constants_reject_wrong_lists(name):
     ("scores", "y", "offsets", "said"),
     [
         ([1.0, np.nan], [0, 1], [0, 2], r"scores\[1\]"),
-        ([1.0, np.inf], [0, 1], [0, 2], r"scores\[1\]"),
         ([1.0, 2.0], [0, -1], [0, 2], r"y\[1\]"),
-        ([1.0, 2.0], [0, 0.5], [0, 2], r"y\[1\]"),
-        ([1.0, 2.0], [0, 256], [0, 2], r"y\[1\]"),
-        ([1.0, 2.0], [0, np.nan], [0, 2], r"y\[1\]"),
-        ([1.0, 2.0], [0], [0, 2], "y"),
         ([1.0, 2.0], [0, 1], [0, 1], "offsets"),
-        ([1.0, 2.0], [0, 1], [0, 1, 1, 2], "offsets"),
-        ([1.0, 2.0], [0, 1], [1, 2], "offsets"),
-        ([1.0, 2.0], [0, 1], [], "offsets"),
-        ([1.0, 2.0], [0, 1], [0.0, 2.0], "offsets"),
     ],
 )
 def test_bad_input_is_refused(name, scores, y, offsets, said):
@@ -512,17 +428,3 @@ def test_input_is_left_alone():
         surrogates.create(name).value_and_gradient(scores, y, offsets)
     for kept, array in zip(before, (scores, y, offsets), strict=True):
         np.testing.assert_array_equal(kept, array)
-
-
-def test_names_and_options():
-    for name in surrogates.NAMES:
-        loss = surrogates.create(name)
-        assert loss.name == name
-        assert surrogates.target_of(name) == f"{type(loss).__module__}:{type(loss).__name__}"
-    with pytest.raises(ConfigurationError, match="did you mean 'ranksvm'"):
-        surrogates.create("rank-svm")
-    with pytest.raises(ConfigurationError, match="did you mean 'margin'"):
-        surrogates.create("ranksvm", margins=1.0)
-    for options in ({"normalisation": "average"}, {"margin": 0.0}, {"margin": np.nan}):
-        with pytest.raises(ConfigurationError):
-            surrogates.create("ranksvm", **options)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from pipeline_lib.surrogates.pair_sweeps import PASSES_UP_TO, ascending, label_runs, middle, n_pairs
+from pipeline_lib.surrogates.pair_sweeps import PASSES_UP_TO, ascending, label_runs
 
 
 @given(hnp.arrays(np.float64, st.integers(1, 300), elements=st.floats(allow_nan=False, allow_infinity=False)))
@@ -31,16 +29,3 @@ def test_label_runs(top):
         np.testing.assert_array_equal(c, s[expected] - 0.5)
         starts = np.flatnonzero(np.diff(y[expected], prepend=-1))
         np.testing.assert_array_equal(runs[: n_runs + 1], [*starts, m])
-
-
-def test_middle():
-    assert middle(np.array([3.0, -1.0, 2.0])) == (1.0, 2.0)
-    assert middle(np.array([1.7e308, -1.7e308])) == (0.0, 1.7e308)
-
-
-def test_pairs_of_different_labels_are_counted():
-    rng = np.random.default_rng(0)
-    offsets = np.array([0, 1, 4, 9, 20])
-    y = rng.integers(0, 3, 20).astype(np.int32)
-    own = [y[a:b] for a, b in itertools.pairwise(offsets)]
-    assert n_pairs(y, offsets).tolist() == [sum(i != j for i, j in itertools.combinations(one, 2)) for one in own]

@@ -61,15 +61,6 @@ def test_the_ball_holds_the_ranker_and_half_of_it_does_not(norm: float) -> None:
             assert one.radius == 1.0 / known.feature_l2 or one.radius < 2.0 * norm
 
 
-@pytest.mark.parametrize("name", LOSSES)
-def test_more_queries_certify_more(name: str) -> None:
-    loss = surrogates.create(name)
-    found = [certificates.certify(replace(KNOWN, n=n), loss).holding for n in (10, 1_000, 10**6)]
-    for bound in (one.bound for one in found[0]):
-        few, some, many = ({one.bound: one for one in each}[bound] for each in found)
-        assert few.deviation > some.deviation > many.deviation
-
-
 @pytest.mark.parametrize("name", ["listnet"])
 def test_a_ranker_is_informative_from_the_number_of_queries_that_is_said(name: str) -> None:
     loss = surrogates.create(name)
@@ -78,17 +69,6 @@ def test_a_ranker_is_informative_from_the_number_of_queries_that_is_said(name: s
         assert first is not None
         around = [certificates.certify(replace(KNOWN, n=n), loss).holding for n in (first - 1, first)]
         assert [{c.bound: c for c in each}[one.bound].informative for each in around] == [False, True]
-
-
-@pytest.mark.parametrize("factor", [0.25, 4.0])
-def test_the_scale_of_the_features_makes_no_difference(factor: float) -> None:
-    loss, data, w = surrogates.create("listnet"), sample(40, 3), np.array([1.0, 2.0, 0.0, -0.5, 0.1])
-    scaled = RankingData.from_arrays(factor * data.X, data.y, np.repeat(data.qids, 6))
-    one, other = (
-        certificates.certify(ranker_facts.facts(some, v, loss), loss) for some, v in ((data, w), (scaled, w / factor))
-    )
-    assert [c.bound for c in one.holding] == [c.bound for c in other.holding]
-    np.testing.assert_allclose([c.risk for c in one.holding], [c.risk for c in other.holding], rtol=1e-6)
 
 
 def test_the_ball_of_the_sum_of_weights_suits_rankers_with_few_of_many_features() -> None:
@@ -155,10 +135,6 @@ def test_where_no_bound_holds_it_is_said_why() -> None:
     assert all(huge.reasons.values())
     signed = certificates.certify(KNOWN, surrogates.create("smooth-dcg", sign="ascent"))
     assert set(signed.reasons) == {"optimistic"}
-
-
-def test_one_document_a_query_is_no_reason_to_fail() -> None:
-    assert certificates.certify(replace(KNOWN, m=1, y_max=0), surrogates.create("ranksvm")).holding
 
 
 def test_models_without_facts_say_why() -> None:

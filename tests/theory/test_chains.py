@@ -74,12 +74,6 @@ def test_a_chain_needs_links_of_different_names() -> None:
         chains.of("t", "", "", 1.0, [chains.exact("a", "", "", 1.0)] * 2)
 
 
-def test_only_links_with_intervals_apart_fall() -> None:
-    first, near = chains.estimated("a", "", "", [1.0, 3.0]), chains.estimated("b", "", "", [0.5, 2.0])
-    assert chains.falling([first, near]) == []
-    assert chains.falling([chains.exact("a", "", "", 1.0), chains.exact("b", "", "", 0.9)]) == ["b"]
-
-
 @pytest.fixture(scope="module")
 def population() -> KnownPopulation:
     rng = np.random.default_rng(3)
@@ -105,16 +99,6 @@ def test_the_supremum_is_that_of_a_grid(population: KnownPopulation, ball: str) 
             assert found >= (losses @ weights).max() - 2e-3
             assert found == pytest.approx(weights @ part.losses(where))
             assert np.linalg.norm(where, 2 if ball == "l2" else 1) <= 3.0 + 1e-9
-
-
-def test_samples_and_signs_have_the_right_moments(population: KnownPopulation) -> None:
-    rng = np.random.default_rng(1)
-    samples = np.array([population.sample(20, rng) for _ in range(2000)])
-    assert (samples.sum(axis=1) == 20).all()
-    np.testing.assert_allclose(samples.mean(axis=0), 20 / 15, atol=0.15)
-    signs = np.array([population.signed(samples[0], rng) for _ in range(4000)])
-    np.testing.assert_allclose(signs.mean(axis=0), 0.0, atol=0.12)
-    np.testing.assert_allclose(signs.var(axis=0), samples[0], rtol=0.12)
 
 
 @pytest.mark.parametrize(("d", "n"), [(2, 100), (2, 10**6), (30, 10**4)])

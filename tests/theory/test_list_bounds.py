@@ -142,19 +142,11 @@ def test_the_first_n_is_found_up_to_10_to_the_15(first):
         ("ogd", {"convex": False}, "Theorem 5.*convex"),
         ("rerm", {"convex": False}, "Theorem 6.*convex"),
         ("smooth-ogd", {"convex": False}, "equation 8.*convex"),
-        ("erm", {"n": 0}, "n: "),
-        ("erm", {"radius": 0.0}, "radius: "),
-        ("erm-l1", {"d": 0}, "d: "),
     ],
 )
 def test_violated_assumptions_are_named(name, change, said):
     with pytest.raises(DataError, match=said):
         list_bounds.evaluate(name, **{**GIVEN, **change})
-
-
-def test_uniform_bounds_do_not_ask_for_convexity():
-    for name in ("chapelle-wu", "erm", "erm-l1", "optimistic"):
-        assert list_bounds.evaluate(name, **GIVEN, convex=False) == list_bounds.evaluate(name, **GIVEN)
 
 
 def test_unknown_names_get_the_nearest():
@@ -207,12 +199,3 @@ def test_the_command_names_what_is_wrong(capsys):
     assert "convex" in capsys.readouterr().err
     assert main(["bound", "--name", "ogd", "--lipschitz", "2", "--n", "60", "--m", "12"]) == 1
     assert "--loss-bound" in capsys.readouterr().err
-
-
-def test_the_command_gives_one_clear_line(capsys):
-    given = ["bound", "--name", "erm", "--surrogate", "listnet", "--n", "60"]
-    assert main([*given, "--m", "0"]) == 1
-    assert "m: expected a whole number >= 1, found 0" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main([*given, "--m", "12", "--options", "[1]"])
-    assert "--options: expected a JSON object, found [1]" in capsys.readouterr().err

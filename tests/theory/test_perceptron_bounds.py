@@ -16,17 +16,9 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import perceptron
 from pipeline_lib.surrogates import slam
 from pipeline_lib.theory import perceptron_bounds
+from tests.learners.test_perceptron import drawn
 
 MEASURES = ["ndcg", "map", "ndcg@3"]
-
-
-def drawn(seed: int, n: int = 12, largest: int = 7, d: int = 3, noise: float = 1.0) -> RankingData:
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(2, largest + 1, n)
-    X = rng.standard_normal((sizes.sum(), d))
-    utility = X @ np.arange(1, d + 1) + noise * rng.standard_normal(len(X))
-    y = np.clip(np.floor(utility - 0.5), 0, 2).astype(int)
-    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), sizes))
 
 
 def differences(data: RankingData) -> np.ndarray:

@@ -75,21 +75,17 @@ def test_the_expected_walk(k):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda rng: rademacher.disjoint_pairs(np.ones((4, 1)), [1, 0], [0, 4]), "y: "),
-        (lambda rng: rademacher.disjoint_pairs(np.ones((2, 1)), [1, 0], [0, 4]), "offsets: expected whole numbers"),
         (
             lambda rng: rademacher.disjoint_pairs(np.ones((3, 1)), [1, 0, 1], [0, 2, 3]),
             "query 1: expected at least two",
         ),
         (lambda rng: rademacher.exactly(np.ones((21, 1)), np.ones(21), 1.0), "at most 20 pairs"),
         (lambda rng: rademacher.contracted(1.0, 2, pair_losses.get("zero-one"), 1.0), "largest slope"),
-        (lambda rng: rademacher.Pairs(np.ones((3, 1)), np.zeros(2, int)), "owner: expected the query of each of 3"),
         (lambda rng: rademacher.Pairs(np.ones((2, 1)), np.array([0, 2])), "owner: expected the query of each of 2"),
         (
             lambda rng: rademacher.two_layer(rademacher.Pairs(np.ones((0, 1)), np.zeros(0, int)), 1.0, 10, rng),
             "at least one pair",
         ),
-        (lambda rng: rademacher.exactly(np.ones((3, 1)), np.ones(2), 1.0), "weights: "),
         (lambda rng: rademacher.contracted(0.1, 2, pair_losses.get("exponential"), 1000.0), "exponential: expected"),
     ],
 )

@@ -165,8 +165,6 @@ def test_massart_bounds_the_average_of_a_finite_class():
     ("call", "message"),
     [
         (lambda: two_layer_rates.bound([], [Variances(0, 0, 1)], 0.0, 0.1), "at least one of each, found none"),
-        (lambda: two_layer_rates.bound([2], [], 0.0, 0.1), "at least one of each, found none"),
-        (lambda: two_layer_rates.bound([1], [Variances(0, 0, 1)], 0.0, 0.1), "documents_per_query"),
         (lambda: two_layer_rates.budget(9, [], 0.0, 0.1), "variances: expected those of at least one ranker"),
         (lambda: two_layer_rates.of_even_lists(3, 5, [Variances(0, 0, 1)], 0.0, 0.1), "queries: expected 1 to 2"),
         (lambda: two_layer.massart(1.0)(0), "k: expected a whole number >= 1, found 0"),

@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
@@ -38,17 +36,6 @@ def by_hand(s, y, v) -> tuple[float, float]:
     return lead, spread
 
 
-@given(st.integers(0, 10**6))
-@settings(max_examples=25)
-def test_lead_and_spread_are_their_definitions(seed):
-    data, rng = sample(seed, 1, 0.5), np.random.default_rng(seed)
-    scores, v = rng.standard_normal(data.n_documents), rng.random(data.n_documents)
-    leads, spreads = zero_minimiser.lead_and_spread(scores, data.y, data.offsets, v)
-    for q in range(data.n_queries):
-        own = slice(data.offsets[q], data.offsets[q + 1])
-        assert (leads[q], spreads[q]) == pytest.approx(by_hand(scores[own], data.y[own], v[own]), abs=1e-9)
-
-
 @pytest.mark.parametrize("d", [1, 3])
 @pytest.mark.parametrize("separation", [0.0, 0.3, 0.6, 1.2])
 def test_the_minimiser_is_0_exactly_where_the_ratio_is_at_most_1(d, separation):
@@ -69,7 +56,8 @@ def test_no_direction_has_a_larger_ratio():
     ratios = []
     for angle in np.linspace(0.0, 2.0 * math.pi, 400):
         scores = data.X64 @ [math.cos(angle), math.sin(angle)]
-        lead, spread = (part.mean() for part in zero_minimiser.lead_and_spread(scores, data.y, data.offsets, v))
+        lists = (np.split(part, data.offsets[1:-1]) for part in (scores, data.y, v))
+        lead, spread = np.sum([by_hand(*one) for one in zip(*lists, strict=True)], axis=0)
         ratios.append(lead / spread)
     assert best.ratio == pytest.approx(max(ratios), rel=2e-3)
     assert best.ratio == pytest.approx(best.lead / best.spread)
@@ -108,10 +96,6 @@ def test_weights_whose_sums_overflow_are_refused() -> None:
     for v in ([1e308, 1e308, 0.0], [0.0, -1e101, 0.0]):
         with pytest.raises(DataError, match=r"^v: expected weights up to 1e\+100"):
             zero_minimiser.best_direction(data, v)
-        with pytest.raises(DataError, match=r"^v: expected weights up to 1e\+100"):
-            zero_minimiser.lead_and_spread([3.0, 2.0, 0.0], data.y, data.offsets, v)
-    with pytest.raises(DataError, match=r"^scores, v: expected products"):
-        zero_minimiser.lead_and_spread([1e300, 2.0, 0.0], data.y, data.offsets, [1e90, 0.0, 0.0])
     data = sample(1, 1, 0.5)
     ratio = zero_minimiser.best_direction(data, weights(data)).ratio
     assert zero_minimiser.best_direction(data, 1e100 * weights(data)).ratio == pytest.approx(ratio)

@@ -72,9 +72,9 @@ def test_normal_documents_have_their_separation() -> None:
     data = weights.gaussian(4000, 5, 2, 1.5, np.random.default_rng(0))
     x, y = data.X64[:, 0], data.y
     assert x[y == 1].mean() - x[y == 0].mean() == pytest.approx(1.5, abs=0.05)
-    leads, spreads = zero_minimiser.lead_and_spread(x, y, data.offsets, y.astype(float))
-    assert leads.mean() / 2 == pytest.approx(1.5, abs=0.05)
-    assert spreads.mean() / 2 == pytest.approx(zero_minimiser.expected_maximum(3), abs=0.05)
+    along = zero_minimiser.best_direction(data, y.astype(float))
+    assert along.lead / 2 == pytest.approx(1.5, abs=0.05)
+    assert along.spread / 2 == pytest.approx(zero_minimiser.expected_maximum(3), abs=0.05)
 
 
 def test_rankers_of_whole_and_short_lists_are_compared_query_by_query(tmp_path: Path) -> None:
