@@ -284,12 +284,12 @@ def test_a_model_that_is_not_trained_is_named_in_every_results_table(copy: Path,
 def test_a_paper_adds_a_page_by_its_name(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "cone"
     shutil.copytree(FOLDER / "cone", folder)
-    (folder / "page.md").write_text("# Cones\n\nOf {{ setting('study', 'name') or 'made' }}.\n", encoding="utf-8")
+    (folder / "page.md").write_text("# Cones\n\nOf {{ 'all kinds' }}.\n", encoding="utf-8")
     monkeypatch.setattr(Paper, "folder", property(lambda self: folder if self.name == "cone" else FOLDER / self.name))
     monkeypatch.setattr(papers, "page_of", lambda paper: None)
     text = rendered(study, tmp_path)
     headings = re.findall(r"<h2[^>]*>([^<]+?) *<", text)
-    assert "<p>Of made.</p>" in text
+    assert "<p>Of all kinds.</p>" in text
     assert headings.index("MQ2008") < headings.index("Cones") < headings.index("The ledger")
 
 
