@@ -17,7 +17,7 @@ from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.reading import SETTINGS, Reading
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.core import storage
-from pipeline_lib.core.errors import ConfigurationError, DamagedFileError, DataError
+from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.data.rows import schema
 from pipeline_lib.statistics import Interval
 from tests import readings
@@ -252,14 +252,6 @@ def test_a_condition_that_no_row_meets_is_an_error_unless_the_ledger_expects_it(
         judged(claim.model_copy(update={"otherwise": None}), study)
 
 
-def test_a_damaged_table_is_known_as_such(tmp_path: Path) -> None:
-    study = context(tmp_path, [{**CURVES, "panel": "", "learner": "random", "ndcg": 0.5}])
-    [path] = study.tables
-    path.write_bytes(path.read_bytes().replace(b"random", b"rondom"))
-    with pytest.raises(DamagedFileError, match=r"topk-curves\.parquet"):
-        judged(fig1(), study)
-
-
 def test_a_claim_of_a_paper_that_the_study_leaves_out_is_not_read(tmp_path: Path) -> None:
     found = judged(fig1(), dataclasses.replace(context(tmp_path, []), settings={"slam": {}}))
     assert found.explanation == "The experiment that bears on it is not part of the study made."
@@ -273,20 +265,6 @@ def test_an_error_names_the_claim_and_a_table_that_no_experiment_declares(tmp_pa
     wrong = fig1().model_copy(update={"readings": (reading.model_copy(update={"table": "topk-curve"}),)})
     with pytest.raises(DataError, match=r"claim topk-fig1: .*'tables/topk-curves'"):
         judged(wrong, context(tmp_path, rows))
-
-
-def test_a_table_in_parts_is_read_part_by_part(tmp_path: Path) -> None:
-    rows = pl.DataFrame({"dataset": ["a"], "ndcg": [0.5]})
-    paths = [tmp_path / f"results/made/tables/lists-real-{name}.parquet" for name in ("b", "a")]
-    for path in paths:
-        storage.write_table(path, rows)
-    study = Context("made", tables=paths, settings={"lists": {"real": {}}})
-    claim = fig1().model_copy(update={"id": "lists-fig1"})
-    reading = Reading.parse({"table": "lists-real-{dataset}", "values": {"ndcg": "ndcg"}})
-    assert [name for name, _, _ in study.parts(claim, reading)] == [
-        "tables/lists-real-b.parquet",
-        "tables/lists-real-a.parquet",
-    ]
 
 
 PLANTED = [{"name": "half", "statement": "s", "values": {"bound": "bound / 2"}}]
