@@ -22,11 +22,6 @@ def record(path: Path, seconds: float) -> Path:
     return path
 
 
-def test_recorded_seconds_replace_the_guess(tmp_path: Path) -> None:
-    jobs = [PlannedJob("train_model", 3.0, record(tmp_path / "a.tsv", 30.0))]
-    assert planning.estimates(jobs) == [30.0]
-
-
 def test_a_rule_s_recorded_jobs_scale_the_guess_for_its_new_jobs(tmp_path: Path) -> None:
     known = PlannedJob("train_model", 3.0, record(tmp_path / "a.tsv", 30.0))
     new = PlannedJob("train_model", 3.0, tmp_path / "none.tsv")
@@ -84,12 +79,6 @@ def test_no_run_is_shorter_than_its_longest_job(tmp_path: Path) -> None:
     text = planning.describe("s", [long, PlannedJob("judge_claims", 1.0, None)], 4, [], {})
     # The work of both jobs, then the time that it takes.
     assert re.findall(r"(\d+) min", text) == ["11", "10"]
-
-
-@pytest.mark.parametrize(("seconds", "unit"), [(2.0, " s"), (2e3, " min"), (1e5, " h")])
-def test_durations_read_well(seconds: float, unit: str) -> None:
-    text = planning.describe("s", [PlannedJob("train_model", seconds, None)], 1, [], {})
-    assert f"{unit} of work" in text
 
 
 def test_long_lists_of_jobs_are_wrapped_and_no_number_stands_alone() -> None:
