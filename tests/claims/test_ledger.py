@@ -162,18 +162,12 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             r"slam/losses/claims\.yaml: slam-thm2: unknown key 'wehre'.*'where'",
         ),
         (lambda d: d["claims"][2].pop("slam-thm2"), r"claim number 3: expected the key 'id'"),
-        (lambda d: d["claims"][2].update({"slam-thm2": ""}), r"slam-thm2: expected text"),
         (lambda d: d["claims"][2].update(id="slam-thm2"), r"slam-thm2: unknown key 'slam-thm2'"),
-        (
-            lambda d: d["claims"][2]["planted"][0].update(statement="C = 1."),
-            r"planted\[0\]: unknown key 'one-rank-off'",
-        ),
         (
             lambda d: d["claims"][2]["rule"].update(holds="slack => 0"),
             r"rule: expected two names .*'slack => 0'",
         ),
         (lambda d: d["claims"][2].update(kind="guess"), r"slam-thm2\.kind: expected .* found 'guess'"),
-        (lambda d: d["claims"][2]["rule"].update(tolerence=1), r"rule: unknown key 'tolerence'.*'tolerance'"),
         (
             lambda d: d["claims"][2]["rule"].update(check="at-must"),
             r"rule: expected .*'at-most'.* under 'check'",
@@ -188,7 +182,6 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             lambda d: d.update(paper="topk"),
             r"slam/losses/claims\.yaml: expected a list of claims under the key 'claims'",
         ),
-        (lambda d: d["claims"].append("text"), r"claim number \d+: expected a mapping, found 'text'"),
     ],
 )
 def test_a_wrong_ledger_names_file_claim_and_key(broken: Any, spoil: Any, message: str) -> None:

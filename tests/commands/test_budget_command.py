@@ -71,9 +71,7 @@ def test_small_budgets_have_plans(capsys, documents, bound):
             ["--documents", "9", "--bound", "corrected", "--variances", "0", "1", "1"],
             "pairs: expected at least twice the variance of documents, 2, found 1",
         ),
-        (["--documents", "100", "--delta", "1.5"], "delta: expected"),
         (["--documents", "100", "--figure", "plan.xyz"], "figure: expected a file .svg, .png or .pdf, found plan.xyz"),
-        (["--documents", "100", "--figure", "plan"], "figure: expected a file .svg, .png or .pdf, found plan"),
     ],
 )
 def test_errors_are_one_line(capsys, arguments, message):

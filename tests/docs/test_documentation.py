@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from pipeline_lib import papers
-from pipeline_lib.study.study_settings import study_settings
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -95,19 +94,6 @@ def test_the_errata_point_to_what_exists():
     assert not {name for name in named if f"def {name}(" not in tests}
 
 
-def test_a_rotten_map_is_noticed():
-    good = "| `ranking.py::discounts` | `learners/erm.py` `fit`, `path` | `surrogates/base.py::Surrogate.lipschitz` |"
-    assert not list(missing(good))
-    bad = (
-        good.replace("discounts", "discuonts")
-        .replace("`path`", "`paths`")
-        .replace("base", "basis")
-        .replace("erm.", "rem.")
-    )
-    assert len(list(missing(bad))) == 4
-    assert list(missing("`learners/erm.py` `fit`, `paths`")) == ["learners/erm.py::paths"]
-
-
 @pytest.mark.parametrize("paper", papers.names())
 def test_every_paper_has_its_section_in_the_map(paper):
     sections = re.split(r"^## ", (DOCS / "methods.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
@@ -118,18 +104,3 @@ def test_every_paper_has_its_section_in_the_map(paper):
     assert len(rows) > 2
     assert all(row.replace("\\|", "").count("|") == 4 for row in rows)
     assert all("`" in row.split("|")[-3] and ("`" in row.split("|")[-2] or "same" in row) for row in rows[2:])
-
-
-def test_the_first_sentence_of_a_setting_ends_where_it_is_cut():
-    def descriptions(schema):
-        if isinstance(schema, dict):
-            yield from [schema["description"]] if isinstance(schema.get("description"), str) else []
-            schema = list(schema.values())
-        for part in schema if isinstance(schema, list) else []:
-            yield from descriptions(part)
-
-    found = set(descriptions(study_settings().model_json_schema()))
-    assert len(found) > 100
-    # The page of studies and the report show what stands before the first ". ".
-    cut = {text.split(". ")[0] for text in found}
-    assert not {text for text in cut if text.endswith(("..", " e.g", " i.e")) or text.count("(") != text.count(")")}

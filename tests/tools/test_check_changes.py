@@ -34,40 +34,6 @@ def test_what_imports_a_module_is_tested_after_it_and_nothing_else() -> None:
     assert "tests/sources/test_letor.py" not in reached
 
 
-def test_changes_are_counted_from_where_the_branch_left_main(tmp_path: Path) -> None:
-    def git(*arguments: str) -> None:
-        who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-        subprocess.run(["git", *who, *arguments], cwd=tmp_path, check=True, capture_output=True)
-
-    def commit(name: str) -> None:
-        (tmp_path / name).write_text(name)
-        git("add", name)
-        git("commit", "-m", name)
-
-    git("init", "-b", "main")
-    commit("before")
-    git("checkout", "-b", "branch")
-    commit("on the branch")
-    git("checkout", "main")
-    commit("on main")
-    git("checkout", "branch")
-    commit("later")
-    (tmp_path / "before").unlink()
-    (tmp_path / "new").touch()
-    assert check_changes.changed_files(root=tmp_path) == ["before", "later", "new", "on the branch"]
-    assert check_changes.changed_files("HEAD", tmp_path) == ["before", "new"]
-
-
-def test_only_what_changed_is_linted() -> None:
-    assert not check_changes.lint_commands(["README.md", "pipeline_lib/removed.py"])
-    commands = check_changes.lint_commands(["tools/affected.py", "workflow/rules/job.smk", "README.md"])
-    assert [(command[0], command[-1]) for command in commands] == [
-        ("ruff", "tools/affected.py"),
-        ("ruff", "tools/affected.py"),
-        ("snakefmt", "workflow/rules/job.smk"),
-    ]
-
-
 def test_the_workflow_runs_only_where_it_or_a_command_changed() -> None:
     assert check_changes.commands_of_tests([]) == []
     [command] = check_changes.commands_of_tests(["workflow/rules/job.smk"])

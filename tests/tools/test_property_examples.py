@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -34,13 +32,3 @@ def test_what_was_imported_before_does_not_matter(tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(sys.modules, "other_module", other)
     assert len(before) > 90
     assert drawn() == before
-
-
-@pytest.mark.parametrize(("options", "examples"), [([], 60), (["--hypothesis-profile", "search"], 600)])
-def test_the_search_tries_ten_times_the_examples(options: list[str], examples: int) -> None:
-    test = "tests/test_statistics.py::test_few_differences_are_enumerated_exactly"
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, test]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    counted = re.search(r"1 properties hold for (\d+) examples", done.stdout)
-    assert counted
-    assert int(counted[1]) == examples
