@@ -177,19 +177,6 @@ def test_training_samples_that_are_those_held_out_are_refused(monkeypatch: pytes
         list(grid.measure(Job(parsed("lists", "grid", GridSettings), 1, {"loss": "listnet"})))
 
 
-def test_training_on_the_held_out_sample_itself_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    original, held = grid.Slice.sample, list[RankingData]()
-
-    def sample(part: grid.Slice, *given: Any) -> RankingData:
-        drawn = original(part, *given)
-        held.extend([drawn] if "held out" in given else [])
-        return held[0] if "sample" in given else drawn
-
-    monkeypatch.setattr(grid.Slice, "sample", sample)
-    with pytest.raises(DataError, match="for train, found test"):
-        list(grid.measure(Job(parsed("lists", "grid", GridSettings), 1, {"loss": "listnet"})))
-
-
 def test_a_true_risk_on_a_training_sample_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = parsed("slam", "risk", RiskSettings)
     leak(monkeypatch, risk, lambda axes: (*axes[:2], "sample", settings.sizes[0], 0) if "truth" in axes else axes)
