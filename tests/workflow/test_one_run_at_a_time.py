@@ -123,13 +123,3 @@ def test_a_killed_run_stands_in_nobody_s_way(gated: Project) -> None:
         process.wait()
         # The job of the killed run still waits at the gate.
         gated.snakemake("clean_results")
-
-
-def test_a_results_folder_that_cannot_be_written_is_one_clear_error(new_project: Callable[..., Project]) -> None:
-    project = new_project()
-    # Nobody, not even root, makes files in /proc.
-    (project.folder / "results").symlink_to("/proc")
-    output = project.snakemake(TARGET, check=False)
-    assert "results/run.lock" in output
-    assert "Traceback" not in output
-    assert not (project.folder / TARGET).exists()

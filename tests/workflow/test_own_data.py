@@ -7,7 +7,6 @@ import json
 import random
 import re
 import shlex
-import time
 from pathlib import Path
 
 import polars as pl
@@ -65,30 +64,14 @@ def write_files(folder: Path) -> None:
 
 @pytest.fixture(scope="session")
 def run_of_own_data(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A copy of the project in which a study of all layouts has run, timed in the log of the test."""
+    """A copy of the project in which a study of all layouts has run."""
 
     def make(project: Project) -> None:
         copy_project(project.folder, CONFIG)
         write_files(project.folder)
-        start = time.monotonic()
-        took = seconds_of_jobs(project.snakemake())
-        print(f"own data: from {len(DATA)} data sets to a report in {time.monotonic() - start:.0f} s")
-        for name, form in (("mine", "a LETOR file"), ("lightgbm", "a folder of LightGBM")):
-            alone = took[name] + took[""]
-            print(
-                f"own data: from {form} to a report in {alone:.0f} s of jobs, {took['']:.0f} s of them for the report"
-            )
+        project.snakemake()
 
     return shared(tmp_path_factory, "own", make)
-
-
-def seconds_of_jobs(output: str) -> dict[str, float]:
-    """What the jobs of every data set took, and under "" those of the report, which serve all, from a run's lines."""
-    took: dict[str, float] = {}
-    for job, seconds in re.findall(r"^\[\d+/\d+\] (.+): ([\d.]+) s; ", output, re.MULTILINE):
-        [name] = re.findall(r"dataset=(\S+)", job) or [""]
-        took[name] = took.get(name, 0.0) + float(seconds)
-    return took
 
 
 @pytest.fixture
