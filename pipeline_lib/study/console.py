@@ -13,9 +13,8 @@ import mmap
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -36,8 +35,7 @@ CHATTER = (
 END_OF_LOG = 20
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """What a run will do: its description, the jobs by Snakemake's numbers, and how many run at a time if known."""
 
     text: str
@@ -45,8 +43,7 @@ class Plan:
     slots: int | None
 
 
-@dataclass
-class _Started:
+class _Started(NamedTuple):
     name: str
     benchmark: Path | None
     at: float
@@ -99,7 +96,9 @@ class Console(logging.Formatter):
             first = self._left is None
             if first:
                 # Here and not while formatting: an error must reach Snakemake and not its handler.
-                self._begin()
+                plan = self._plan()
+                self._left = TimeLeft(plan.jobs, plan.slots or 1)
+                self._on_cluster, self._planned, self._text = plan.slots is None, frozenset(plan.jobs), plan.text
             # A dry run reports twice: its plan follows the many names of its jobs, where a reader finds it.
             return self._detailed or (bool(self._text) and first is not self._dry)
         if self._detailed:
@@ -110,7 +109,7 @@ class Console(logging.Formatter):
             return self._dry and record.__dict__["jobid"] in self._planned
         if event == LogEvent.JOB_FINISHED:
             # Targets are not part of the plan: they only collect files.
-            return record.__dict__["job_id"] in self._planned and record.__dict__["job_id"] in self._started
+            return record.__dict__["job_id"] in self._planned & self._started.keys()
         # What all other events tell is in the plan, or in the line of a finished job.
         return event is None and not str(record.msg or "").lstrip().startswith(CHATTER)
 
@@ -141,13 +140,6 @@ class Console(logging.Formatter):
         benchmark = Path(facts["benchmark"]) if facts["benchmark"] else None
         self._started[facts["jobid"]] = _Started(name, benchmark, self._clock())
 
-    def _begin(self) -> None:
-        plan = self._plan()
-        self._left = TimeLeft(plan.jobs, plan.slots or 1)
-        self._on_cluster = plan.slots is None
-        self._planned = frozenset(plan.jobs)
-        self._text = plan.text
-
     def _finished(self, job: int) -> str:
         assert self._left is not None
         started = self._started.pop(job)
@@ -156,14 +148,13 @@ class Console(logging.Formatter):
         measured = recorded_seconds(started.benchmark) if started.benchmark else None
         took = took if measured is None else min(took, measured)
         self._left.finished(job, took)
-        done, left = len(self._planned) - len(self._left), len(self._left)
-        now = self._clock()
+        left, planned, now = len(self._left), len(self._planned), self._clock()
         if self._on_cluster:  # where a job that was sent may wait, and nobody knows how many will run at a time
             ahead = f"{duration(self._left.seconds())} of work"
         else:
             ahead = duration(self._left.seconds({n: now - other.at for n, other in list(self._started.items())}))
         remaining = f"{left} left, about {ahead}" if left else "none left"
-        return f"[{done}/{len(self._planned)}] {started.name}: {took:.1f} s; {remaining}"
+        return f"[{planned - left}/{planned}] {started.name}: {took:.1f} s; {remaining}"
 
     def _failed(self, facts: Mapping[str, Any]) -> str:
         started = self._started.pop(facts["jobid"], None)

@@ -13,7 +13,6 @@ import statistics
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -68,8 +67,7 @@ The start of a job takes about a second; several jobs may run at a time, and one
 """
 
 
-@dataclass(frozen=True)
-class PlannedJob:
+class PlannedJob(NamedTuple):
     """One job that will run: its rule, its estimated seconds, where those of its last run are recorded, and its MB."""
 
     rule: str

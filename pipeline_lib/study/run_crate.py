@@ -83,7 +83,8 @@ def write(
             shutil.copyfile(source, partial)
     crate = ROCrate(version="1.1")
     main_file = root / CODE / workflow[0][1]
-    files = {path: _add_file(crate, root, path, WORKFLOW if path == main_file else "File") for path in _files(root)}
+    paths = sorted(path for path in root.rglob("*") if path.is_file() and path != root / METADATA)
+    files = {path: _add_file(crate, root, path, WORKFLOW if path == main_file else "File") for path in paths}
     main = files[main_file]
     _describe_root(crate, root, title, main, max((job.ended for job in jobs), default=0.0))
     _describe_workflow(crate, main, jobs)
@@ -110,11 +111,6 @@ class _Entities:
                 about["sha256"] = digest(place)
             self._known[place] = _add(self._crate, f"#{quote(path)}", about)
         return self._known[place]
-
-
-def _files(root: Path) -> list[Path]:
-    """All files of the folder in a stable order, without the description itself."""
-    return sorted(path for path in root.rglob("*") if path.is_file() and path != root / METADATA)
 
 
 def _add_file(crate: ROCrate, root: Path, path: Path, kind: str | list[str]) -> Entity:
@@ -220,15 +216,9 @@ def _engine(crate: ROCrate) -> Entity:
 
 
 def _action(crate: ROCrate, name: str, title: str, instrument: Entity, times: tuple[float, float]) -> Entity:
-    about = {
-        "@type": "CreateAction",
-        "name": title,
-        "startTime": _moment(times[0]),
-        "endTime": _moment(times[1]),
-        "actionStatus": "http://schema.org/CompletedActionStatus",
-        "instrument": instrument,
-    }
-    return _add(crate, name, about)
+    about = {"@type": "CreateAction", "name": title, "actionStatus": "http://schema.org/CompletedActionStatus"}
+    moments = {"startTime": _moment(times[0]), "endTime": _moment(times[1])}
+    return _add(crate, name, {**about, **moments, "instrument": instrument})
 
 
 def _link(entity: Entity, name: str, others: Sequence[Entity]) -> None:
