@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import autodiff, bench_limits, page, ratios, recorded, timing, training_times
-from benchmarks.page import Measured
-from benchmarks.timing import Scaling, Timing
+from benchmarks import autodiff, bench_limits, ratios, recorded, timing, training_times
 from pipeline_lib import surrogates
 
 
@@ -83,45 +80,6 @@ def test_implementations_take_turns_and_slow_ones_take_part_in_fewer_rounds() ->
     assert math.isnan(found["stopped"].median)
     assert [t.note for t in timings] == ["", "a note", "", "stopped after ours"]
     assert found["ours"].rate == 10.0
-
-
-SOME = [
-    Timing("sorting", "ours", (0.001,) * 9, "documents", 1_000, "checked"),
-    Timing("sorting", "peer", (0.002,) * 8 + (0.004,), "documents", 1_000),
-    Timing("sorting", "slow", (0.5,), "documents", 1_000),
-    timing.not_measured("sorting", "absent", "documents", "not installed"),
-    Timing("alone", "ours", (2.0,), "documents", 1_000),
-]
-
-
-def test_a_table_states_every_work_once_and_every_ratio_with_its_interval() -> None:
-    heads, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in page.timing_table(SOME))
-    assert heads == ["work", "implementation", "ms", "documents/s", "ratio", "note"]
-    assert [row[0] for row in rows] == ["sorting", "", "", "", "alone"]
-    assert [row[4] for row in rows] == ["1", "2 (2–2)", "500 (one call)", "–", "1 (one call)"]
-    assert [row[3] for row in rows] == ["1 M", "500 k", "2 k", "–", "500"]
-    assert rows[3][5] == "not installed"
-
-
-def test_a_new_page_has_the_new_sections_and_those_that_others_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "machine", lambda: "The machine.")
-    monkeypatch.setattr(page, "load", lambda: "The load.")
-    measured = Measured("sort", "Sorting\n\nThe text.", SOME, [Scaling("ours", (10, 100), (1e-6, 1e-5), 10)], [])
-    before = f"# Old\n\n## Removed\n\ngone\n\n{training_times.TITLE}\n\nkept as it is\n"
-    found = page.page([measured], before)
-    assert "The machine.\n\nThe run took 0 processor seconds: sort 0. The load." in found
-    assert "## Sorting\n\nThe text.\n\n| work |" in found
-    assert "| ours | 100 | 100 | 1.00 | 1.00 |" in found  # nanoseconds per document, and the exponents
-    assert "gone" not in found
-    assert found.endswith(f"\n\n{training_times.TITLE}\n\nkept as it is\n")
-    assert page.page([measured], found) == found
-
-
-def test_a_whole_run_keeps_what_the_page_has_from_other_commands() -> None:
-    before = page.PAGE.read_text("utf-8")
-    kept = [title for title in page.titles_of_others() if f"\n## {title}\n" in before]
-    assert training_times.TITLE.removeprefix("## ") in kept
-    assert sorted(re.findall("^## (.*)$", page.page([], before), re.MULTILINE)) == sorted(kept)
 
 
 def test_limits_know_only_kernels_that_there_are() -> None:

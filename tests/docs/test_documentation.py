@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_lib import papers
-
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 # The blocks of these pages need files about them; tests/report/test_claims_page_of_docs.py runs those of claims.md,
@@ -92,15 +90,3 @@ def test_the_errata_point_to_what_exists():
     named = set(re.findall(r"`(test_\w+)`", text))
     assert named
     assert not {name for name in named if f"def {name}(" not in tests}
-
-
-@pytest.mark.parametrize("paper", papers.names())
-def test_every_paper_has_its_section_in_the_map(paper):
-    sections = re.split(r"^## ", (DOCS / "methods.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    own = [section for section in sections if section.startswith(f"{paper}: ")]
-    assert len(own) == 1
-    rows = [line for line in own[0].splitlines() if line.startswith("|")]
-    assert rows[:2] == ["| statement | code | test |", "|---|---|---|"]
-    assert len(rows) > 2
-    assert all(row.replace("\\|", "").count("|") == 4 for row in rows)
-    assert all("`" in row.split("|")[-3] and ("`" in row.split("|")[-2] or "same" in row) for row in rows[2:])

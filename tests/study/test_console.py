@@ -57,12 +57,6 @@ class Run:
         return self.stream.getvalue().splitlines()
 
 
-def test_the_plan_comes_once() -> None:
-    run = Run()
-    run.tell("Job stats: ...", LogEvent.RUN_INFO)
-    assert run.lines() == ["THE PLAN"]
-
-
 def test_a_finished_job_is_one_line_with_its_time_and_what_is_left() -> None:
     run = Run()
     run.start(1)
@@ -93,16 +87,6 @@ def test_what_a_job_measured_itself_counts_and_not_the_queue_before_it(tmp_path:
     run.now = 300.0
     run.finish(1)
     assert "fold=1: 5.0 s" in run.lines()[1]
-
-
-def test_targets_and_snakemake_s_own_progress_make_no_lines() -> None:
-    run = Run()
-    run.start(TARGET, rule="all")
-    run.finish(TARGET)
-    run.tell(None, LogEvent.PROGRESS, done=1, total=5)
-    run.tell("Execute 1 jobs...", LogEvent.JOB_STARTED, jobs=[1])
-    run.tell("Select jobs to execute...")
-    assert run.lines() == ["THE PLAN"]
 
 
 def test_a_failed_job_names_its_log_and_shows_the_end_of_it(tmp_path: Path) -> None:

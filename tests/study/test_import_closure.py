@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_lib import learners, surrogates
 from pipeline_lib.cli import command_names
 from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.study import import_closure
@@ -179,25 +178,3 @@ def test_importing_a_command_loads_nothing_outside_its_closure(command: str) -> 
     script = f"import {module}, pipeline_lib.cli, sys; print(*(n for n in sys.modules if n.startswith('pipeline_lib')))"
     loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert set(loaded.stdout.split()) <= closure(["pipeline_lib.__main__", module])
-
-
-def trained_with(learner: str, *surrogate: str) -> frozenset[str]:
-    """The code of a training job."""
-    targets = [learners.target_of(learner), *map(surrogates.target_of, surrogate)]
-    return closure(["pipeline_lib.commands.train_model", *targets])
-
-
-def test_an_edit_to_one_surrogate_touches_only_its_own_training_jobs() -> None:
-    listwise, pairwise = "pipeline_lib.surrogates.listwise", "pipeline_lib.surrogates.pairwise"
-    found = {name: trained_with("erm", name) for name in ("listnet", "ranksvm", "squared")}
-    assert {name for name in found if listwise in found[name]} == {"listnet"}
-    assert {name for name in found if pairwise in found[name]} == {"ranksvm"}
-    for command in ("evaluate_model", "summarise_results", "compare_models", "convert_data"):
-        names = closure([f"pipeline_lib.commands.{command}"])
-        assert not names & {listwise, pairwise, "pipeline_lib.surrogates.pointwise", "pipeline_lib.learners.erm"}
-
-
-def test_an_edit_to_a_learner_touches_only_its_own_training_jobs() -> None:
-    found = {name: trained_with(name) for name in learners.NAMES}
-    for module, expected in {"cone": {"cone"}, "perceptron": {"perceptron"}, "models": set(found)}.items():
-        assert {name for name in found if f"pipeline_lib.learners.{module}" in found[name]} == expected

@@ -61,12 +61,6 @@ def test_batches_contain_every_job_once_and_enough_work(seconds: dict[int, float
     assert not work or max(work) - min(work) <= planning.BATCH_SECONDS
 
 
-def test_the_plan_adds_up_the_memory_of_the_largest_jobs_at_a_time() -> None:
-    jobs = [PlannedJob("train_model", 1.0, None, mb) for mb in (500.0, 2_000.0, 1_500.0)]
-    assert re.findall(r"([\d.]+) GB", planning.describe("s", jobs, 2, [], {})) == ["2.0", "3.5"]
-    assert "GB" not in planning.describe("s", [], 2, [], {})
-
-
 def test_the_plan_for_a_cluster_says_nothing_that_its_queue_decides() -> None:
     jobs = [PlannedJob("train_model", 60.0, None, 500.0)] * 20
     text = planning.describe("s", jobs, None, [], {}, submissions=7)

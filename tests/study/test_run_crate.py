@@ -81,17 +81,5 @@ def test_a_table_is_traced_to_the_data(described: tuple[Path, dict[str, dict[str
     assert references(made_by[model]["subjectOf"]) == ["logs/train.log"]
 
 
-def test_every_job_belongs_to_a_step_of_the_workflow(described: tuple[Path, dict[str, dict[str, Any]]]) -> None:
-    _, entities = described
-    workflow = entities[entities["./"]["mainEntity"]["@id"]]
-    assert workflow["@id"] == "code/Snakefile"
-    steps = {step: references(entities[step]["workExample"]) for step in references(_list(workflow["step"]))}
-    controls = [one for one in entities.values() if one["@type"] == "ControlAction"]
-    assert len(controls) == 2
-    for control in controls:
-        [step], [action] = references(control["instrument"]), references(control["object"])
-        assert references(entities[action]["instrument"]) == steps[step]
-
-
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]

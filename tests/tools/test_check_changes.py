@@ -61,9 +61,3 @@ def test_the_time_of_the_tests_begins_with_the_first(tmp_path: Path) -> None:
     status, printed = outcome(0.25, tmp_path)
     assert (status, "1 passed, 1 skipped" in printed) == (0, True), printed
     assert "left out, because the time was over:\n  test_made.py" in printed
-
-
-def test_where_no_test_was_run_the_check_fails(tmp_path: Path) -> None:
-    status, printed = outcome(-1.0, tmp_path)
-    assert (status, "2 skipped" in printed) == (1, True), printed
-    assert "error: no test was run" in printed

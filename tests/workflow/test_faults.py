@@ -76,30 +76,6 @@ def test_a_home_that_cannot_be_written_stops_no_run(new_project: Callable[..., P
     assert "none left" in output
 
 
-def damage(path: Path, size: int) -> None:
-    """Cut a file off; copies of the project that share it keep the whole one."""
-    content = path.read_bytes()[:size]
-    path.unlink()
-    path.write_bytes(content)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
-def test_damaged_compiled_functions_are_named_and_compiled_anew(finished_copy: Project, ending: str) -> None:
-    before = finished_copy.tables()
-    compiled = sorted((finished_copy.folder / "pipeline_lib").rglob(f"listwise*{ending}"))
-    if not compiled:
-        pytest.skip("numba keeps its files elsewhere")
-    for path in compiled:
-        damage(path, path.stat().st_size // 2)
-    output = finished_copy.snakemake("-R", "train_model", check=False)
-    assert re.search(r"error: .*\.nbi: damaged: a function that numba compiled earlier", output), output
-    assert "Traceback" not in output
-    finished_copy.snakemake()
-    assert finished_copy.tables() == before
-    assert finished_copy.planned() == {}
-
-
 def test_a_clock_that_was_set_back_reruns_nothing(finished_copy: Project) -> None:
     before, later = finished_copy.tables(), time.time() + 86_400
     for top in ("data", "results", "reports", "workflow", "pipeline_lib/papers"):

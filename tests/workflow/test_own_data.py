@@ -11,7 +11,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import yaml
 
 from .conftest import ROOT, SMALL, Project, copy_folder, copy_project, job_table, shared
 
@@ -115,24 +114,6 @@ def test_a_touched_file_replans_nothing_and_an_edited_one_what_depends_on_it(own
     sizes = files[1].read_text()
     files[1].write_text(sizes.replace("6\n6\n", "5\n7\n"))
     assert dict.fromkeys(expected, 2).items() <= own_copy.planned().items()
-
-
-def test_titles_and_folds_replan_what_reads_them(own_copy: Project) -> None:
-    path = own_copy.folder / "small.yaml"
-    config = yaml.safe_load(path.read_text())
-    config["title"] = "Which documents do readers want?"
-    path.write_text(yaml.safe_dump(config))
-    assert set(own_copy.planned()) == {"record_study", "judge_claims", "render_report"}
-    config["datasets"][1]["title"] = "Clicks of a library"
-    path.write_text(yaml.safe_dump(config))
-    planned = own_copy.planned()
-    assert planned["describe_data"] == 1
-    assert not {"register_data", "convert_data", "split_folds", "train_model"} & set(planned)
-    config["datasets"][0]["folds"] = 4
-    path.write_text(yaml.safe_dump(config))
-    planned = own_copy.planned()
-    assert (planned["split_folds"], planned["train_model"]) == (1, 1)
-    assert "convert_data" not in planned
 
 
 @pytest.fixture

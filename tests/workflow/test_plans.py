@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import resource
 import shutil
@@ -95,7 +94,7 @@ def test_without_sbatch_the_run_is_refused_at_once(finished_copy: Project) -> No
     if shutil.which("sbatch", path=path):
         pytest.skip("this machine has SLURM")
     arguments = ["--workflow-profile", "profiles/slurm", "--configfile", "small.yaml"]
-    status, output = forked.snakemake(arguments, finished_copy.folder, {**os.environ, "PATH": path})
+    status, output = forked.snakemake(arguments, finished_copy.folder, PATH=path)
     assert status
     assert "expected SLURM's command sbatch" in output
     assert "Traceback" not in output
