@@ -152,20 +152,23 @@ def test_a_constant_of_metrics_replans_what_measures(finished_copy: Project) -> 
     }
 
 
-def test_titles_and_terms_replan_only_what_shows_them(finished_copy: Project) -> None:
-    edit(finished_copy, "data/catalog.yaml", "title: Simulated", "title: Some simulated")
-    edit(finished_copy, "data/catalog.yaml", "terms: Made here", "terms: Drawn here")
-    assert finished_copy.planned() == {"describe_data": 1, "render_report": 1}
+OF_CATALOGUE = [("title: Simulated", "title: Some simulated"), ("terms: Made here", "terms: Drawn here")]
+OF_MODEL = [("name: random", "name: random\n  title: Chance\n  published: Random")]
 
 
-def test_the_title_of_a_model_and_what_it_reproduces_train_nothing(finished_copy: Project) -> None:
-    edit(finished_copy, "small.yaml", "name: random", "name: random\n  title: Chance\n  published: Random")
-    assert finished_copy.planned() == {
-        "record_study": 1,
-        "summarise_results": 1,
-        "judge_claims": 1,
-        "render_report": 1,
-    }
+@pytest.mark.parametrize(
+    ("file", "edits", "planned"),
+    [
+        ("data/catalog.yaml", OF_CATALOGUE, ["describe_data", "render_report"]),
+        ("small.yaml", OF_MODEL, ["record_study", "summarise_results", "judge_claims", "render_report"]),
+    ],
+)
+def test_titles_and_terms_replan_only_what_shows_them(
+    finished_copy: Project, file: str, edits: list[tuple[str, str]], planned: list[str]
+) -> None:
+    for old, new in edits:
+        edit(finished_copy, file, old, new)
+    assert finished_copy.planned() == dict.fromkeys(planned, 1)
 
 
 def test_another_layout_of_folds_replans_what_is_trained_on_them(finished_copy: Project) -> None:
