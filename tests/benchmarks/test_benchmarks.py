@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import autodiff, bench_limits, ratios, recorded, timing, training_times
-from pipeline_lib import surrogates
+from benchmarks import autodiff, bench_limits, ratios
 
 
 def enclosed(n: int, k: int) -> float:
@@ -46,47 +41,6 @@ def test_a_machine_that_slows_down_between_rounds_changes_no_ratio(seconds: list
     assert found.high == pytest.approx(factor)
 
 
-def replay(seconds: dict[str, list[float]], calls: list[str]) -> Callable[[Callable[[], Any]], tuple[float, Any]]:
-    """A timer which gives the stated seconds of the implementation that the call names, and notes the call."""
-    left = {name: iter(values) for name, values in seconds.items()}
-
-    def timer(call: Callable[[], Any]) -> tuple[float, Any]:
-        name = call()
-        calls.append(name)
-        return next(left[name]), name
-
-    return timer
-
-
-def test_implementations_take_turns_and_slow_ones_take_part_in_fewer_rounds() -> None:
-    seconds = {"ours": [1.0] * 4, "slow": [2.0, 2.1, 2.2], "too slow": [9.0], "stopped": [math.nan]}
-    calls: list[str] = []
-    work = {name: lambda name=name: name for name in seconds}
-    timings = timing.compare(
-        "work",
-        work,
-        unit="things",
-        unit_count=10,
-        rounds=3,
-        budget=5.0,
-        notes={"slow": "a note", "stopped": lambda results: f"stopped after {results['ours']}", "absent": "-"},
-        timer=replay(seconds, calls),
-    )
-    assert calls == ["ours", "slow", "too slow", "stopped", "ours", "slow", "ours", "slow", "ours"]
-    found = {t.implementation: t for t in timings}
-    assert found["ours"].seconds == (1.0, 1.0, 1.0)
-    assert found["slow"].seconds == (2.1, 2.2)
-    assert found["too slow"].seconds == (9.0,)
-    assert math.isnan(found["stopped"].median)
-    assert [t.note for t in timings] == ["", "a note", "", "stopped after ours"]
-    assert found["ours"].rate == 10.0
-
-
-def test_limits_know_only_kernels_that_there_are() -> None:
-    assert set(bench_limits.OF_SURROGATE) <= set(surrogates.NAMES)
-    assert [kernel.name for kernel in bench_limits.of_surrogates()] == list(surrogates.NAMES)
-
-
 def test_the_least_time_is_that_of_the_scarcest_resource() -> None:
     limits = {"bytes": 1e9, "exponentials": 1e8}
     assert bench_limits.least({"bytes": 20.0, "exponentials": 1.0}, limits) == ("bytes", 2e-8)
@@ -103,10 +57,3 @@ def test_pairs_of_peers_are_all_pairs_of_different_labels() -> None:
     problem = autodiff.Problem.of(rng.normal(size=30), y, offsets)
     assert np.add.reduceat(problem.target, offsets[:-1]) == pytest.approx(1.0)
     assert problem.rectangle(y, int, -1).tolist()[1] == [*y[1:12].tolist(), *[-1] * 7]
-
-
-def test_what_is_recorded_is_read_again(tmp_path: Path) -> None:
-    rows = [training_times.Training("some, more", 1, 2, 3, 'a "model"', "erm", "{}", 0.25)]
-    recorded.write(tmp_path / "table.csv", training_times.Training, rows)
-    assert recorded.read(tmp_path / "table.csv", training_times.Training) == rows
-    assert recorded.read(tmp_path / "none.csv", training_times.Training) == []

@@ -28,13 +28,6 @@ def test_a_wrong_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -
     assert "did you mean 'train-model'?" in capsys.readouterr().err
 
 
-def test_no_threads_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["witnesses", "--threads", "0"])
-    assert caught.value.code == 2
-    assert "expected a whole number of at least 1, found 0" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("command", command_names())
 def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:

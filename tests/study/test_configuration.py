@@ -50,7 +50,6 @@ def test_the_default_configuration_is_sound() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("experiments/slm", {}, "experiments: unknown key 'slm'; did you mean 'slam'?"),
         ("dataset", [], "unknown key 'dataset'; did you mean 'datasets'?"),
         ("erm/l_2", 1, "erm: unknown key 'l_2'; did you mean 'l2'?"),
         (
@@ -71,7 +70,6 @@ def test_the_default_configuration_is_sound() -> None:
         ("seed", -1, "seed: expected a number >= 0, found -1"),
         (f"models/{SQUARED}/l2", {"letor-sim": [1.0]}, "l2.letor-sim: expected one value for each fold (5), found 1"),
         ("erm/tol", float("nan"), "erm.tol: expected a finite number, found nan"),
-        ("ogd/step/1", float("inf"), "ogd.step[1]: expected a finite number, found inf"),
         ("letor_sim/population", {"noise": float("nan")}, "letor_sim.population.noise: expected a finite number"),
         ("seed", 1.0, "seed: expected a whole number, found 1.0 (write 1)"),
         (
@@ -80,7 +78,6 @@ def test_the_default_configuration_is_sound() -> None:
             r"study: expected lower-case letters, digits and single hyphens between them, found 'default\n'",
         ),
         ("models/0/title", "\x1b[2J", "models[0].title: expected one line of text without control characters"),
-        ("mirrors", ["/data\n"], "mirrors[0]: expected one line of text without control characters"),
         (f"models/{LISTNET}/options", {"k": 3}, f"models[{LISTNET}].options: unknown option of surrogate listnet 'k'"),
         (RANKNET_OPTIONS, {"normalisation": "meen"}, "found 'meen'; did you mean 'mean'?"),
         (
@@ -143,11 +140,9 @@ def test_a_number_written_as_text_is_refused_everywhere() -> None:
     ("path", "value", "message"),
     [
         ("folds", "al", "folds: expected 'all' or a list, found 'al'"),
-        ("folds", [1, "two"], "folds[1]: expected a whole number, found 'two'"),
         ("folds", [1, 1], "folds: expected different values, found [1, 1]"),
         ("erm/features", "row", "erm.features: expected 'standardised' or 'raw' or a mapping, found 'row'"),
         ("erm/features", {"componets": 3}, "erm.features: unknown key 'componets'; did you mean 'components'?"),
-        ("perceptron/step", -1.0, "perceptron.step: expected 'theory' or a number > 0, found -1.0"),
     ],
 )
 def test_a_wrong_alternative_is_one_problem_at_one_place(path: str, value: Any, message: str) -> None:
@@ -202,7 +197,7 @@ FURTHER = {
     "evaluation": {"measures": ["ndgc@10"], "headline": "p@3", "compared": 3},
 }
 FOUND = (
-    "experiments: unknown key 'slm'",
+    "experiments: unknown key 'slm'; did you mean 'slam'?",
     "erm.tol: ",
     "datasets[0]: ",
     "datasets[1]: unknown data set 'mq2008'",

@@ -102,14 +102,6 @@ def test_a_failed_job_names_its_log_and_shows_the_end_of_it(tmp_path: Path) -> N
     assert "line 3\n" not in text
 
 
-@pytest.mark.parametrize("logs", [[], ["missing.log"]])
-def test_a_failed_job_without_a_log_still_reports(tmp_path: Path, logs: list[str]) -> None:
-    run = Run()
-    run.fail(3, *(tmp_path / log for log in logs))
-    assert "train_model" in run.lines()[1]
-    assert all(log in "\n".join(run.lines()) for log in logs)
-
-
 def test_a_failed_group_shows_the_scheduler_s_log_and_the_jobs_that_began(tmp_path: Path) -> None:
     scheduler, began = tmp_path / "slurm.log", tmp_path / "began.log"
     scheduler.write_text("out of memory\n")

@@ -75,13 +75,6 @@ def test_no_run_is_shorter_than_its_longest_job(tmp_path: Path) -> None:
     assert re.findall(r"(\d+) min", text) == ["11", "10"]
 
 
-def test_long_lists_of_jobs_are_wrapped_and_no_number_stands_alone() -> None:
-    jobs = [PlannedJob(f"rule_{i}", 1.0, None) for i in range(100)]
-    lines = planning.describe("s", jobs, 1, [], {}).splitlines()
-    assert max(map(len, lines)) <= 110
-    assert not any(line.split()[-1].isdecimal() for line in lines)
-
-
 @given(st.lists(st.floats(0.0, 1e4), min_size=1, max_size=20), st.integers(1, 8))
 def test_the_time_left_lies_between_perfect_sharing_and_one_job_after_another(
     expected: list[float], slots: int

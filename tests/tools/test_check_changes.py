@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from tools import affected, check_changes
@@ -43,21 +39,3 @@ def test_the_workflow_runs_only_where_it_or_a_command_changed() -> None:
     assert "tests/metrics/test_metrics.py" in command
     assert not any(argument.startswith("tests/workflow") for argument in command)
     assert "smoke" not in command[command.index("-m", 3) + 1]
-
-
-def outcome(seconds: float, folder: Path) -> tuple[int, str]:
-    """What pytest says of two tests for which there is so much time, of which the collection takes a second."""
-    (folder / "test_made.py").write_text(
-        "import time\ntime.sleep(1)\ndef test_first(): time.sleep(0.5)\ndef test_second(): pass\n"
-    )
-    program = f"import sys, pytest\nfrom tools import check_changes\ncheck_changes.SECONDS = {seconds}\n"
-    program += "sys.exit(pytest.main(['-p', 'tools.check_changes', '-p', 'no:cacheprovider', *sys.argv[1:]]))"
-    command = [sys.executable, "-c", program, "--rootdir", str(folder), str(folder)]
-    done = subprocess.run(command, cwd=affected.ROOT, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout
-
-
-def test_the_time_of_the_tests_begins_with_the_first(tmp_path: Path) -> None:
-    status, printed = outcome(0.25, tmp_path)
-    assert (status, "1 passed, 1 skipped" in printed) == (0, True), printed
-    assert "left out, because the time was over:\n  test_made.py" in printed

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import textwrap
 
-import pytest
-
-from tools.mutation.__main__ import draw
 from tools.mutation.operators import mutants
 
 SOURCE = textwrap.dedent(
@@ -59,15 +56,3 @@ def test_every_token_that_computes_is_changed():
         "return zip((é) * a[i + 1], np.sqrt(a)[:], strict=True)",
         "return zip((é) * a[i], (a)[:], strict=True)",
     }
-
-
-def test_a_mutant_of_another_text_is_refused():
-    one = mutants("made.py", SOURCE)[0]
-    with pytest.raises(ValueError, match="found another text"):
-        one.applied(SOURCE.replace("0", "1"))
-
-
-def test_a_larger_number_of_mutants_begins_with_the_same_ones():
-    few, more = draw(3, 8), draw(3, 20)
-    assert few == more[:8]
-    assert len({one.place for one in more}) == 20

@@ -149,11 +149,3 @@ def test_the_documented_lines_say_the_same(fresh: Project) -> None:
         "convert_data": 1,
         "split_folds": 1,
     }
-
-
-def test_all_problems_are_named_before_any_work(fresh: Project) -> None:
-    entry = "{name: x, files: [no.txt], folds: 2, lable: y}"
-    output = fresh.snakemake("-n", "--config", f"datasets=[{entry}]", check=False)
-    for word in ("'no.txt'", "datasets[0].folds", "did you mean 'label'?"):
-        assert word in output
-    assert "Traceback" not in output

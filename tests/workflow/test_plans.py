@@ -28,12 +28,6 @@ def test_one_training_job_per_data_set_and_model_where_trainings_are_short(
     assert "train_fold" not in planned
 
 
-def test_one_training_job_per_fold_where_trainings_are_long(new_project: Callable[..., Project]) -> None:
-    long = {"name": "cone", "algorithm": "cone", "passes": 1_000_000, "basis": [10]}
-    planned = new_project(models=[{"name": "random", "algorithm": "random"}, long]).planned()
-    assert (planned["train_model"], planned["train_fold"], planned["evaluate_model"]) == (1, 2, 2)
-
-
 def test_every_paper_is_a_target(new_project: Callable[..., Project]) -> None:
     new_project().snakemake("-n", *papers.names())
 
