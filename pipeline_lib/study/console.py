@@ -9,8 +9,6 @@ the log of a failed job; warnings, errors and records without an event are not c
 from __future__ import annotations
 
 import logging
-import mmap
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import Any, NamedTuple
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from pipeline_lib.study.planning import PlannedJob, TimeLeft, duration, recorded_seconds
+from pipeline_lib.study.run_lock import why_unwritable
 
 # The beginnings of messages without an event that are of no use to a reader.
 CHATTER = (
@@ -187,18 +186,10 @@ def _end_of(log: Path) -> list[str]:
     except OSError as error:
         return [f"  its log {log} cannot be read: {error.strerror}"]
     if not lines:
-        return [f"  its log {log} is empty{_nothing_can_be_written(log.parent)}"]
+        reason = why_unwritable(log.parent)
+        cause = f": nothing can be written into its folder ({reason}); remove the cause and start again"
+        return [f"  its log {log} is empty{cause if reason else ''}"]
     return [f"  its log {log} ends with", *(f"    {line}" for line in lines[-END_OF_LOG:])]
-
-
-def _nothing_can_be_written(folder: Path) -> str:
-    """Why a job may have been unable to say what happened: the words begin with a colon, if there are any."""
-    try:
-        with tempfile.TemporaryFile(dir=folder) as probe:
-            probe.write(bytes(mmap.PAGESIZE))
-    except OSError as error:
-        return f": nothing can be written into its folder ({error.strerror}); remove the cause and start again"
-    return ""
 
 
 def attach(logger: logging.Logger, settings: Any, plan: Callable[[], Plan]) -> None:

@@ -28,8 +28,6 @@ COSTS: Mapping[str, Cost] = {
     "check_raw": Cost(1.0, 0.015, 300.0, 0.0),
     "register_data": Cost(1.0, 0.01, 300.0, 0.0),
     "convert_data": Cost(2.0, 0.08, 900.0, 0.0),
-    "split_folds": Cost(1.0, 0.0),
-    "describe_data": Cost(1.0, 0.0),
     "train_model": Cost(0.6, 0.02, 500.0),
     "train_fold": Cost(0.6, 0.02, 500.0),
     "evaluate_model": Cost(1.5, 0.02, 500.0, 9.0),
@@ -38,6 +36,7 @@ COSTS: Mapping[str, Cost] = {
     "render_report": Cost(8.0, 0.0, 1000.0),
 }
 DEFAULT_COST = Cost(1.0, 0.0)
+"""That of every other rule, such as ``split_folds``."""
 NO_VALUE = "(?!)"
 """A regular expression that nothing matches: that of a wildcard without values."""
 SECONDS_PER_RESAMPLED = 6e-9
