@@ -17,7 +17,7 @@ from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.reading import SETTINGS, Reading
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.core import storage
-from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.core.errors import ConfigurationError, DamagedFileError, DataError
 from pipeline_lib.data.rows import schema
 from pipeline_lib.statistics import Interval
 from tests import readings
@@ -237,6 +237,14 @@ def test_a_condition_that_no_row_meets_is_an_error_unless_the_ledger_expects_it(
         DataError, match=r"claim topk-fig1: .*none of 1 rows of tables/topk-curves\.parquet where round > 9"
     ):
         judged(claim.model_copy(update={"otherwise": None}), study)
+
+
+def test_a_damaged_table_is_known_as_such(tmp_path: Path) -> None:
+    study = context(tmp_path, [{**CURVES, "panel": "", "learner": "random", "ndcg": 0.5}])
+    [path] = study.tables
+    path.write_bytes(path.read_bytes().replace(b"random", b"rondom"))
+    with pytest.raises(DamagedFileError, match=r"topk-curves\.parquet"):
+        judged(fig1(), study)
 
 
 def test_a_claim_of_a_paper_that_the_study_leaves_out_is_not_read(tmp_path: Path) -> None:

@@ -161,7 +161,10 @@ def test_every_damaged_file_is_named_at_once_and_one_run_makes_all_anew(finished
     assert verify(finished_copy)[0] == 0
     damaged = {
         "data/raw/letor-sim/S1.txt",
+        "data/parquet/letor-sim/documents.parquet",
         "data/parquet/letor-sim/folds.parquet",
+        "results/small/configuration.yaml",
+        "results/small/evaluation/letor-sim/listnet.parquet",
         "results/small/models/letor-sim/ranksvm/fold-2.json",
         "results/small/tables/summary.parquet",
         "reports/small/claims.json",
@@ -202,3 +205,15 @@ def test_damaged_models_are_named_and_made_again(finished_copy: Project) -> None
     assert announced(finished_copy.snakemake())["train_model"] == 2
     assert finished_copy.planned() == {}
     assert finished_copy.tables() == before
+
+
+def test_a_damaged_archive_is_named_and_nothing_is_downloaded(new_project: Callable[..., Project]) -> None:
+    project = new_project(datasets=["MQ2008"], papers=[])
+    archive = project.folder / "data/raw/MQ2008.zip"
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    archive.write_bytes(b"PK\x03\x04 half of an archive")
+    output = project.snakemake(check=False)
+    assert "data/raw/MQ2008.zip" in output
+    [tried] = re.findall("MQ2008 is not available. Tried: (.*?) Where the network", output)
+    assert tried.startswith("data/raw/MQ2008.zip: the archive is damaged")
+    assert "http" not in tried
