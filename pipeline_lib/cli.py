@@ -55,23 +55,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with progress.printed(sys.stderr), _threads(parsed.pop("threads")):
             _module(name).run(**parsed)
         sys.stdout.flush()
-    except DamagedFileError as error:
-        print(f"error: {error}; {_repair(error.path)}", file=sys.stderr)
-        return 1
+        return 0
     except PipelineError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+        repair = f"; {_repair(error.path)}" if isinstance(error, DamagedFileError) else ""
+        print(f"error: {error}{repair}", file=sys.stderr)
     except BrokenPipeError:
         # The reader of the output wants no more of it (`... | head`); Python must not try to write the rest at its end.
         _give_up_output()
-        return 1
     except OSError as error:
         if not is_full(error):
             raise
         # Errors about files of the project name the file; what remains is the output, which goes to the log of a job.
         _give_up_output()
         print(f"error: {error.filename or 'standard output'}: cannot be written, the disk is full", file=sys.stderr)
-        return 1
     except Exception as error:
         damaged = compiled_cache.remove_damaged(error)
         if not damaged:
@@ -81,8 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "others like it were removed: start again, and the functions are compiled anew",
             file=sys.stderr,
         )
-        return 1
-    return 0
+    return 1
 
 
 def parser(name: str) -> argparse.ArgumentParser:
@@ -163,10 +158,8 @@ def _threads(number: int) -> contextlib.AbstractContextManager[None]:
     if number == 1:
         return contextlib.nullcontext()
     # By name: commands that work on no documents do not depend on how these are divided.
-    found: contextlib.AbstractContextManager[None] = importlib.import_module("pipeline_lib.data.query_blocks").threads(
-        number
-    )
-    return found
+    blocks: Any = importlib.import_module("pipeline_lib.data.query_blocks")
+    return blocks.threads(number)
 
 
 def _give_up_output() -> None:

@@ -11,7 +11,6 @@ for starting Snakemake and for the scheduler. The machine should do nothing else
 from __future__ import annotations
 
 import csv
-import os
 import sys
 import tempfile
 from datetime import datetime
@@ -47,10 +46,8 @@ def main(arguments: list[str]) -> int:
         project = Path(made) / "project"
         copy_parts(project)
         with slurm.running(Path(made) / "cluster", software, accounting=False) as cluster:
-            environment = {**os.environ, **cluster.environment}
-            status, output = forked.snakemake(
-                ["--until", *SENT, "--workflow-profile", "profiles/slurm", *arguments], project, environment
-            )
+            given = ["--until", *SENT, "--workflow-profile", "profiles/slurm", *arguments]
+            status, output = forked.snakemake(given, project, **cluster.environment)
             jobs = cluster.jobs()
         commands = commands_of(project)
     if status:

@@ -76,12 +76,8 @@ def setting_words(trial: Trial) -> str:
     >>> setting_words(Trial({"dataset": "MQ2008", "k": 10}, {"slack": 0.0}, "t.parquet"))
     'MQ2008, k = 10'
     """
-    parts = [
-        str(label) if key in ("dataset", "model", "surrogate") else f"{key.replace('_', ' ')} = {_label(label)}"
-        for key, label in trial.setting.items()
-    ]
+    parts = []
+    for key, label in trial.setting.items():
+        text = label if isinstance(label, str) else plain(label)
+        parts.append(text if key in ("dataset", "model", "surrogate") else f"{key.replace('_', ' ')} = {text}")
     return ", ".join(parts)
-
-
-def _label(label: str | int | float) -> str:
-    return label if isinstance(label, str) else plain(label)

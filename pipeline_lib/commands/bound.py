@@ -174,14 +174,12 @@ def _known(
 def _table(found: certificates.Certificates) -> Iterator[str]:
     yield f"{'bound':<13}{'stated in':<24}{'radius':>10}{'risk at most':>14}{'largest loss':>14}  informative"
     for one in found.holding:
+        first = one.informative_from
+        later = "nor for any n up to 10^15" if first is None else f"but from n = {first:,}"
         yield (
             f"{one.bound:<13}{one.place:<24}{one.radius:>10.4g}{one.risk:>14.6g}{one.largest_loss:>14.6g}  "
-            f"{'yes' if one.informative else f'no, {_from(one)}'}"
+            f"{'yes' if one.informative else f'no, {later}'}"
         )
-
-
-def _from(one: certificates.Certificate) -> str:
-    return "nor for any n up to 10^15" if one.informative_from is None else f"but from n = {one.informative_from:,}"
 
 
 def _in_words(one: certificates.Certificate, delta: float, of_class: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -68,89 +68,75 @@ def run(
 
 def _of_queries(run: Path, measures: Sequence[str], judgements: trec.Judgements, y_max: int) -> pl.DataFrame:
     """The measures of every judged query; those that the run lacks have 0."""
-    measured = _Measured(run, measures, judgements, y_max)
+    queries: list[str] = []
+    parts: list[dict[str, Floats]] = []
     unjudged: list[str] = []
+    batch: dict[str, list[str]] = {}
+    waiting = 0
     pace = progress.Pace()
     for query, documents in _rankings(run):
         if query in judgements:
-            measured.add(query, documents)
+            queries.append(query)
+            batch[query] = documents
+            waiting += len(documents)
         else:
             unjudged.append(query)
+        if waiting >= DOCUMENTS_AT_ONCE:
+            parts.append(_measured(run, batch, measures, judgements, y_max))
+            batch, waiting = {}, 0
         if pace.due():
-            _LOG.info(f"{len(measured.queries) + len(unjudged):,} queries so far")
-    values = measured.finished()
-    met = set(measured.queries)
-    if not met:
+            _LOG.info(f"{len(queries) + len(unjudged):,} queries so far")
+    if not queries:
         raise DataError(f"{run}: expected queries that {judgements.path} judges, found {unjudged[:3]}")
+    if batch:
+        parts.append(_measured(run, batch, measures, judgements, y_max))
+    met = set(queries)
     missing = [query for query in judgements.queries if query not in met]
     if unjudged:
         _LOG.warning(f"queries of the run that are not judged do not count: {len(unjudged):,}, such as {unjudged[0]}")
     if missing:
         _LOG.warning(f"judged queries that are not in the run count as 0: {len(missing):,}, such as {missing[0]}")
-    columns = {name: np.r_[found, np.zeros(len(missing))] for name, found in values.items()}
-    return pl.DataFrame({"qid": measured.queries + missing, **columns})
+    columns = {name: np.concatenate([*(part[name] for part in parts), np.zeros(len(missing))]) for name in measures}
+    return pl.DataFrame({"qid": queries + missing, **columns})
 
 
-class _Measured:
-    """The measures of the queries added so far, some of which wait to be measured together."""
+def _measured(
+    run: Path, batch: Mapping[str, list[str]], measures: Sequence[str], judgements: trec.Judgements, y_max: int
+) -> dict[str, Floats]:
+    """The measures of some queries, given with their documents from the top down."""
+    judged = [judgements.labels(query) for query in batch]
+    ranked = [
+        np.array([labels.get(document, 0) for document in documents], np.int32)
+        for documents, labels in zip(batch.values(), judged, strict=True)
+    ]
+    sizes = [len(labels) for labels in ranked]
+    falling = -np.concatenate([np.arange(size, dtype=np.float64) for size in sizes])
+    values = metrics.per_query(measures, falling, np.concatenate(ranked), np.r_[0, np.cumsum(sizes)], y_max=y_max)
+    for place, (query, labels) in enumerate(zip(batch, judged, strict=True)):
+        everything = np.array(list(labels.values()), np.int32)
+        if (ranked[place] > 0).sum() < (everything > 0).sum():
+            for name in measures:
+                share = _share(name, ranked[place], everything)
+                if share is None:
+                    raise DataError(
+                        f"{run}: {name} needs rankings of all relevant documents; the run lacks some of query {query}; "
+                        "choose other measures with --measures"
+                    )
+                values[name][place] *= share
+    return values
 
-    def __init__(self, run: Path, names: Sequence[str], judgements: trec.Judgements, y_max: int) -> None:
-        self._run, self._names, self._judgements, self._y_max = run, names, judgements, y_max
-        self.queries: list[str] = []
-        self._values: list[dict[str, Floats]] = []
-        self._begin()
 
-    def _begin(self) -> None:
-        self._labels: list[NDArray[np.int32]] = []
-        # The place of a query among those that wait -> its name, and the labels of all that is judged, for queries of
-        # which the run lacks relevant documents.
-        self._incomplete: dict[int, tuple[str, NDArray[np.int32]]] = {}
-
-    def add(self, query: str, documents: list[str]) -> None:
-        """Take the documents of a query from the top down."""
-        judged = self._judgements.labels(query)
-        ranked = np.array([judged.get(document, 0) for document in documents], np.int32)
-        everything = np.array(list(judged.values()), np.int32)
-        if (ranked > 0).sum() < (everything > 0).sum():
-            self._incomplete[len(self._labels)] = query, everything
-        self.queries.append(query)
-        self._labels.append(ranked)
-        if sum(map(len, self._labels)) >= DOCUMENTS_AT_ONCE:
-            self._measure()
-
-    def finished(self) -> dict[str, Floats]:
-        """Every measure of every query."""
-        self._measure()
-        return {name: np.concatenate([[], *(values[name] for values in self._values)]) for name in self._names}
-
-    def _measure(self) -> None:
-        if not self._labels:
-            return
-        sizes = [len(labels) for labels in self._labels]
-        offsets = np.r_[0, np.cumsum(sizes)]
-        falling = -np.concatenate([np.arange(size, dtype=np.float64) for size in sizes])
-        y = np.concatenate(self._labels)
-        values = metrics.per_query(self._names, falling, y, offsets, y_max=self._y_max)
-        for place, (query, everything) in self._incomplete.items():
-            for name in self._names:
-                values[name][place] *= self._share(name, self._labels[place], everything, query)
-        self._values.append(values)
-        self._begin()
-
-    def _share(self, name: str, ranked: NDArray[np.int32], everything: NDArray[np.int32], query: str) -> float:
-        """The best value of a run of these documents: measures relate to it, and should to that of all documents."""
-        family, k = metrics.parse(name)
-        if family in ("p", "err"):
-            return 1.0
-        if family == "map":
-            return float((ranked > 0).sum() / (everything > 0).sum())
-        if family == "ndcg":
-            discounts = ranking.discounts(min(k, len(everything)))
-            return float(ranking.ideal_dcg(ranked, discounts) / ranking.ideal_dcg(everything, discounts))
-        raise DataError(
-            f"{self._run}: {name} needs rankings of all relevant documents; the run lacks some of query {query}; "
-            f"choose other measures with --measures"
-        )
+def _share(name: str, ranked: NDArray[np.int32], everything: NDArray[np.int32]) -> float | None:
+    """The best value of a run of these documents, if there is one: measures should relate to that of all documents."""
+    family, k = metrics.parse(name)
+    if family in ("p", "err"):
+        return 1.0
+    if family == "map":
+        return float((ranked > 0).sum() / (everything > 0).sum())
+    if family == "ndcg":
+        discounts = ranking.discounts(min(k, len(everything)))
+        return float(ranking.ideal_dcg(ranked, discounts) / ranking.ideal_dcg(everything, discounts))
+    return None
 
 
 def _rankings(path: Path) -> Iterator[tuple[str, list[str]]]:

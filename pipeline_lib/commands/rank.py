@@ -10,6 +10,7 @@ from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from pipeline_lib import learners
 from pipeline_lib.core import progress, storage
@@ -41,9 +42,10 @@ def run(
     pace = progress.Pace()
     with ExitStack() as stack:
         table = output.suffix.lower() in PARQUET
-        writers = [stack.enter_context(_table(output) if table else _run(output, tag))]
+        run = _text(output, lambda query, names, scores, _: trec.run_lines(query, names, scores, tag))
+        writers = [stack.enter_context(_table(output) if table else run)]
         if qrels:
-            writers.append(stack.enter_context(_qrels(qrels)))
+            writers.append(stack.enter_context(_text(qrels, _judgements)))
         for batch in query_stream.batches(
             data, n_features=ranker.model.n_inputs(), feature_names=ranker.model.feature_names
         ):
@@ -60,26 +62,19 @@ def run(
 
 
 @contextmanager
-def _run(path: Path, tag: str) -> Iterator[Write]:
+def _text(path: Path, lines: Callable[[str, list[str], Floats, NDArray[np.int32]], str]) -> Iterator[Write]:
+    """Write the lines of every query, a function of its name, its documents, their scores, and their labels."""
     with replacing(path) as partial, partial.open("w", encoding="utf-8") as file:
 
         def write(batch: RankingData, scores: Floats) -> None:
             for query, documents, rows in _named(batch):
-                file.write(trec.run_lines(query, documents, scores[rows], tag))
+                file.write(lines(query, documents, scores[rows], batch.y[rows]))
 
         yield write
 
 
-@contextmanager
-def _qrels(path: Path) -> Iterator[Write]:
-    with replacing(path) as partial, partial.open("w", encoding="utf-8") as file:
-
-        def write(batch: RankingData, scores: Floats) -> None:
-            for query, documents, rows in _named(batch):
-                labels = zip(documents, batch.y[rows].tolist(), strict=True)
-                file.writelines(f"{query} 0 {document} {label}\n" for document, label in labels)
-
-        yield write
+def _judgements(query: str, documents: list[str], _: Floats, labels: NDArray[np.int32]) -> str:
+    return "".join(f"{query} 0 {name} {label}\n" for name, label in zip(documents, labels.tolist(), strict=True))
 
 
 @contextmanager

@@ -130,8 +130,7 @@ def training_table(models: Sequence[Model]) -> pl.DataFrame:
         record = content["record"]
         steps = [step for step in record.get("path", ()) if step["l2"] == record["l2"]]
         known = {**content["settings"], **content, **(steps[0] if steps else record)}
-        known["validation_value"] = known.get("validation")
-        rows.append({name: known.get(name) for name in TRAINING})
+        rows.append({**known, "validation_value": known.get("validation")})
     return pl.DataFrame(rows, schema=TRAINING)
 
 
@@ -168,14 +167,12 @@ def certificate_table(models: Sequence[Model]) -> pl.DataFrame:
         known = Facts(**record["facts"])
         loss = surrogates.create(settings["surrogate"], **settings.get("options", {}))
         found = certificates.certify(known, loss)
-        for one in found.holding:
-            values = {name: getattr(one, name) for name in CERTIFICATES if hasattr(one, name)}
-            rows.append({**about, "n": known.n, "delta": certificates.DELTA, **values})
+        rows += [{**about, "n": known.n, **_certified(one)} for one in found.holding]
         rows += [
             {**about, "bound": name, "place": list_bounds.place(name), "n": known.n, "reason": reason}
             for name, reason in found.reasons.items()
         ]
-    return pl.DataFrame([{name: row.get(name) for name in CERTIFICATES} for row in rows], schema=CERTIFICATES)
+    return pl.DataFrame(rows, schema=CERTIFICATES)
 
 
 def held_out_table(paths: Sequence[Path]) -> pl.DataFrame:
@@ -189,12 +186,15 @@ def held_out_table(paths: Sequence[Path]) -> pl.DataFrame:
         about |= {"bound": held_out.NAME, "place": held_out.PLACE, "n": known.n}
         try:
             found = held_out.certify(known, surrogates.create(settings["surrogate"], **settings.get("options", {})))
+            rows.append({**about, **_certified(found)})
         except DataError as error:
             rows.append({**about, "reason": str(error)})
-            continue
-        values = {name: getattr(found, name) for name in CERTIFICATES if hasattr(found, name)}
-        rows.append({**about, "delta": certificates.DELTA, **values})
-    return pl.DataFrame([{name: row.get(name) for name in CERTIFICATES} for row in rows], schema=CERTIFICATES)
+    return pl.DataFrame(rows, schema=CERTIFICATES)
+
+
+def _certified(one: certificates.Certificate) -> dict[str, Any]:
+    values = {name: getattr(one, name) for name in CERTIFICATES if hasattr(one, name)}
+    return {"delta": certificates.DELTA, **values}
 
 
 def published_table(measures: pl.DataFrame, paths: Sequence[Path], reproduces: Mapping[str, str]) -> pl.DataFrame:

@@ -29,12 +29,8 @@ def run() -> None:
     if not damaged:
         print(f"{len(stored):,} stored files, and what they list, are as they were written")
         return
-    lines = [f"  - {error}{_repaired(error.path)}" for error in damaged]
-    raise PipelineError(
-        "\n".join(
-            [f"{len(damaged)} stored files are damaged; start the run again, which makes anew what runs make:", *lines]
-        )
-    )
+    lines = [f"{len(damaged)} stored files are damaged; start the run again, which makes anew what runs make:"]
+    raise PipelineError("\n".join([*lines, *(f"  - {error}{_repaired(error.path)}" for error in damaged)]))
 
 
 def _stored() -> Iterator[Path]:
@@ -54,22 +50,16 @@ def _damaged(path: Path) -> Iterator[DamagedFileError]:
         if path.name == DIGESTS:
             # What is newer than the report was not shown by it.
             written = path.stat().st_mtime_ns
-            shown = ("claims.json", "configuration.yaml")
-            yield from (
-                error
-                for error in storage.damaged_of(path)
-                if error.path.name not in shown or _modified(error.path) <= written
-            )
+            for error in storage.damaged_of(path):
+                shown = error.path.name not in ("claims.json", "configuration.yaml")
+                if shown or not error.path.exists() or error.path.stat().st_mtime_ns <= written:
+                    yield error
         elif path.name == raw_files.record_path("").name:
             yield from raw_files.damaged(path)
     except DamagedFileError as error:
         yield error
     except OSError as error:  # of the disk
         yield DamagedFileError(path, f"it cannot be read ({error.strerror})")
-
-
-def _modified(path: Path) -> int:
-    return path.stat().st_mtime_ns if path.exists() else 0
 
 
 def _repaired(path: Path) -> str:

@@ -8,6 +8,7 @@ imports no large library, because it is executed at every start of the workflow.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -169,8 +170,8 @@ def check(config: Mapping[str, Any], n_folds: Mapping[str, int], origin: str = "
         wrong |= {key for key in config if str(key) in named}
     part = _readable(kind, config, wrong)
     own = Configuration(part.checked, {}).own_data
-    known, n_folds = n_folds, {**n_folds, **{name: entry.n_folds for name, entry in own.items()}}
-    found += [*_problems_of_names(part, known), *_problems_across_sections(part, config, n_folds)]
+    catalogued, n_folds = n_folds, {**n_folds, **{name: entry.n_folds for name, entry in own.items()}}
+    found += _problems_across_sections(part, config, n_folds, catalogued)
     if found:
         lines = "\n".join(f"  - {text}" for text in dict.fromkeys(found))
         raise ConfigurationError(f"{where}the configuration cannot be used:\n{lines}")
@@ -250,15 +251,6 @@ def _problems_of_files(config: Mapping[str, Any]) -> Iterator[str]:
             yield place_words(("datasets", index, *([key] if key else []))) + text
 
 
-def _problems_of_names(part: _Readable, catalogued: Mapping[str, int]) -> Iterator[str]:
-    names = _names_of(part.checked)
-    for place, (index, entry) in enumerate(part.entries("datasets")):
-        if isinstance(entry, OwnDataSettings) and entry.name in catalogued:
-            yield f"datasets[{index}].name: {entry.name!r} is a data set of the catalogue; choose another name"
-        elif names[place] in names[:place]:
-            yield f"datasets[{index}].name: the name {names[place]!r} is given twice; choose another name"
-
-
 def _overrides(model: ModelSettings) -> dict[str, Any]:
     """The keys of a model's entry that override settings of its learner."""
     return dict(model.model_extra or {})
@@ -295,9 +287,16 @@ def _leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tup
             yield from _leaves(inner, (*place, index))
 
 
-def _problems_across_sections(part: _Readable, config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Iterator[str]:
-    checked = part.checked
-    for (index, _), name in zip(part.entries("datasets"), _names_of(checked), strict=True):
+def _problems_across_sections(
+    part: _Readable, config: Mapping[str, Any], n_folds: Mapping[str, int], catalogued: Collection[str]
+) -> Iterator[str]:
+    checked, names = part.checked, _names_of(part.checked)
+    for place, (index, entry) in enumerate(part.entries("datasets")):
+        name = names[place]
+        if isinstance(entry, OwnDataSettings) and name in catalogued:
+            yield f"datasets[{index}].name: {name!r} is a data set of the catalogue; choose another name"
+        elif name in names[:place]:
+            yield f"datasets[{index}].name: the name {name!r} is given twice; choose another name"
         if name not in n_folds:
             yield f"datasets[{index}]: unknown data set {name!r}; {hint(name, n_folds)}"
         elif checked.folds != "all" and min(checked.folds) > n_folds[name] and part.has("datasets"):
@@ -305,9 +304,9 @@ def _problems_across_sections(part: _Readable, config: Mapping[str, Any], n_fold
     for index, name in part.entries("papers") if checked.papers != "all" else ():
         if name not in papers.names():
             yield f"papers[{index}]: unknown paper {name!r}; {hint(name, papers.names())}"
-    names = [model.name for model in checked.models]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"models: the name {name!r} is given {names.count(name)} times; results would overwrite each other"
+    models = Counter(model.name for model in checked.models)
+    for name in sorted(name for name in models if models[name] > 1):
+        yield f"models: the name {name!r} is given {models[name]} times; results would overwrite each other"
     for index, model in part.entries("models"):
         for text in _model_problems(model, part, config, n_folds):
             yield f"models[{index}] ({model.name}): {text}"

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from pydantic_core import to_jsonable_python
 
 from pipeline_lib.core.settings import Settings
 
@@ -84,7 +85,7 @@ def _item(name: str, value: Any, field: FieldInfo, indent: int, beside: bool = T
                 lines = "\n    ".join(f"{key}: {written(part)}" for key, part in given.items())
                 yield from textwrap.indent(f"  - {lines}", margin).splitlines()
     else:
-        text = f"{margin}{name}: {written(_plain(value))}"
+        text = f"{margin}{name}: {written(to_jsonable_python(value))}"
         padded = f"{text:<{COMMENT_COLUMN - 2}}  # {description}"
         if beside and description and len(padded) <= WIDTH + 2:
             yield padded
@@ -103,14 +104,6 @@ def _section(name: str, value: BaseModel, field: FieldInfo, indent: int) -> Iter
 def _comment(text: str, indent: int) -> Iterator[str]:
     for line in textwrap.wrap(text, WIDTH - indent - 2, break_long_words=False, break_on_hyphens=False):
         yield f"{' ' * indent}# {line}"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    return value
 
 
 def written(value: Any) -> str:

@@ -9,17 +9,15 @@ the log of a failed job; warnings, errors and records without an event are not c
 from __future__ import annotations
 
 import logging
-import mmap
-import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from pipeline_lib.study.planning import PlannedJob, TimeLeft, duration, recorded_seconds
+from pipeline_lib.study.run_lock import why_unwritable
 
 # The beginnings of messages without an event that are of no use to a reader.
 CHATTER = (
@@ -36,8 +34,7 @@ CHATTER = (
 END_OF_LOG = 20
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """What a run will do: its description, the jobs by Snakemake's numbers, and how many run at a time if known."""
 
     text: str
@@ -45,8 +42,7 @@ class Plan:
     slots: int | None
 
 
-@dataclass
-class _Started:
+class _Started(NamedTuple):
     name: str
     benchmark: Path | None
     at: float
@@ -99,7 +95,9 @@ class Console(logging.Formatter):
             first = self._left is None
             if first:
                 # Here and not while formatting: an error must reach Snakemake and not its handler.
-                self._begin()
+                plan = self._plan()
+                self._left = TimeLeft(plan.jobs, plan.slots or 1)
+                self._on_cluster, self._planned, self._text = plan.slots is None, frozenset(plan.jobs), plan.text
             # A dry run reports twice: its plan follows the many names of its jobs, where a reader finds it.
             return self._detailed or (bool(self._text) and first is not self._dry)
         if self._detailed:
@@ -110,7 +108,7 @@ class Console(logging.Formatter):
             return self._dry and record.__dict__["jobid"] in self._planned
         if event == LogEvent.JOB_FINISHED:
             # Targets are not part of the plan: they only collect files.
-            return record.__dict__["job_id"] in self._planned and record.__dict__["job_id"] in self._started
+            return record.__dict__["job_id"] in self._planned & self._started.keys()
         # What all other events tell is in the plan, or in the line of a finished job.
         return event is None and not str(record.msg or "").lstrip().startswith(CHATTER)
 
@@ -141,13 +139,6 @@ class Console(logging.Formatter):
         benchmark = Path(facts["benchmark"]) if facts["benchmark"] else None
         self._started[facts["jobid"]] = _Started(name, benchmark, self._clock())
 
-    def _begin(self) -> None:
-        plan = self._plan()
-        self._left = TimeLeft(plan.jobs, plan.slots or 1)
-        self._on_cluster = plan.slots is None
-        self._planned = frozenset(plan.jobs)
-        self._text = plan.text
-
     def _finished(self, job: int) -> str:
         assert self._left is not None
         started = self._started.pop(job)
@@ -156,14 +147,13 @@ class Console(logging.Formatter):
         measured = recorded_seconds(started.benchmark) if started.benchmark else None
         took = took if measured is None else min(took, measured)
         self._left.finished(job, took)
-        done, left = len(self._planned) - len(self._left), len(self._left)
-        now = self._clock()
+        left, planned, now = len(self._left), len(self._planned), self._clock()
         if self._on_cluster:  # where a job that was sent may wait, and nobody knows how many will run at a time
             ahead = f"{duration(self._left.seconds())} of work"
         else:
             ahead = duration(self._left.seconds({n: now - other.at for n, other in list(self._started.items())}))
         remaining = f"{left} left, about {ahead}" if left else "none left"
-        return f"[{done}/{len(self._planned)}] {started.name}: {took:.1f} s; {remaining}"
+        return f"[{planned - left}/{planned}] {started.name}: {took:.1f} s; {remaining}"
 
     def _failed(self, facts: Mapping[str, Any]) -> str:
         started = self._started.pop(facts["jobid"], None)
@@ -196,18 +186,10 @@ def _end_of(log: Path) -> list[str]:
     except OSError as error:
         return [f"  its log {log} cannot be read: {error.strerror}"]
     if not lines:
-        return [f"  its log {log} is empty{_nothing_can_be_written(log.parent)}"]
+        reason = why_unwritable(log.parent)
+        cause = f": nothing can be written into its folder ({reason}); remove the cause and start again"
+        return [f"  its log {log} is empty{cause if reason else ''}"]
     return [f"  its log {log} ends with", *(f"    {line}" for line in lines[-END_OF_LOG:])]
-
-
-def _nothing_can_be_written(folder: Path) -> str:
-    """Why a job may have been unable to say what happened: the words begin with a colon, if there are any."""
-    try:
-        with tempfile.TemporaryFile(dir=folder) as probe:
-            probe.write(bytes(mmap.PAGESIZE))
-    except OSError as error:
-        return f": nothing can be written into its folder ({error.strerror}); remove the cause and start again"
-    return ""
 
 
 def attach(logger: logging.Logger, settings: Any, plan: Callable[[], Plan]) -> None:

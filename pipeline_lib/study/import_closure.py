@@ -28,36 +28,19 @@ from pipeline_lib.core import files
 from pipeline_lib.core.errors import ConfigurationError, PipelineError
 from pipeline_lib.study import source_digest
 
+_known: dict[str, list[str]] = {}
+"""What was read of sources: the digest, and of ``module:function`` what it imports as well.
 
-class _Memory:
-    """What was read of sources that were parsed before; a file of it that is absent or damaged counts as empty.
-
-    That is the digest of a source, and of ``module:function`` what it imports as well. Both are found by the content of
-    the source and of the code that computes them, and need no check for changes.
-    """
-
-    def __init__(self, path: Path | None = None) -> None:
-        self.path = path
-        self.known: dict[str, list[str]] = {}
-        if path is not None:
-            with contextlib.suppress(OSError, ValueError, TypeError):
-                self.known = dict(json.loads(path.read_text(encoding="utf-8")))
-        self._saved = len(self.known)
-
-    def save(self) -> None:
-        if self.path is not None and len(self.known) > self._saved:
-            with contextlib.suppress(PipelineError, OSError):  # no place to write: the next run parses them again
-                files.write_text(self.path, json.dumps(self.known))
-            self._saved = len(self.known)
-
-
-_memory = _Memory()
+Both are found by the content of the source and of the code that computes them, and need no check for changes.
+"""
+_kept: Path | None = None
+"""The file in which that is kept."""
 
 
 def remember(path: Path | None) -> None:
     """Keep what is read of sources in a file, for later processes, or in no file (``None``, the default).
 
-    Parsing all sources takes as long as the rest of a plan.
+    Parsing all sources takes as long as the rest of a plan. A file that is absent or damaged counts as empty.
 
     Example
     -------
@@ -68,9 +51,13 @@ def remember(path: Path | None) -> None:
     (16, True)
     >>> remember(None)
     """
-    global _memory
-    _memory = _Memory(path)
+    global _kept
+    _kept = path
+    _known.clear()
     _read.cache_clear()
+    if path is not None:
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            _known.update(json.loads(path.read_text(encoding="utf-8")))
 
 
 def closure(targets: Iterable[str]) -> frozenset[str]:
@@ -128,9 +115,11 @@ def digest(targets: Iterable[str]) -> str:
     >>> digest(["pipeline_lib.core.seeds:generator"]) == digest(["pipeline_lib.core.seeds:seed"])
     False
     """
-    chosen = set(targets)
+    chosen, known = set(targets), len(_known)
     lines = {target for target in chosen if ":" in target} | {_line(name) for name in closure(chosen)}
-    _memory.save()
+    if _kept is not None and len(_known) > known:
+        with contextlib.suppress(PipelineError, OSError):  # no place to write: the next run parses them again
+            files.write_text(_kept, json.dumps(_known))
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16]
 
 
@@ -166,12 +155,12 @@ def _read(name: str) -> list[str]:
     module, _, function = name.partition(":")
     content = _source(module)[0].read_bytes()
     key = hashlib.sha256(_code_of_digests() + f"{name}\n".encode() + content).hexdigest()
-    if key not in _memory.known:
+    if key not in _known:
         tree = ast.parse(content)
         used = _used_by(function, tree, module) if function else tree.body
         imported = set(_imports(used, module)) if function else ()
-        _memory.known[key] = [source_digest.digest(ast.Module(used, [])), *sorted(imported)]
-    return _memory.known[key]
+        _known[key] = [source_digest.digest(ast.Module(used, [])), *sorted(imported)]
+    return _known[key]
 
 
 @cache

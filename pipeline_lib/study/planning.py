@@ -13,7 +13,6 @@ import statistics
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -29,8 +28,6 @@ COSTS: Mapping[str, Cost] = {
     "check_raw": Cost(1.0, 0.015, 300.0, 0.0),
     "register_data": Cost(1.0, 0.01, 300.0, 0.0),
     "convert_data": Cost(2.0, 0.08, 900.0, 0.0),
-    "split_folds": Cost(1.0, 0.0),
-    "describe_data": Cost(1.0, 0.0),
     "train_model": Cost(0.6, 0.02, 500.0),
     "train_fold": Cost(0.6, 0.02, 500.0),
     "evaluate_model": Cost(1.5, 0.02, 500.0, 9.0),
@@ -39,6 +36,7 @@ COSTS: Mapping[str, Cost] = {
     "render_report": Cost(8.0, 0.0, 1000.0),
 }
 DEFAULT_COST = Cost(1.0, 0.0)
+"""That of every other rule, such as ``split_folds``."""
 NO_VALUE = "(?!)"
 """A regular expression that nothing matches: that of a wildcard without values."""
 SECONDS_PER_RESAMPLED = 6e-9
@@ -68,8 +66,7 @@ The start of a job takes about a second; several jobs may run at a time, and one
 """
 
 
-@dataclass(frozen=True)
-class PlannedJob:
+class PlannedJob(NamedTuple):
     """One job that will run: its rule, its estimated seconds, where those of its last run are recorded, and its MB."""
 
     rule: str

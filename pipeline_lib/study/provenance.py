@@ -38,15 +38,10 @@ def collect() -> dict[str, Any]:
 
 def _commit() -> str:
     """The commit of the code, and whether the code had been changed since; a remark if there is no git."""
-    folder = Path(pipeline_lib.__file__).parent
+    git = ["git", "-C", str(Path(pipeline_lib.__file__).parent)]
     try:
-        commit = _git(folder, "rev-parse", "HEAD")
-        changed = _git(folder, "status", "--porcelain", "--", ".")
+        commit = subprocess.check_output([*git, "rev-parse", "HEAD"], stderr=subprocess.DEVNULL, text=True)
+        changed = subprocess.check_output([*git, "status", "--porcelain", "--", "."], stderr=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError):
         return "not under version control"
     return f"{commit[:12]}{' with changes' if changed else ''}"
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    result = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
-    return result.stdout.strip()

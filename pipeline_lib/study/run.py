@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 from pipeline_lib.core.errors import ConfigurationError, PipelineError
 from pipeline_lib.core.files import bring_to_present, remove_abandoned
-from pipeline_lib.study import configuration, console, planning, run_crate, run_lock, schedulers, snakemake_internals
+from pipeline_lib.study import configuration, console, planning, run_crate, run_lock, snakemake_internals
 from pipeline_lib.study.configuration import Configuration
 from pipeline_lib.study.costs import Costs
 from pipeline_lib.study.data_sets import DataSets
@@ -53,6 +54,33 @@ def checked_configuration(workflow: Any, config: Any, n_folds: Any, *, imported:
     return configuration.check(config, n_folds, ", ".join(origins))
 
 
+def require_scheduler(executor: str) -> None:
+    """Refuse a run whose jobs nothing would take: the executor for SLURM waits without end where there is no SLURM.
+
+    Raises
+    ------
+    PipelineError
+        When ``executor`` is "slurm" and the command ``sbatch`` is not on the path, or cannot read its configuration.
+
+    Example
+    -------
+    >>> require_scheduler("local")
+    """
+    if executor != "slurm":
+        return
+    if shutil.which("sbatch") is None:
+        raise PipelineError(
+            "expected SLURM's command sbatch, to which the profile sends all jobs, found none on this machine; "
+            "start the run on a login node of the cluster, or leave the profile out to run it here"
+        )
+    settings = os.environ.get("SLURM_CONF")
+    if settings and not os.access(settings, os.R_OK):
+        raise PipelineError(
+            f"the variable SLURM_CONF: expected the file with SLURM's configuration, found {settings!r}, which cannot "
+            "be read; correct or unset the variable, or load the module that provides SLURM"
+        )
+
+
 def begin(workflow: Any, root: Path, study: Configuration) -> None:
     """Take the lock of the folder and clean up after killed runs, where the run may change anything.
 
@@ -65,7 +93,7 @@ def begin(workflow: Any, root: Path, study: Configuration) -> None:
             scripts = os.pathsep.join([str(root / "profiles/slurm"), os.environ.get("PATH", os.defpath)])
             os.environ.update(LTR_SLURM_CONF=of_slurm, PATH=scripts)
         return
-    snakemake_internals.before_execution(workflow, stopping_the_workflow()(schedulers.require))
+    snakemake_internals.before_execution(workflow, stopping_the_workflow()(require_scheduler))
     if run_lock.only_reads(sys.argv[1:]):
         return
     run_lock.hold(Path("results/run.lock"), study.name)

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -26,7 +26,6 @@ from pipeline_lib.study.snakemake_internals import FinishedJob
 
 if TYPE_CHECKING:
     from rocrate.model.entity import Entity
-    from rocrate.rocrate import ROCrate
 
 METADATA = "ro-crate-metadata.json"
 CODE = "code"
@@ -42,6 +41,7 @@ WORKFLOW = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
 """What the main file of the workflow is."""
 TERMS = "https://w3id.org/ro/terms/workflow-run/context"
 LICENCE = "https://spdx.org/licenses/BSD-3-Clause"
+COMPLETED = "http://schema.org/CompletedActionStatus"
 MEDIA_TYPES = {
     ".json": "application/json",
     ".parquet": "application/vnd.apache.parquet",
@@ -73,168 +73,152 @@ def write(
     workflow : sequence of (path, name)
         The files that define the workflow, the main one first; the folder ``code`` gets copies called ``name``.
     """
-    from rocrate.rocrate import ROCrate
-
     root = Path(folder)
     for source, name in workflow:
         target = root / CODE / name
         target.parent.mkdir(parents=True, exist_ok=True)
         with replacing(target) as partial:
             shutil.copyfile(source, partial)
-    crate = ROCrate(version="1.1")
+    crate = _Crate(root)
     main_file = root / CODE / workflow[0][1]
-    files = {path: _add_file(crate, root, path, WORKFLOW if path == main_file else "File") for path in _files(root)}
-    main = files[main_file]
-    _describe_root(crate, root, title, main, max((job.ended for job in jobs), default=0.0))
+    for path in sorted(path for path in root.rglob("*") if path.is_file() and path != root / METADATA):
+        crate.add_file(path, WORKFLOW if path == main_file else "File")
+    main = crate.file(main_file)
+    _describe_root(crate, title, main, max((job.ended for job in jobs), default=0.0))
     _describe_workflow(crate, main, jobs)
-    sets = [_add_data_set(crate, one) for one in data_sets]
-    _describe_runs(crate, main, jobs, _Entities(crate, files), [*sets, files.get(root / "configuration.yaml")])
-    crate.metadata.extra_contexts.append(TERMS)
-    crate.metadata.append_to("conformsTo", {"@id": WORKFLOW_CRATE})
-    write_text(
-        root / METADATA, json.dumps(crate.metadata.generate(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    )
+    inputs = [_add_data_set(crate, one) for one in data_sets]
+    configuration = root / "configuration.yaml"
+    _describe_runs(crate, main, jobs, [*inputs, *([crate.file(configuration)] if configuration.is_file() else [])])
+    text = json.dumps(crate.described(), indent=1, sort_keys=True, ensure_ascii=False)
+    write_text(root / METADATA, text + "\n")
 
 
-class _Entities:
-    """The entities of the files that jobs read and write, also of those outside of the crate."""
+class _Crate:
+    """The description of a folder while it is made: all entities that it has so far."""
 
-    def __init__(self, crate: ROCrate, files: Mapping[Path, Entity]) -> None:
-        self._crate, self._known = crate, {os.path.abspath(path): entity for path, entity in files.items()}
+    def __init__(self, root: Path) -> None:
+        from rocrate.rocrate import ROCrate
 
-    def __call__(self, path: str) -> Entity:
+        self.root, self.graph = root, ROCrate(version="1.1")
+        self._files: dict[str, Entity] = {}
+
+    def add(self, name: str, kind: str | list[str], title: str, **about: Any) -> Entity:
+        """Add what is no file of the folder; properties without a value are left out."""
+        from rocrate.model.contextentity import ContextEntity
+
+        properties: dict[str, Any] = {"@type": kind, "name": title}
+        for key, value in about.items():
+            if value:  # the recommended form has no list around a single value
+                properties[key] = value[0] if isinstance(value, list) and len(value) == 1 else value
+        return self.graph.add(ContextEntity(self.graph, name, properties=properties))
+
+    def add_file(self, path: Path, kind: str | list[str]) -> None:
+        """Add a file of the folder."""
+        about = {"@type": kind, "name": path.name, "contentSize": str(path.stat().st_size), "sha256": digest(path)}
+        about["encodingFormat"] = MEDIA_TYPES.get(path.suffix, "text/plain")
+        place = path.relative_to(self.root).as_posix()
+        self._files[os.path.abspath(path)] = self.graph.add_file(dest_path=place, properties=about)
+
+    def file(self, path: str | Path) -> Entity:
+        """The entity of a file that a job reads or writes, also of one outside of the folder."""
         place = os.path.abspath(path)
-        if place not in self._known:
-            about = {"@type": "CreativeWork", "name": path, "description": "A file outside of the results folder."}
-            if os.path.isfile(place):
-                about["sha256"] = digest(place)
-            self._known[place] = _add(self._crate, f"#{quote(path)}", about)
-        return self._known[place]
+        if place not in self._files:
+            self._files[place] = self.add(
+                f"#{quote(str(path))}",
+                "CreativeWork",
+                str(path),
+                description="A file outside of the results folder.",
+                sha256=digest(place) if os.path.isfile(place) else None,
+            )
+        return self._files[place]
+
+    def action(
+        self, name: str, title: str, instrument: Entity, times: tuple[float, float], inputs: list[Entity], **about: Any
+    ) -> Entity:
+        """Add the run of a program that began and ended at some times."""
+        started, ended = map(_moment, times)
+        about |= {"startTime": started, "endTime": ended, "instrument": instrument, "object": inputs}
+        return self.add(name, "CreateAction", title, actionStatus=COMPLETED, **about)
+
+    def described(self) -> dict[str, Any]:
+        """All entities as JSON."""
+        metadata = self.graph.metadata
+        metadata.extra_contexts.append(TERMS)
+        metadata.append_to("conformsTo", {"@id": WORKFLOW_CRATE})
+        content: dict[str, Any] = metadata.generate()
+        return content
 
 
-def _files(root: Path) -> list[Path]:
-    """All files of the folder in a stable order, without the description itself."""
-    return sorted(path for path in root.rglob("*") if path.is_file() and path != root / METADATA)
+def _add_data_set(crate: _Crate, entry: DataSet) -> Entity:
+    about = {"license": entry.terms_page or entry.terms, "citation": entry.citation}
+    return crate.add(f"#data-set-{quote(entry.name)}", "Dataset", entry.title, identifier=entry.name, **about)
 
 
-def _add_file(crate: ROCrate, root: Path, path: Path, kind: str | list[str]) -> Entity:
-    about = {"@type": kind, "name": path.name, "contentSize": str(path.stat().st_size), "sha256": digest(path)}
-    about["encodingFormat"] = MEDIA_TYPES.get(path.suffix, "text/plain")
-    return crate.add_file(dest_path=path.relative_to(root).as_posix(), properties=about)
-
-
-def _add(crate: ROCrate, name: str, about: Mapping[str, Any]) -> Entity:
-    from rocrate.model.contextentity import ContextEntity
-
-    return crate.add(ContextEntity(crate, name, properties=dict(about)))
-
-
-def _add_data_set(crate: ROCrate, entry: DataSet) -> Entity:
-    about = {
-        "@type": "Dataset",
-        "name": entry.title,
-        "identifier": entry.name,
-        "license": entry.terms_page or entry.terms,
-        "citation": entry.citation,
-    }
-    return _add(crate, f"#data-set-{quote(entry.name)}", {key: value for key, value in about.items() if value})
-
-
-def _describe_root(crate: ROCrate, root: Path, title: str, main: Entity, ended: float) -> None:
-    crate.name = title
+def _describe_root(crate: _Crate, title: str, main: Entity, ended: float) -> None:
+    graph = crate.graph
+    graph.name = title
     kinds = "trained models, evaluations, and the tables behind every judged claim"
-    crate.description = f"Results of the study {root.name}: {kinds}."
-    crate.license = _add(crate, LICENCE, {"@type": "CreativeWork", "name": "BSD 3-Clause License", "url": LICENCE})
-    crate.datePublished = _moment(ended)
-    crate.mainEntity = main
+    graph.description = f"Results of the study {crate.root.name}: {kinds}."
+    graph.license = crate.add(LICENCE, "CreativeWork", "BSD 3-Clause License", url=LICENCE)
+    graph.datePublished = _moment(ended)
+    graph.mainEntity = main
     for address, name in PROFILES.items():
-        about = {"@type": ["CreativeWork", "Profile"], "name": name, "version": address.rsplit("/", 1)[1]}
-        crate.root_dataset.append_to("conformsTo", _add(crate, address, about))
+        profile = crate.add(address, ["CreativeWork", "Profile"], name, version=address.rsplit("/", 1)[1])
+        graph.root_dataset.append_to("conformsTo", profile)
 
 
-def _describe_workflow(crate: ROCrate, main: Entity, jobs: Sequence[FinishedJob]) -> None:
+def _describe_workflow(crate: _Crate, main: Entity, jobs: Sequence[FinishedJob]) -> None:
     """The workflow with its language, the state of the code, and a step with its program for every rule."""
-    engine = _add(
-        crate,
-        "https://w3id.org/workflowhub/workflow-ro-crate#snakemake",
-        {
-            "@type": "ComputerLanguage",
-            "name": "Snakemake",
-            "identifier": "https://doi.org/10.1093/bioinformatics/bts480",
-            "url": "https://snakemake.github.io",
-        },
-    )
-    main["programmingLanguage"] = engine
+    about = {"identifier": "https://doi.org/10.1093/bioinformatics/bts480", "url": "https://snakemake.github.io"}
+    language = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
+    main["programmingLanguage"] = crate.add(language, "ComputerLanguage", "Snakemake", **about)
     main["version"] = __version__
     for position, rule in enumerate(dict.fromkeys(job.rule for job in jobs), 1):
-        tool = _add(crate, _tool(rule), {"@type": "SoftwareApplication", "name": rule, "softwareVersion": __version__})
-        step = {"@type": "HowToStep", "name": rule, "position": str(position)}
+        tool = crate.add(_tool(rule), "SoftwareApplication", rule, softwareVersion=__version__)
         main.append_to("hasPart", tool)
-        main.append_to("step", _add(crate, _step(rule), step | {"workExample": tool}))
+        main.append_to("step", crate.add(_step(rule), "HowToStep", rule, position=str(position), workExample=tool))
 
 
-def _describe_runs(
-    crate: ROCrate, main: Entity, jobs: Sequence[FinishedJob], file: _Entities, inputs: Sequence[Entity | None]
-) -> None:
+def _describe_runs(crate: _Crate, main: Entity, jobs: Sequence[FinishedJob], inputs: list[Entity]) -> None:
     """The run as a whole, with its inputs, and the run of every job."""
-    made = {path for job in jobs for path in job.outputs}
-    started, ended = min((job.started for job in jobs), default=0.0), max((job.ended for job in jobs), default=0.0)
-    whole = _action(crate, "#run", "Run of the workflow", main, (started, ended))
-    whole["description"] = f"The runs of {len(jobs)} jobs, in one or several calls of Snakemake."
-    _link(whole, "object", [one for one in inputs if one is not None])
-    _link(whole, "result", [file(path) for path in sorted(made)])
-    about = {"@type": "OrganizeAction", "name": "Run of Snakemake", "instrument": _engine(crate), "result": whole}
-    organised = _add(crate, "#organised", about)
-    actions = []
+    made = sorted({path for job in jobs for path in job.outputs})
+    times = min((job.started for job in jobs), default=0.0), max((job.ended for job in jobs), default=0.0)
+    about = {"description": f"The runs of {len(jobs)} jobs, in one or several calls of Snakemake."}
+    whole = crate.action("#run", "Run of the workflow", main, times, inputs, **about, result=[*map(crate.file, made)])
+    actions, starts = [], []
     for number, job in enumerate(jobs, 1):
-        action = _action(
-            crate, f"#job-{number}", job.rule, crate.dereference(_tool(job.rule)), (job.started, job.ended)
+        action = crate.action(
+            f"#job-{number}",
+            job.rule,
+            crate.graph.dereference(_tool(job.rule)),
+            (job.started, job.ended),
+            [*map(crate.file, job.inputs)],
+            description=job.command,
+            result=[*map(crate.file, job.outputs)],
+            subjectOf=crate.file(job.log) if job.log else None,
         )
-        action["description"] = job.command
-        _link(action, "object", [file(path) for path in job.inputs])
-        _link(action, "result", [file(path) for path in job.outputs])
-        if job.log:
-            action["subjectOf"] = file(job.log)
-        about = {"@type": "ControlAction", "name": f"Start of job {number}", "object": action}
-        about["instrument"] = crate.dereference(_step(job.rule))
-        organised.append_to("object", _add(crate, f"#control-{number}", about))
+        step = crate.graph.dereference(_step(job.rule))
+        title = f"Start of job {number}"
+        starts.append(crate.add(f"#control-{number}", "ControlAction", title, object=action, instrument=step))
         actions.append(action)
-    crate.root_dataset["mentions"] = [whole, *actions]
+    engine = _engine(crate)
+    crate.add("#organised", "OrganizeAction", "Run of Snakemake", instrument=engine, result=whole, object=starts)
+    crate.graph.root_dataset["mentions"] = [whole, *actions]
 
 
-def _engine(crate: ROCrate) -> Entity:
+def _engine(crate: _Crate) -> Entity:
     """Snakemake as a program, with the libraries, the interpreter, the machine and the state of the code."""
     found = provenance.collect()
     libraries = [
-        _add(crate, f"#library-{name}", {"@type": "SoftwareApplication", "name": name, "softwareVersion": version})
+        crate.add(f"#library-{name}", "SoftwareApplication", name, softwareVersion=version)
         for name, version in {**found["libraries"], "python": found["python"]}.items()
     ]
     about = {
-        "@type": "SoftwareApplication",
-        "name": "Snakemake",
         "softwareVersion": found["libraries"]["snakemake"],
         "description": f"On {found['machine']} with {found['cores']} cores; the code is at {found['code']}.",
         "softwareRequirements": libraries,
     }
-    return _add(crate, "#snakemake", about)
-
-
-def _action(crate: ROCrate, name: str, title: str, instrument: Entity, times: tuple[float, float]) -> Entity:
-    about = {
-        "@type": "CreateAction",
-        "name": title,
-        "startTime": _moment(times[0]),
-        "endTime": _moment(times[1]),
-        "actionStatus": "http://schema.org/CompletedActionStatus",
-        "instrument": instrument,
-    }
-    return _add(crate, name, about)
-
-
-def _link(entity: Entity, name: str, others: Sequence[Entity]) -> None:
-    """Let a property refer to other entities; the recommended form has no list around a single one."""
-    if others:
-        entity[name] = others[0] if len(others) == 1 else list(others)
+    return crate.add("#snakemake", "SoftwareApplication", "Snakemake", **about)
 
 
 def _tool(rule: str) -> str:

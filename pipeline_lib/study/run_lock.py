@@ -110,15 +110,28 @@ def check_records(folder: Path) -> None:
     >>> import tempfile
     >>> check_records(Path(tempfile.mkdtemp()) / ".snakemake")
     """
+    if reason := why_unwritable(folder):
+        raise PipelineError(
+            f"{os.path.relpath(folder)}: expected a folder that this run can write to, for Snakemake's records, found: "
+            f"{reason}; allow writing there, or free space on its disk"
+        )
+
+
+def why_unwritable(folder: Path) -> str | None:
+    """Why no file can be written into a folder, which is made if it is not there; None where one can.
+
+    Example
+    -------
+    >>> why_unwritable(Path("/proc"))
+    'No such file or directory'
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as probe:
             probe.write(bytes(mmap.PAGESIZE))
     except OSError as error:
-        raise PipelineError(
-            f"{os.path.relpath(folder)}: expected a folder that this run can write to, for Snakemake's records, found: "
-            f"{error.strerror}; allow writing there, or free space on its disk"
-        ) from None
+        return error.strerror
+    return None
 
 
 def _open_locked(path: Path) -> IO[str]:

@@ -110,8 +110,8 @@ NamedModel = Annotated[ModelSettings, BeforeValidator(_of_default_study, json_sc
 """A model, or the name of one of the default study."""
 
 
-class _First(Settings):
-    """The keys before the sections of simulated data sets."""
+class _Plain(Settings):
+    """The keys before the sections."""
 
     study: Slug = Field(
         "default",
@@ -152,20 +152,6 @@ class _First(Settings):
     )
 
 
-class _Models(Settings):
-    """The key between the sections of simulated data sets and those of learners."""
-
-    models: Annotated[tuple[NamedModel, ...], Field(min_length=1)] = Field(
-        tuple(ModelSettings.parse(model) for model in MODELS),
-        description="The models that are trained on every data set and fold: names of those below, such as [listnet, "
-        "rankboost], or models of your own. `name` is the name of the folder and "
-        "`title` the label in the report; `algorithm` names a learner and `surrogate` a loss; `options` are passed to "
-        "the surrogate; any key of the algorithm's section below may be overridden here; `datasets` restricts a model "
-        "to some data sets. For published settings, `l2` may also map a data set to one value per fold, and "
-        "`published` names the row of workflow/published/ that the model reproduces.",
-    )
-
-
 def section(name: str) -> str:
     """The key of the section of a learner, or of a simulated data set.
 
@@ -200,8 +186,16 @@ def study_settings() -> type[Settings]:
         if data_set.simulation is not None:
             drawn = simulation_settings(data_set, data_set.simulation)
             sections[section(name)] = (drawn, Field(drawn.parse({})))
-    models = _Models.model_fields["models"]
-    sections["models"] = (models.annotation, models)
+    models = Field(
+        tuple(ModelSettings.parse(model) for model in MODELS),
+        description="The models that are trained on every data set and fold: names of those below, such as [listnet, "
+        "rankboost], or models of your own. `name` is the name of the folder and "
+        "`title` the label in the report; `algorithm` names a learner and `surrogate` a loss; `options` are passed to "
+        "the surrogate; any key of the algorithm's section below may be overridden here; `datasets` restricts a model "
+        "to some data sets. For published settings, `l2` may also map a data set to one value per fold, and "
+        "`published` names the row of workflow/published/ that the model reproduces.",
+    )
+    sections["models"] = (Annotated[tuple[NamedModel, ...], Field(min_length=1)], models)
     for name in learners.NAMES:
         kind = learners.get(name).settings
         if kind.model_fields:
@@ -220,7 +214,7 @@ def study_settings() -> type[Settings]:
     experiments = experiments_settings()
     sections["experiments"] = (experiments, Field(experiments.parse({})))
     made: type[Settings] = create_model(
-        "StudySettings", __base__=_First, __doc__="The configuration of a study.", **sections
+        "StudySettings", __base__=_Plain, __doc__="The configuration of a study.", **sections
     )
     return made
 

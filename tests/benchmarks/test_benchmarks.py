@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import math
-import re
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import autodiff, bench_limits, page, processes, ratios, recorded, running, timing, training_times
-from benchmarks.page import Measured
-from benchmarks.timing import Scaling, Table, Timing
-from pipeline_lib import surrogates
+from benchmarks import autodiff, bench_limits, ratios
 
 
 def enclosed(n: int, k: int) -> float:
@@ -51,132 +41,6 @@ def test_a_machine_that_slows_down_between_rounds_changes_no_ratio(seconds: list
     assert found.high == pytest.approx(factor)
 
 
-def replay(seconds: dict[str, list[float]], calls: list[str]) -> Callable[[Callable[[], Any]], tuple[float, Any]]:
-    """A timer which gives the stated seconds of the implementation that the call names, and notes the call."""
-    left = {name: iter(values) for name, values in seconds.items()}
-
-    def timer(call: Callable[[], Any]) -> tuple[float, Any]:
-        name = call()
-        calls.append(name)
-        return next(left[name]), name
-
-    return timer
-
-
-def test_implementations_take_turns_and_slow_ones_take_part_in_fewer_rounds() -> None:
-    seconds = {"ours": [1.0] * 4, "slow": [2.0, 2.1, 2.2], "too slow": [9.0], "stopped": [math.nan]}
-    calls: list[str] = []
-    work = {name: lambda name=name: name for name in seconds}
-    timings = timing.compare(
-        "work",
-        work,
-        unit="things",
-        unit_count=10,
-        rounds=3,
-        budget=5.0,
-        notes={"slow": "a note", "stopped": lambda results: f"stopped after {results['ours']}", "absent": "-"},
-        timer=replay(seconds, calls),
-    )
-    assert calls == ["ours", "slow", "too slow", "stopped", "ours", "slow", "ours", "slow", "ours"]
-    found = {t.implementation: t for t in timings}
-    assert found["ours"].seconds == (1.0, 1.0, 1.0)
-    assert found["slow"].seconds == (2.1, 2.2)
-    assert found["too slow"].seconds == (9.0,)
-    assert math.isnan(found["stopped"].median)
-    assert [t.note for t in timings] == ["", "a note", "", "stopped after ours"]
-    assert found["ours"].rate == 10.0
-
-
-def test_short_work_is_done_several_times_in_a_round() -> None:
-    count = 0
-
-    def call() -> None:
-        nonlocal count
-        count += 1
-
-    def timer(call: Callable[[], Any]) -> tuple[float, Any]:
-        return 0.001, call()
-
-    [found] = timing.compare("w", {"ours": call}, unit="u", unit_count=1, rounds=2, calls_a_round=5, timer=timer)
-    assert count == 1 + 2 * (1 + 5)
-    assert found.seconds == (0.0002, 0.0002)
-
-
-SOME = [
-    Timing("sorting", "ours", (0.001,) * 9, "documents", 1_000, "checked"),
-    Timing("sorting", "peer", (0.002,) * 8 + (0.004,), "documents", 1_000),
-    Timing("sorting", "slow", (0.5,), "documents", 1_000),
-    timing.not_measured("sorting", "absent", "documents", "not installed"),
-    Timing("alone", "ours", (2.0,), "documents", 1_000),
-]
-
-
-def test_a_table_states_every_work_once_and_every_ratio_with_its_interval() -> None:
-    heads, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in page.timing_table(SOME))
-    assert heads == ["work", "implementation", "ms", "documents/s", "ratio", "note"]
-    assert [row[0] for row in rows] == ["sorting", "", "", "", "alone"]
-    assert [row[4] for row in rows] == ["1", "2 (2–2)", "500 (one call)", "–", "1 (one call)"]
-    assert [row[3] for row in rows] == ["1 M", "500 k", "2 k", "–", "500"]
-    assert rows[3][5] == "not installed"
-
-
-def test_few_rounds_state_their_lower_confidence() -> None:
-    ours, peer = Timing("w", "ours", (1.0,) * 3, "u", 1), Timing("w", "peer", (2.0, 3.0, 4.0), "u", 1)
-    assert page.ratio(peer, ours) == "3 (2–4; 75 %)"
-
-
-@pytest.mark.parametrize(
-    ("number", "text"), [(0.0123, "0.012"), (0.99, "0.99"), (99.94, "99.9"), (99.96, "100"), (12_345.6, "12,346")]
-)
-def test_numbers_have_three_digits(number: float, text: str) -> None:
-    assert page.ratio_digits(number) == text
-
-
-def test_a_new_page_has_the_new_sections_and_those_that_others_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "machine", lambda: "The machine.")
-    monkeypatch.setattr(page, "load", lambda: "The load.")
-    measured = Measured("sort", "Sorting\n\nThe text.", SOME, [Scaling("ours", (10, 100), (1e-6, 1e-5), 10)], [])
-    before = f"# Old\n\n## Removed\n\ngone\n\n{training_times.TITLE}\n\nkept as it is\n"
-    found = page.page([measured], before)
-    assert "The machine.\n\nThe run took 0 processor seconds: sort 0. The load." in found
-    assert "## Sorting\n\nThe text.\n\n| work |" in found
-    assert "| ours | 100 | 100 | 1.00 | 1.00 |" in found  # nanoseconds per document, and the exponents
-    assert "gone" not in found
-    assert found.endswith(f"\n\n{training_times.TITLE}\n\nkept as it is\n")
-    assert page.page([measured], found) == found
-
-
-def test_other_tables_align_numbers_on_the_right() -> None:
-    assert page.other_table(Table(("what", "n"), (("a", "1"), ("b", "–")))) == [
-        "| what | n |",
-        "|---|---:|",
-        "| a | 1 |",
-        "| b | – |",
-    ]
-
-
-@pytest.mark.parametrize("name", running.names())
-def test_every_benchmark_has_a_title_and_measures_something(name: str) -> None:
-    module = __import__(f"benchmarks.bench_{name}", fromlist=["measure"])
-    title, blank, *text = module.__doc__.split("\n")
-    assert title
-    assert not blank
-    assert text
-    assert any(hasattr(module, function) for function in running.PARTS.values())
-
-
-def test_a_whole_run_keeps_what_the_page_has_from_other_commands() -> None:
-    before = page.PAGE.read_text("utf-8")
-    kept = [title for title in page.titles_of_others() if f"\n## {title}\n" in before]
-    assert training_times.TITLE.removeprefix("## ") in kept
-    assert sorted(re.findall("^## (.*)$", page.page([], before), re.MULTILINE)) == sorted(kept)
-
-
-def test_limits_know_only_kernels_that_there_are() -> None:
-    assert set(bench_limits.OF_SURROGATE) <= set(surrogates.NAMES)
-    assert [kernel.name for kernel in bench_limits.of_surrogates()] == list(surrogates.NAMES)
-
-
 def test_the_least_time_is_that_of_the_scarcest_resource() -> None:
     limits = {"bytes": 1e9, "exponentials": 1e8}
     assert bench_limits.least({"bytes": 20.0, "exponentials": 1.0}, limits) == ("bytes", 2e-8)
@@ -193,24 +57,3 @@ def test_pairs_of_peers_are_all_pairs_of_different_labels() -> None:
     problem = autodiff.Problem.of(rng.normal(size=30), y, offsets)
     assert np.add.reduceat(problem.target, offsets[:-1]) == pytest.approx(1.0)
     assert problem.rectangle(y, int, -1).tolist()[1] == [*y[1:12].tolist(), *[-1] * 7]
-
-
-def test_what_is_recorded_is_read_again(tmp_path: Path) -> None:
-    rows = [training_times.Training("some, more", 1, 2, 3, 'a "model"', "erm", "{}", 0.25)]
-    recorded.write(tmp_path / "table.csv", training_times.Training, rows)
-    assert recorded.read(tmp_path / "table.csv", training_times.Training) == rows
-    assert recorded.read(tmp_path / "none.csv", training_times.Training) == []
-
-
-def test_what_a_process_takes_is_its_own(tmp_path: Path) -> None:
-    work = "held = b'1' * 200_000_000\nwhile __import__('time').process_time() < 0.3: pass"
-    # In a process of its own, because Linux counts what the calling process held when it started another.
-    run = f"processes.run(['python', '-c', {work!r}], {str(tmp_path)!r}, limit=20)"
-    measured = f"from benchmarks import processes; print(*{run})"
-    done = subprocess.run(
-        [sys.executable, "-c", measured], cwd=processes.ROOT, capture_output=True, text=True, check=True
-    )
-    user, system, _, peak_mb, status = map(float, done.stdout.split())
-    assert (status, 0.2 < user + system < 10.0, 190 < peak_mb < 600) == (0, True, True)
-    assert processes.run(["python", "-c", "raise SystemExit(3)"], quiet=True).status == 3
-    assert processes.run(["python", "-c", "while True: pass"], limit=1, quiet=True).status < 0

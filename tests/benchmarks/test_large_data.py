@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,16 +35,3 @@ def test_a_row_says_how_far_it_was_measured() -> None:
     assert x.endswith("| yes |")
     assert y.endswith("| no |")
     assert any(line.startswith("`train_model:y` with 20 documents: failed (1)") for line in lines)
-
-
-@pytest.mark.slow
-def test_every_job_that_reads_documents_has_its_command(tmp_path: Path) -> None:
-    config = large_data.study(42, text=False)
-    found = large_data.commands(tmp_path, config)
-    jobs = large_data.chosen(found)
-    models = [one if isinstance(one, str) else one["name"] for one in config["models"]]
-    for rule in large_data.OF_MODELS:
-        assert sorted(name for name in jobs if name.startswith(rule)) == sorted(f"{rule}:{name}" for name in models)
-    assert {*large_data.DATA, *large_data.AFTER, "lists_chain", "lists_real"} <= set(jobs) <= set(found)
-    assert all(found[name].startswith("python -m pipeline_lib ") for name in jobs)
-    assert "--queries 42 " in found["simulate_documents"]

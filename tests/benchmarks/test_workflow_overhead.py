@@ -2,45 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
-
-import pytest
-
 from benchmarks import recorded, workflow_overhead
 from benchmarks.workflow_overhead import Job, Run
-
-
-def record(folder: Path, name: str, started: float, ended: float) -> None:
-    """A record of Snakemake about a job, as it is stored for each of its files."""
-    for file in ("a", "b"):
-        path = folder / ".snakemake/metadata" / f"{name.replace('/', '-')}-{file}"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        log = f"results/small/logs/{name}.log"
-        record = {"rule": name.partition("/")[0], "log": [log], "starttime": started, "endtime": ended}
-        path.write_text(json.dumps(record))
-
-
-def logged(folder: Path, name: str, ended: float, elapsed: str, cores: int) -> None:
-    """The log of a run."""
-    path = folder / f".snakemake/log/{name}.snakemake.log"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"  Command: snakemake --quiet --cores all\nProvided cores: {cores}\nElapsed time: {elapsed}\n")
-    os.utime(path, (ended, ended))
-
-
-def test_the_run_in_which_most_jobs_ended_counts(tmp_path: Path) -> None:
-    record(tmp_path, "train_model/letor-sim/random", 10.0, 14.0)
-    record(tmp_path, "evaluate_model/letor-sim/random", 15.0, 18.0)
-    record(tmp_path, "render_report", 200.0, 208.0)
-    logged(tmp_path, "first", 20.0, "0:00:12.000000", 2)
-    logged(tmp_path, "second", 210.0, "0:00:15.000000", 4)
-    run = workflow_overhead.last_run(tmp_path, "small")
-    assert (run.cores, run.began, run.ended) == (2, 8.0, 20.0)
-    assert [job.name for job in run.jobs] == ["train_model/letor-sim/random", "evaluate_model/letor-sim/random"]
-    with pytest.raises(ValueError, match="found none"):
-        workflow_overhead.last_run(tmp_path, "another")
 
 
 def test_what_jobs_do_not_use_is_what_cores_spend_without_them() -> None:

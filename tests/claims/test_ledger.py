@@ -1,9 +1,8 @@
-"""Does the ledger hold all claims, and can each of them reach every status its rule allows?"""
+"""Does the ledger hold all claims, are its rules fair, and is a wrong entry named?"""
 
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,12 @@ import pytest
 import yaml
 
 from pipeline_lib import papers
-from pipeline_lib.claims import kinds, ledger
-from pipeline_lib.claims.kinds import Bound, Cells, Equals, Exponent, Order, Question
+from pipeline_lib.claims import ledger
+from pipeline_lib.claims.kinds import Bound, Order, Question
 from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.severity import SLACK
 from pipeline_lib.claims.trials import Trial
-from pipeline_lib.claims.verdicts import Check, Quantity
-from pipeline_lib.claims.words import Status
 from pipeline_lib.core.errors import ConfigurationError, DataError
-from pipeline_lib.statistics import Interval
 from tests import readings
 
 LEDGER = readings.ledger_of_claims()
@@ -29,95 +25,9 @@ CLAIMS = [claim.model_copy(update={"planted": ()}) for claim in LEDGER]
 TABLE = "tables/made.parquet"
 
 
-def reachable(check: Check) -> tuple[Status, ...]:
-    """The statuses that a check can return."""
-    match check:
-        case Question():
-            return ("answered", "consistent")
-        case Cells():
-            return ("verified", "deviates", "refuted")
-        case Bound() | Equals() | Exponent() if check.deviates_within is not None:
-            return ("verified", "consistent", "deviates", "refuted")
-    return ("verified", "consistent", "refuted")
-
-
-def synthetic(check: Check, wanted: Status) -> list[dict[str, float | Interval]]:
-    """Trials that make ``check`` return ``wanted``."""
-    match check:
-        case Bound():
-            limit, side = _number(check.limit, 1.0), 1 if check.check == "at-most" else -1
-            named = _with_names(check.limit, limit)
-            if isinstance(check.trivial, str):
-                named[check.trivial] = limit + side
-            return [{**named, check.statistic: _beyond(check, limit, side, wanted)}]
-        case Equals():
-            expected = _number(check.expected, 1.0)
-            return [{**_with_names(check.expected, expected), check.statistic: _beyond(check, expected, 1, wanted)}]
-        case Exponent():
-            value = _beyond(check, check.limit, -1 if check.relation == "at_least" else 1, wanted)
-            return [{check.statistic: value if isinstance(value, Interval) else Interval(value, value, value)}]
-        case Order():
-            level = _levels(check)
-            sign = {"verified": 1.0, "consistent": 0.0, "refuted": -1.0}[wanted]
-            if any(not isinstance(one, str) for pair in check.greater for one in pair) and not sign:
-                return [{name: Interval(value, -1e6, 1e6) for name, value in level.items()}]
-            return [{name: sign * value for name, value in level.items()}]
-        case Cells():
-            off = {"verified": (0, 0), "deviates": (0, 2), "refuted": (2, 2)}[wanted]
-            return [
-                {**_with_names(check.expected, 0.5), check.statistic: 0.5 + factor * check.tolerance} for factor in off
-            ]
-        case Question():
-            values: dict[str, float | Interval] = {name: Interval(0.0, -1e9, 1e9) for name in check.names}
-            if wanted == "answered":
-                answer = check.answers[0]
-                ends = [end for end in answer.ends if math.isfinite(end)]
-                inside = sum(ends) / 2 if len(ends) == 2 else ends[0] + (1 if answer.ends[0] == ends[0] else -1)
-                values[answer.statistic] = inside
-            return [values]
-    raise AssertionError(check)
-
-
-def _beyond(check: Bound | Equals | Exponent, limit: float, side: int, wanted: Status) -> float | Interval:
-    """A value whose status is ``wanted`` where larger values (``side`` 1) or smaller ones (-1) fail."""
-    band = check.deviates_within or check.tolerance
-    far = limit + side * (2 * band + 2 * check.tolerance + 10)
-    if wanted == "consistent":
-        return Interval(far, min(limit, far) - 1, max(limit, far))
-    return {"verified": limit, "deviates": limit + side * (check.tolerance + band) / 2, "refuted": far}[wanted]
-
-
-def _number(quantity: Quantity, default: float) -> float:
-    return default if isinstance(quantity, str) else quantity
-
-
-def _with_names(quantity: Quantity, default: float) -> dict[str, float | Interval]:
-    return {quantity: default} if isinstance(quantity, str) else {}
-
-
-def _levels(order: Order) -> dict[str, float]:
-    """Numbers in the published order, their opposites in the reverse: a name is above everything it must exceed."""
-    level = dict.fromkeys(order.names, 1.0)
-    for _ in order.names:
-        for a, b in order.greater:
-            if isinstance(a, str):
-                level[a] = max(level[a], (level[b] if isinstance(b, str) else b) + 1)
-            elif isinstance(b, str):
-                level[b] = -abs(a) - 1
-    return level
-
-
 def judged(claim: Claim, *values: dict[str, Any]) -> ledger.JudgedClaim:
     trials = [Trial({"n": n}, one, TABLE) for n, one in enumerate(values)]
     return ledger.judge_trials(claim, trials, Context("made"))
-
-
-def test_every_paper_has_claims() -> None:
-    assert {claim.paper for claim in CLAIMS} == set(papers.names())
-
-
-def test_ids_begin_with_the_paper() -> None:
-    assert all(claim.id.startswith(f"{claim.paper}-") for claim in CLAIMS)
 
 
 def test_open_questions_and_only_they_are_answered() -> None:
@@ -170,36 +80,6 @@ def _factor(name: str, text: str) -> float | None:
     return one if one > 0 and two == pytest.approx(2 * one) else None
 
 
-def test_the_claims_of_some_papers_are_a_part_of_all() -> None:
-    assert ledger.load([papers.get("topk")]) == [claim for claim in LEDGER if claim.paper == "topk"]
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
-def test_every_check_reaches_every_status_it_allows(claim: Claim) -> None:
-    for check in claim.checks:
-        for wanted in reachable(check):
-            trials = [Trial({"n": n}, values, TABLE) for n, values in enumerate(synthetic(check, wanted))]
-            found = kinds.judge([check], trials)
-            assert found.status == wanted, (check, found.sentence)
-            assert found.sentence.endswith(".")
-
-
-def test_a_norm_may_pass_its_own_limit_and_fail_the_constant() -> None:
-    [claim] = [claim for claim in CLAIMS if claim.id == "slam-grad-l1"]
-    assert judged(claim, {"largest_norm": 2.0, "twice_the_weight_sum": 2.5}).status == "refuted"
-
-
-def test_claims_expected_to_be_refuted_come_out_refuted_by_the_known_numbers() -> None:
-    known = {
-        "slam-eta-free": {"rounds_that_differ": 4, "rounds_that_differ_misordered": 0},
-        "slam-thm10-scores": {"dimension": 4, "features": 2},
-        "topk-p-compact": {"printed": 0.97, "probability": 0.017, "corrected": 0.017},
-    }
-    for claim in CLAIMS:
-        if claim.id in known:
-            assert judged(claim, known[claim.id]).status == "refuted"
-
-
 def test_without_evidence_nothing_is_verified() -> None:
     context = Context("default", {"MQ2007": "not in a mirror; to get it: place MQ2007.rar in data/raw"})
     found = ledger.judge(CLAIMS, context)
@@ -219,24 +99,19 @@ def test_trials_without_the_values_of_the_rule_are_an_error_that_names_the_claim
 
 def test_claims_json_is_deterministic_and_counts(tmp_path: Path) -> None:
     context = Context("made")
-    found = ledger.judge(CLAIMS, context)
-    for place, claim in enumerate(CLAIMS[:3]):
-        values = {
-            name: value
-            for check in claim.checks
-            for [one] in [synthetic(check, "verified")]
-            for name, value in one.items()
-        }
-        found[place] = judged(claim, values)
+    known = {"rounds_that_differ": 4, "rounds_that_differ_misordered": 0}
+    found = [
+        judged(claim, known) if claim.id == "slam-eta-free" else ledger.judge([claim], context)[0] for claim in CLAIMS
+    ]
     for name in ("a.json", "b.json"):
         ledger.write(tmp_path / name, found, context)
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
     document = json.loads((tmp_path / "a.json").read_text())
     counts = document["counts"]["all"]
-    assert sum(counts.values()) == len(CLAIMS)
-    assert counts["not-run"] == len(CLAIMS) - 3
-    assert len(document["claims"]) == len(CLAIMS)
-    assert document["claims"][0]["trials"][0]["table"] == TABLE
+    assert (counts["refuted"], counts["not-run"]) == (1, len(CLAIMS) - 1)
+    assert sum(counts.values()) == len(document["claims"]) == len(CLAIMS)
+    [refuted] = [claim for claim in document["claims"] if claim["status"] == "refuted"]
+    assert refuted["trials"][0]["table"] == TABLE
 
 
 @pytest.fixture
@@ -267,18 +142,12 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             r"slam/losses/claims\.yaml: slam-thm2: unknown key 'wehre'.*'where'",
         ),
         (lambda d: d["claims"][2].pop("slam-thm2"), r"claim number 3: expected the key 'id'"),
-        (lambda d: d["claims"][2].update({"slam-thm2": ""}), r"slam-thm2: expected text"),
         (lambda d: d["claims"][2].update(id="slam-thm2"), r"slam-thm2: unknown key 'slam-thm2'"),
-        (
-            lambda d: d["claims"][2]["planted"][0].update(statement="C = 1."),
-            r"planted\[0\]: unknown key 'one-rank-off'",
-        ),
         (
             lambda d: d["claims"][2]["rule"].update(holds="slack => 0"),
             r"rule: expected two names .*'slack => 0'",
         ),
         (lambda d: d["claims"][2].update(kind="guess"), r"slam-thm2\.kind: expected .* found 'guess'"),
-        (lambda d: d["claims"][2]["rule"].update(tolerence=1), r"rule: unknown key 'tolerence'.*'tolerance'"),
         (
             lambda d: d["claims"][2]["rule"].update(check="at-must"),
             r"rule: expected .*'at-most'.* under 'check'",
@@ -293,7 +162,6 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             lambda d: d.update(paper="topk"),
             r"slam/losses/claims\.yaml: expected a list of claims under the key 'claims'",
         ),
-        (lambda d: d["claims"].append("text"), r"claim number \d+: expected a mapping, found 'text'"),
     ],
 )
 def test_a_wrong_ledger_names_file_claim_and_key(broken: Any, spoil: Any, message: str) -> None:

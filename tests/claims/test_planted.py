@@ -146,14 +146,3 @@ def test_a_question_must_give_another_answer() -> None:
 def test_what_cannot_be_planted_is_named(values: dict[str, str], message: str) -> None:
     with pytest.raises(DataError, match=message):
         planted(values).written_into(TRIALS)
-
-
-def test_other_rows_are_those_of_the_first_reading() -> None:
-    player = {"name": "player", "statement": "s", "evidence": {"where": "learner = 'random'"}}
-    reading = {"table": "gaps", "where": "learner = 'erm'", "axes": ["n"], "values": {"gap": "gap"}}
-    entry = {**ENTRY, "rule": [{"check": "at-most", "statistic": "gap", "limit": 1}], "planted": [player]}
-    one = Claim.parse({**entry, "evidence": reading})
-    found = one.reading_of(one.planted[0])
-    assert (found.where, list(found.axes)) == ("learner = 'random'", ["n"])
-    several = Claim.parse({**entry, "evidence": [reading, {**reading, "table": "other"}]})
-    assert several.reading_of(several.planted[0]) == found

@@ -1,7 +1,7 @@
 """Where do the programs of SLURM, MUNGE and MariaDB come from?
 
-From the machine, if they are installed, or from the packages of Debian or Ubuntu, which are unpacked into a folder of
-the project and not installed. Unpacking changes nothing outside that folder and needs no rights.
+From the packages of Debian or Ubuntu, which are unpacked into a folder of the project and not installed. Unpacking
+changes nothing outside that folder and needs no rights.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class NotAvailableError(Exception):
 
 @dataclass(frozen=True)
 class Software:
-    """Programs and libraries below a folder: ``/`` where they are installed, or where packages were unpacked."""
+    """Programs and libraries below the folder into which packages were unpacked."""
 
     root: Path
 
@@ -41,59 +41,40 @@ class Software:
         raise NotAvailableError(f"{name} is not below {self.root}")
 
     @property
-    def complete(self) -> bool:
-        """Whether all programs are there."""
-        try:
-            return all(self.program(name) for name in PROGRAMS)
-        except NotAvailableError:
-            return False
+    def missing(self) -> list[str]:
+        """The programs that are not there."""
+        return [name for name in PROGRAMS if not any((self.root / folder / name).is_file() for folder in FOLDERS)]
 
     @property
     def libraries(self) -> str:
-        """The folders of libraries, for LD_LIBRARY_PATH; empty where the linker finds them by itself."""
-        if self.root == Path("/"):
-            return ""
+        """The folders of libraries, for LD_LIBRARY_PATH."""
         found = {path.parent for path in self.root.rglob("*.so*") if "plugin" not in path.parts}
         return os.pathsep.join(sorted(map(str, found)))
 
     @property
-    def plugins(self) -> Path | None:
-        """The folder of SLURM's plugins, if it is not the one that SLURM was compiled for."""
-        if self.root == Path("/"):
-            return None
+    def plugins(self) -> Path:
+        """The folder of SLURM's plugins, which is not the one that SLURM was compiled for."""
         return next(self.root.rglob("auth_munge.so")).parent
 
 
 def obtain(folder: Path) -> Software:
-    """The software as it is installed; else unpack the packages into a folder, unless that was done before.
+    """Unpack the packages into a folder, unless that was done before.
 
     Raises
     ------
     NotAvailableError
         If this machine has no apt-get, or the registry of packages does not answer.
     """
-    installed, unpacked = Software(Path("/")), Software(folder / "root")
-    if installed.complete:
-        return installed
-    if not unpacked.complete:
+    unpacked = Software(folder / "root")
+    if unpacked.missing:
         for program in ("apt-get", "dpkg"):
             if shutil.which(program) is None:
-                raise NotAvailableError(
-                    f"this machine has no {program}: install SLURM, MUNGE and MariaDB ({', '.join(PACKAGES)})"
-                )
+                raise NotAvailableError(f"this machine has no {program}, which unpacks {', '.join(PACKAGES)}")
         shutil.rmtree(folder, ignore_errors=True)
         _unpack(folder)
-    if not unpacked.complete:
-        missing = [name for name in PROGRAMS if not _has(unpacked, name)]
+    if missing := unpacked.missing:
         raise NotAvailableError(f"the packages lack {', '.join(missing)}")
     return unpacked
-
-
-def _has(software: Software, name: str) -> bool:
-    try:
-        return bool(software.program(name))
-    except NotAvailableError:
-        return False
 
 
 def _unpack(folder: Path) -> None:

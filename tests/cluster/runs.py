@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import re
 import shutil
 import threading
@@ -36,17 +35,13 @@ class Run:
 
     def send(self, *arguments: str, profile: str = "slurm") -> None:
         """Run the small study to its end."""
-        environment = {name: value for name, value in os.environ.items() if name != "LTR_MIRROR"}
-        environment |= self.cluster.environment
-        environment["TEST_ACCIDENTS"] = str(self.accidents)
-        environment["PYTHONPATH"] = os.pathsep.join(
-            filter(None, [str(self.accidents / CODE.stem), os.environ.get("PYTHONPATH")])
-        )
+        environment = {"TEST_ACCIDENTS": str(self.accidents), "PYTHONPATH": str(self.accidents / CODE.stem)}
         self.status, self.output = forked.snakemake(
             [*arguments, "--workflow-profile", f"profiles/{profile}", "--configfile", "small.yaml"],
             self.project.folder,
-            environment,
             prepare=functools.partial(forked.query_every, 1.0),
+            **self.cluster.environment,
+            **environment,
         )
 
     @contextlib.contextmanager

@@ -206,9 +206,7 @@ class Slurm:
         )
         accounting = (WITH_ACCOUNTING if self.accounting else WITHOUT_ACCOUNTING).format(**facts)
         text = CONFIGURATION.format(**facts, accounting=accounting, nodes=nodes)
-        if self.software.plugins is not None:
-            text += f"PluginDir={self.software.plugins}\n"
-        (self.folder / "slurm.conf").write_text(text)
+        (self.folder / "slurm.conf").write_text(f"{text}PluginDir={self.software.plugins}\n")
         self._start_munge()
         if self.accounting:
             self._start_database(facts)
@@ -218,11 +216,9 @@ class Slurm:
         self.wait(lambda: all(self.state_of_node(node) == "IDLE" for node in NODES), "the nodes are ready")
 
     def _write_wrapper(self, program: str) -> None:
-        lines = []
-        if self.software.libraries:
-            lines.append(f"export LD_LIBRARY_PATH={self.software.libraries}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}")
+        libraries = f"export LD_LIBRARY_PATH={self.software.libraries}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
         path = self.folder / "bin" / program
-        path.write_text("\n".join(["#!/bin/sh", *lines, f'exec {self.software.program(program)} "$@"', ""]))
+        path.write_text(f'#!/bin/sh\n{libraries}\nexec {self.software.program(program)} "$@"\n')
         path.chmod(0o755)
 
     def _start(self, name: str, program: str, *arguments: str, folder: Path | None = None) -> None:
@@ -288,10 +284,7 @@ class Slurm:
         )
         self.wait(lambda: listens(int(str(facts["database_port"]))), "MariaDB listens")
         path = self.folder / "slurmdbd.conf"
-        text = DATABASE_DAEMON.format(**facts)
-        if self.software.plugins is not None:
-            text += f"PluginDir={self.software.plugins}\n"
-        path.write_text(text)
+        path.write_text(f"{DATABASE_DAEMON.format(**facts)}PluginDir={self.software.plugins}\n")
         path.chmod(0o600)
         self._start("slurmdbd", "slurmdbd", "-D")
         self.wait(lambda: listens(int(str(facts["accounting_port"]))), "slurmdbd listens")

@@ -122,11 +122,3 @@ def test_a_drained_node_finishes_its_job_and_gets_no_other(run: Run) -> None:
     assert run.states("drained") == ["COMPLETED"]
     assert used
     assert node not in used
-
-
-def test_with_accounting_the_database_has_every_attempt(run: Run) -> None:
-    if not run.cluster.accounting:
-        pytest.skip("this cluster has no accounting")
-    lines = run.cluster.call("sacct", "--allocations", "--noheader", "--parsable2", "--format=JobIDRaw,State")
-    recorded = {number: state.split()[0] for number, state in (line.split("|") for line in lines.splitlines())}
-    assert recorded == {job["JobId"]: job["JobState"] for job in run.cluster.jobs()}

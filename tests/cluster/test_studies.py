@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from ..workflow.conftest import Project
+from ..small_settings import SETTINGS
+from ..workflow.conftest import Project, announced
 from . import runs
 from .runs import Run
 from .slurm import Slurm
@@ -66,6 +68,32 @@ def lose(project: Project, *models: str) -> None:
     for model in models:
         shutil.rmtree(results / "models/letor-sim" / model)
         (results / f"evaluation/letor-sim/{model}.parquet").unlink()
+
+
+def test_what_shares_a_submission_with_a_failing_job_is_finished(
+    cluster: Slurm, finished_copy: Project, tmp_path: Path
+) -> None:
+    lose(finished_copy, "random", "listnet")
+    random, listnet = (f"results/small/evaluation/letor-sim/{model}.parquet" for model in ("random", "listnet"))
+    run = Run(finished_copy, cluster, runs.plan(tmp_path / "accidents", {"listnet": "fail"}))
+    run.send(random, listnet, "--retries", "0")
+    assert run.status != 0
+    assert run.states("listnet") == ["FAILED"]
+    assert finished_copy.planned(random) == {}
+
+
+def test_steps_that_join_others_or_take_a_second_are_not_submitted(
+    cluster: Slurm, new_project: Callable[..., Project], tmp_path: Path
+) -> None:
+    settings = {name: SETTINGS["topk"][name] for name in ("regret", "structure")}
+    project = new_project(papers=["topk"], experiments={"topk": settings})
+    run = Run(project, cluster, runs.plan(tmp_path / "accidents", {}))
+    before = len(cluster.jobs())
+    run.send(*(f"results/small/tables/topk-{name}.parquet" for name in ("regret", "estimable")))
+    assert run.status == 0, run.output[-6000:]
+    assert announced(run.output) == {"topk_regret_slice": 1, "topk_regret": 1, "topk_structure": 1}
+    assert "  submissions 1\n" in run.output
+    assert len(cluster.jobs()) == before + 1
 
 
 @pytest.fixture

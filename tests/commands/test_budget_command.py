@@ -43,15 +43,6 @@ def test_the_corrected_plan_is_the_one_with_the_smallest_bound(capsys):
     assert "*" in plot[-1]
 
 
-@pytest.mark.parametrize(("variances", "queries"), [([], 50), (["0", "0", "0.2"], 1)])
-def test_extreme_variances_have_extreme_plans(capsys, variances, queries):
-    given = ["--documents", "100", "--features", "1", "--delta", "0.9", "--bound", "corrected"]
-    assert cli.main(["budget", *given, *(["--variances", *variances] if variances else [])]) == 0
-    found = int(re.search(r"in whole documents +([\d,]+) quer", capsys.readouterr().out)[1])
-    # Where queries are alike, the remainder M log(N/delta)/(3 n) alone speaks for more of them.
-    assert found == queries if queries == 50 else 1 < found < 50
-
-
 @pytest.mark.parametrize("bound", ["printed", "corrected"])
 @pytest.mark.parametrize("documents", ["2", "3", "5", "17"])
 def test_small_budgets_have_plans(capsys, documents, bound):
@@ -64,16 +55,13 @@ def test_small_budgets_have_plans(capsys, documents, bound):
     ("arguments", "message"),
     [
         (["--documents", "1"], "documents: expected a finite number >= 2, found 1"),
-        (["--documents", "100", "--c1", "0"], "c1: expected"),
         (["--documents", "1", "--bound", "corrected"], "documents: expected a whole number between 2 and"),
         (["--documents", "9", "--variances", "1", "0", "0"], "variances: expected --bound corrected"),
         (
             ["--documents", "9", "--bound", "corrected", "--variances", "0", "1", "1"],
             "pairs: expected at least twice the variance of documents, 2, found 1",
         ),
-        (["--documents", "100", "--delta", "1.5"], "delta: expected"),
         (["--documents", "100", "--figure", "plan.xyz"], "figure: expected a file .svg, .png or .pdf, found plan.xyz"),
-        (["--documents", "100", "--figure", "plan"], "figure: expected a file .svg, .png or .pdf, found plan"),
     ],
 )
 def test_errors_are_one_line(capsys, arguments, message):

@@ -10,9 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_lib import papers
-from pipeline_lib.study.study_settings import study_settings
-
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 # The blocks of these pages need files about them; tests/report/test_claims_page_of_docs.py runs those of claims.md,
@@ -93,43 +90,3 @@ def test_the_errata_point_to_what_exists():
     named = set(re.findall(r"`(test_\w+)`", text))
     assert named
     assert not {name for name in named if f"def {name}(" not in tests}
-
-
-def test_a_rotten_map_is_noticed():
-    good = "| `ranking.py::discounts` | `learners/erm.py` `fit`, `path` | `surrogates/base.py::Surrogate.lipschitz` |"
-    assert not list(missing(good))
-    bad = (
-        good.replace("discounts", "discuonts")
-        .replace("`path`", "`paths`")
-        .replace("base", "basis")
-        .replace("erm.", "rem.")
-    )
-    assert len(list(missing(bad))) == 4
-    assert list(missing("`learners/erm.py` `fit`, `paths`")) == ["learners/erm.py::paths"]
-
-
-@pytest.mark.parametrize("paper", papers.names())
-def test_every_paper_has_its_section_in_the_map(paper):
-    sections = re.split(r"^## ", (DOCS / "methods.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    own = [section for section in sections if section.startswith(f"{paper}: ")]
-    assert len(own) == 1
-    rows = [line for line in own[0].splitlines() if line.startswith("|")]
-    assert rows[:2] == ["| statement | code | test |", "|---|---|---|"]
-    assert len(rows) > 2
-    assert all(row.replace("\\|", "").count("|") == 4 for row in rows)
-    assert all("`" in row.split("|")[-3] and ("`" in row.split("|")[-2] or "same" in row) for row in rows[2:])
-
-
-def test_the_first_sentence_of_a_setting_ends_where_it_is_cut():
-    def descriptions(schema):
-        if isinstance(schema, dict):
-            yield from [schema["description"]] if isinstance(schema.get("description"), str) else []
-            schema = list(schema.values())
-        for part in schema if isinstance(schema, list) else []:
-            yield from descriptions(part)
-
-    found = set(descriptions(study_settings().model_json_schema()))
-    assert len(found) > 100
-    # The page of studies and the report show what stands before the first ". ".
-    cut = {text.split(". ")[0] for text in found}
-    assert not {text for text in cut if text.endswith(("..", " e.g", " i.e")) or text.count("(") != text.count(")")}

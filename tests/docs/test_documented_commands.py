@@ -85,20 +85,3 @@ def unknown(text: str) -> list[str]:
 @pytest.mark.parametrize("page", documented.pages())
 def test_commands_in_the_text_exist(page: str) -> None:
     assert not unknown((documented.ROOT / page).read_text(encoding="utf-8"))
-
-
-def test_a_command_that_is_not_there_is_noticed() -> None:
-    assert not unknown("`python -m pipeline_lib bound --n 5`, `make test`")
-    assert unknown("`python -m pipeline_lib bounds`, `pipeline-lib bound --nn 5` and `make tests`") == [
-        "bounds",
-        "bound --nn",
-        "make tests",
-    ]
-
-
-def test_a_block_is_read_with_its_output_and_its_file() -> None:
-    text = "Write `a.yaml`:\n\n```yaml\nx: 1\n```\n\n```sh plan\nsnakemake\n```\n\n```text\n1 ... 2\n```\n"
-    first, second, _ = documented.blocks_of(text, "page.md")
-    assert (first.file, first.output, second.kind, second.output) == ("a.yaml", None, "plan", "1 ... 2\n")
-    assert documented.matches(second.output, "1 and\nmore 2\n")
-    assert not documented.matches(second.output, "1 and 3")

@@ -19,7 +19,7 @@ from pipeline_lib import cli
 from pipeline_lib.core import files, storage
 from pipeline_lib.core.errors import PipelineError
 from pipeline_lib.sources import acquisition, catalog, download, mirrors
-from pipeline_lib.study import configuration, run_lock, schedulers, snakemake_internals
+from pipeline_lib.study import configuration, run, run_lock, snakemake_internals
 from tests.docs import documented
 from tests.study import test_console, test_run_lock
 
@@ -126,13 +126,13 @@ def killed_job(folder: Path) -> str:
     command = ["/bin/bash", "-c", "python -m pipeline_lib train-model; true"]
     environment = {"PATH": f"{folder}:/bin:/usr/bin", "LC_ALL": "C"}
     shell = subprocess.run(command, capture_output=True, text=True, env=environment, check=False).stderr
-    run = test_console.Run()
+    console = test_console.Run()
     log = folder / "job.log"
     log.touch()
-    run.start(1)
-    run.now = 3.0
-    run.fail(1, log)
-    return "\n".join([shell, *run.lines()])
+    console.start(1)
+    console.now = 3.0
+    console.fail(1, log)
+    return "\n".join([shell, *console.lines()])
 
 
 def source_of(package: str) -> str:
@@ -148,7 +148,7 @@ def no_slurm(folder: Path) -> str:
     with pytest.MonkeyPatch.context() as changed:
         changed.setenv("PATH", str(folder))
         with pytest.raises(PipelineError) as caught:
-            schedulers.require("slurm")
+            run.require_scheduler("slurm")
     waiting = inspect.getsource(snakemake_internals.patient)
     return f"{caught.value}\n{source_of('snakemake_executor_plugin_slurm')}\n{waiting}"
 
@@ -159,10 +159,10 @@ def test_a_configuration_of_slurm_that_cannot_be_read_is_named(tmp_path: Path, m
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
     with pytest.raises(PipelineError, match=r"SLURM_CONF: .*slurm\.conf"):
-        schedulers.require("slurm")
-    schedulers.require("local")
+        run.require_scheduler("slurm")
+    run.require_scheduler("local")
     (tmp_path / "slurm.conf").touch()
-    schedulers.require("slurm")
+    run.require_scheduler("slurm")
 
 
 def out_of_date(folder: Path) -> str:

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 FOLDS = {"letor-sim": 5, "MQ2008": 5, "Istella-S": 1}
 
 
-def check(config: dict[str, Any]) -> configuration.Study:
+def check(config: dict[str, Any]) -> configuration.Configuration:
     return configuration.check(config, FOLDS)
 
 
@@ -50,8 +50,6 @@ def test_the_default_configuration_is_sound() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("experiments/slm", {}, "experiments: unknown key 'slm'; did you mean 'slam'?"),
-        ("experiments/slam/nothing", 1, "experiments.slam: unknown key 'nothing'"),
         ("dataset", [], "unknown key 'dataset'; did you mean 'datasets'?"),
         ("erm/l_2", 1, "erm: unknown key 'l_2'; did you mean 'l2'?"),
         (
@@ -64,49 +62,23 @@ def test_the_default_configuration_is_sound() -> None:
         ("datasets", ["mq2008"], "unknown data set 'mq2008'; did you mean 'MQ2008'?"),
         ("evaluation/measures/0", "ndgc@10", "unknown measure 'ndgc@10'; did you mean 'ndcg@10'?"),
         ("evaluation/headline", "p@3", "evaluation.headline: expected one of evaluation.measures, found 'p@3'"),
-        ("evaluation/compared", ["p@3"], "evaluation.compared: expected one of evaluation.measures, found 'p@3'"),
         ("erm/selection", "mean_ndcg", "erm.selection: unknown measure 'mean_ndcg'"),
         ("folds", [6], "letor-sim has the folds 1 to 5, none of which is in"),
         ("models/1/name", "random", "the name 'random' is given 2 times"),
         ("models/0/surrogate", "listnet", "the algorithm 'random' takes no surrogate"),
-        ("models/0/tol", 0.1, "models[0] (random): unknown key 'tol', no setting of 'random'; "),
         ("erm/tol", "1e-6", "write a point, such as 1.0e-6"),
         ("seed", -1, "seed: expected a number >= 0, found -1"),
-        (
-            "study",
-            "My Study",
-            "study: expected lower-case letters, digits and single hyphens between them, found 'My Study'",
-        ),
         (f"models/{SQUARED}/l2", {"letor-sim": [1.0]}, "l2.letor-sim: expected one value for each fold (5), found 1"),
-        (
-            "evaluation/measures/0",
-            "ndcg@03",
-            "evaluation.measures[0]: unknown measure 'ndcg@03'; did you mean 'ndcg@3'?",
-        ),
         ("erm/tol", float("nan"), "erm.tol: expected a finite number, found nan"),
-        ("ogd/step/1", float("inf"), "ogd.step[1]: expected a finite number, found inf"),
         ("letor_sim/population", {"noise": float("nan")}, "letor_sim.population.noise: expected a finite number"),
         ("seed", 1.0, "seed: expected a whole number, found 1.0 (write 1)"),
-        ("experiments/topk/regret/seeds", 5.0, "experiments.topk.regret.seeds: expected a whole number, found 5.0"),
-        (
-            "models/0/name",
-            "random\n",
-            r"models[0].name: expected lower-case letters, digits and single hyphens between them, found 'random\n'",
-        ),
         (
             "study",
             "default\n",
             r"study: expected lower-case letters, digits and single hyphens between them, found 'default\n'",
         ),
-        (
-            "models/0/title",
-            "two\nlines",
-            r"models[0].title: expected one line of text without control characters, found",
-        ),
         ("models/0/title", "\x1b[2J", "models[0].title: expected one line of text without control characters"),
-        ("mirrors", ["/data\n"], "mirrors[0]: expected one line of text without control characters"),
         (f"models/{LISTNET}/options", {"k": 3}, f"models[{LISTNET}].options: unknown option of surrogate listnet 'k'"),
-        (RANKNET_OPTIONS, {"normalization": "mean"}, "'normalization'; did you mean 'normalisation'?"),
         (RANKNET_OPTIONS, {"normalisation": "meen"}, "found 'meen'; did you mean 'mean'?"),
         (
             f"models/{NAMES.index('ranksvm')}/options",
@@ -118,7 +90,6 @@ def test_the_default_configuration_is_sound() -> None:
             {"sigma": 1.0},
             "experiments.lists.grid.losses[0].options: unknown option of surrogate listnet 'sigma'",
         ),
-        ("experiments/lists/real/losses/0/surrogate", "lisnet", "unknown surrogate 'lisnet'; did you mean 'listnet'?"),
         (f"models/{SQUARED}/l2", {"MQ2008": [1.0] * 5}, "l2: expected values for letor-sim"),
     ],
 )
@@ -169,11 +140,9 @@ def test_a_number_written_as_text_is_refused_everywhere() -> None:
     ("path", "value", "message"),
     [
         ("folds", "al", "folds: expected 'all' or a list, found 'al'"),
-        ("folds", [1, "two"], "folds[1]: expected a whole number, found 'two'"),
         ("folds", [1, 1], "folds: expected different values, found [1, 1]"),
         ("erm/features", "row", "erm.features: expected 'standardised' or 'raw' or a mapping, found 'row'"),
         ("erm/features", {"componets": 3}, "erm.features: unknown key 'componets'; did you mean 'components'?"),
-        ("perceptron/step", -1.0, "perceptron.step: expected 'theory' or a number > 0, found -1.0"),
     ],
 )
 def test_a_wrong_alternative_is_one_problem_at_one_place(path: str, value: Any, message: str) -> None:
@@ -201,13 +170,6 @@ def test_the_file_for_people_to_edit_states_the_defaults() -> None:
     assert check(yaml.safe_load((ROOT / "config.yaml").read_text())).config == DEFAULT
 
 
-@pytest.mark.parametrize("name", ["slam-ndcg@k", "slam-ndcg@10", "slam-ndcg@3"])
-def test_a_cut_off_can_be_part_of_the_name_of_a_surrogate(name: str) -> None:
-    config = copy.deepcopy(DEFAULT)
-    config["models"][LISTNET]["surrogate"] = name
-    assert check(config).models[LISTNET].surrogate == name
-
-
 @pytest.mark.parametrize("name", ["slam-ndcg@0", "slam-ndcg@03", "slam-ndcg@ten", "slam-ndgc@10", "listnet@10"])
 def test_a_wrong_cut_off_is_refused(name: str) -> None:
     with pytest.raises(ConfigurationError, match=f"unknown surrogate '{name}'"):
@@ -219,15 +181,6 @@ def test_erm_without_a_surrogate_lists_them() -> None:
     del config["models"][SQUARED]["surrogate"]
     with pytest.raises(ConfigurationError, match="erm needs the key 'surrogate': one of kl, listmle"):
         check(config)
-
-
-def test_all_problems_are_listed_at_once() -> None:
-    config = changed("datasets", ["mq2008"])
-    config["folds"] = [9]
-    config["models"][LISTNET]["surrogate"] = "lisnet"
-    with pytest.raises(ConfigurationError) as caught:
-        check(config)
-    assert len(str(caught.value).splitlines()) == 3
 
 
 FURTHER = {
@@ -244,7 +197,7 @@ FURTHER = {
     "evaluation": {"measures": ["ndgc@10"], "headline": "p@3", "compared": 3},
 }
 FOUND = (
-    "experiments: unknown key 'slm'",
+    "experiments: unknown key 'slm'; did you mean 'slam'?",
     "erm.tol: ",
     "datasets[0]: ",
     "datasets[1]: unknown data set 'mq2008'",
@@ -261,25 +214,13 @@ FOUND = (
 )
 
 
-def problems_of(config: dict[str, Any]) -> list[str]:
-    with pytest.raises(ConfigurationError) as caught:
-        check(config)
-    return [line.removeprefix("  - ") for line in str(caught.value).splitlines()[1:]]
-
-
 def test_unknown_names_are_listed_beside_wrong_types_and_nothing_follows_from_what_cannot_be_read() -> None:
-    found = problems_of(FURTHER)
+    with pytest.raises(ConfigurationError, match=r"^mine\.yaml: ") as caught:
+        configuration.check(FURTHER, FOLDS, "mine.yaml")
+    found = [line.removeprefix("  - ") for line in str(caught.value).splitlines()[1:]]
     assert len(found) == len(FOUND), found
     for problem in FOUND:
         assert [text for text in found if text.startswith(problem)], (problem, found)
-
-
-def test_every_problem_that_is_alone_in_a_section_is_listed_with_those_of_others() -> None:
-    # Which folds and data sets there are is said by the data sets themselves, not all of which can be read.
-    alone = [
-        problem for key in FURTHER if key not in ("folds", "models") for problem in problems_of({key: FURTHER[key]})
-    ]
-    assert set(problems_of(FURTHER)) >= set(alone)
 
 
 @pytest.mark.parametrize("key", ["mirrors", "letor_sim", "models"])
@@ -300,24 +241,14 @@ def test_values_that_contain_themselves_or_multiply_are_one_line_at_once(key: st
     ("path", "value", "message"),
     [
         ("study", "a" * 300, "study: expected at most 100 characters, found 'aaa"),
-        ("models/0/name", "a" * 101, "models[0].name: expected at most 100 characters"),
         ("datasets", [{"name": "a" * 101, "files": "config.yaml"}], "datasets[0].name: expected at most 100 charac"),
         ("experiments/twolayer/gaps/slices", 100_000, "experiments.twolayer.gaps.slices: expected a number <= 1000"),
-        ("experiments/twolayer/tradeoff/slices", 100_000, "slices: expected a number <= 1000"),
-        ("experiments/topk/regret/slices", 100_000, "slices: expected a number <= 1000"),
-        ("experiments/slam/risk/parts", 100_000, "parts: expected a number <= 1000"),
     ],
 )
 def test_what_no_run_could_plan_or_store_is_refused(path: str, value: Any, message: str) -> None:
     with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
         check(changed(path, value))
     assert len(str(caught.value)) < 500
-
-
-def test_an_error_says_where_the_configuration_is_from() -> None:
-    for config in ({"sed": 1}, {"mirrors": [[[["/x"] * 101] * 101] * 101]}):
-        with pytest.raises(ConfigurationError, match=r"^mine\.yaml: "):
-            configuration.check(config, FOLDS, "mine.yaml")
 
 
 @pytest.mark.parametrize(
@@ -389,9 +320,7 @@ UNKNOWN = (
     "ndcg@03",
     "ndcg@\u0663",
     "ndcg@3\n",
-    "map\n",
     "ndcg@x",
-    "ap",
     "letor4_mean_ndcg@3",
     "err@2",
     "",

@@ -57,12 +57,6 @@ class Run:
         return self.stream.getvalue().splitlines()
 
 
-def test_the_plan_comes_once() -> None:
-    run = Run()
-    run.tell("Job stats: ...", LogEvent.RUN_INFO)
-    assert run.lines() == ["THE PLAN"]
-
-
 def test_a_finished_job_is_one_line_with_its_time_and_what_is_left() -> None:
     run = Run()
     run.start(1)
@@ -95,16 +89,6 @@ def test_what_a_job_measured_itself_counts_and_not_the_queue_before_it(tmp_path:
     assert "fold=1: 5.0 s" in run.lines()[1]
 
 
-def test_targets_and_snakemake_s_own_progress_make_no_lines() -> None:
-    run = Run()
-    run.start(TARGET, rule="all")
-    run.finish(TARGET)
-    run.tell(None, LogEvent.PROGRESS, done=1, total=5)
-    run.tell("Execute 1 jobs...", LogEvent.JOB_STARTED, jobs=[1])
-    run.tell("Select jobs to execute...")
-    assert run.lines() == ["THE PLAN"]
-
-
 def test_a_failed_job_names_its_log_and_shows_the_end_of_it(tmp_path: Path) -> None:
     log = tmp_path / "job.log"
     log.write_text("".join(f"line {i}\n" for i in range(500)) + "error: the cause\n")
@@ -116,14 +100,6 @@ def test_a_failed_job_names_its_log_and_shows_the_end_of_it(tmp_path: Path) -> N
     assert str(log) in text
     assert "error: the cause" in text
     assert "line 3\n" not in text
-
-
-@pytest.mark.parametrize("logs", [[], ["missing.log"]])
-def test_a_failed_job_without_a_log_still_reports(tmp_path: Path, logs: list[str]) -> None:
-    run = Run()
-    run.fail(3, *(tmp_path / log for log in logs))
-    assert "train_model" in run.lines()[1]
-    assert all(log in "\n".join(run.lines()) for log in logs)
 
 
 def test_a_failed_group_shows_the_scheduler_s_log_and_the_jobs_that_began(tmp_path: Path) -> None:

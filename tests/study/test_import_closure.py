@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_lib import learners, papers, surrogates
 from pipeline_lib.cli import command_names
 from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.study import import_closure
@@ -115,14 +114,6 @@ def test_an_edit_of_a_topic_touches_the_steps_that_use_it(
     assert {step for step in before if before[step] != after[step]} == changed
 
 
-def test_editing_what_joins_slices_leaves_the_slices_alone() -> None:
-    def inputs(function: str) -> set[str]:
-        return last_parts(closure([f"{papers.module_of('lists', 'grid')}:{function}"]))
-
-    assert not inputs("measure") & {"summary", "real"}
-    assert "summary" in inputs("join")
-
-
 @pytest.mark.parametrize("ask", [closure, digest])
 def test_unknown_module_is_an_error(ask: Callable[[list[str]], object]) -> None:
     with pytest.raises(ConfigurationError, match=r"found 'pipeline_lib\.nowhere'"):
@@ -181,45 +172,9 @@ def test_what_is_remembered_changes_no_digest(memory: Path, package: Package, mo
     assert found()[0] == first
 
 
-def test_the_object_that_a_target_names_counts() -> None:
-    one, other = (digest([f"pipeline_lib.surrogates.pairwise:{name}"]) for name in ("RankNet", "RankSVM"))
-    assert one != other
-
-
 @pytest.mark.parametrize("command", command_names())
 def test_importing_a_command_loads_nothing_outside_its_closure(command: str) -> None:
     module = f"pipeline_lib.commands.{command.replace('-', '_')}"
     script = f"import {module}, pipeline_lib.cli, sys; print(*(n for n in sys.modules if n.startswith('pipeline_lib')))"
     loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert set(loaded.stdout.split()) <= closure(["pipeline_lib.__main__", module])
-
-
-def trained_with(learner: str, *surrogate: str) -> frozenset[str]:
-    """The code of a training job."""
-    targets = [learners.target_of(learner), *map(surrogates.target_of, surrogate)]
-    return closure(["pipeline_lib.commands.train_model", *targets])
-
-
-def test_an_edit_to_one_surrogate_touches_only_its_own_training_jobs() -> None:
-    listwise, pairwise = "pipeline_lib.surrogates.listwise", "pipeline_lib.surrogates.pairwise"
-    found = {name: trained_with("erm", name) for name in ("listnet", "ranksvm", "squared")}
-    assert {name for name in found if listwise in found[name]} == {"listnet"}
-    assert {name for name in found if pairwise in found[name]} == {"ranksvm"}
-    for command in ("evaluate_model", "summarise_results", "compare_models", "convert_data"):
-        names = closure([f"pipeline_lib.commands.{command}"])
-        assert not names & {listwise, pairwise, "pipeline_lib.surrogates.pointwise", "pipeline_lib.learners.erm"}
-
-
-def test_an_edit_to_a_learner_touches_only_its_own_training_jobs() -> None:
-    found = {name: trained_with(name) for name in learners.NAMES}
-    for module, expected in {"cone": {"cone"}, "perceptron": {"perceptron"}, "models": set(found)}.items():
-        assert {name for name in found if f"pipeline_lib.learners.{module}" in found[name]} == expected
-
-
-def test_a_learner_is_imported_without_the_others() -> None:
-    script = (
-        "import sys; from pipeline_lib import learners; learners.get('best-feature'); "
-        "print(*[name for name in sys.modules if hasattr(sys.modules[name], 'LEARNER')])"
-    )
-    found = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert found.stdout.split() == ["pipeline_lib.learners.best_feature"]

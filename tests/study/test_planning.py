@@ -22,11 +22,6 @@ def record(path: Path, seconds: float) -> Path:
     return path
 
 
-def test_recorded_seconds_replace_the_guess(tmp_path: Path) -> None:
-    jobs = [PlannedJob("train_model", 3.0, record(tmp_path / "a.tsv", 30.0))]
-    assert planning.estimates(jobs) == [30.0]
-
-
 def test_a_rule_s_recorded_jobs_scale_the_guess_for_its_new_jobs(tmp_path: Path) -> None:
     known = PlannedJob("train_model", 3.0, record(tmp_path / "a.tsv", 30.0))
     new = PlannedJob("train_model", 3.0, tmp_path / "none.tsv")
@@ -66,12 +61,6 @@ def test_batches_contain_every_job_once_and_enough_work(seconds: dict[int, float
     assert not work or max(work) - min(work) <= planning.BATCH_SECONDS
 
 
-def test_the_plan_adds_up_the_memory_of_the_largest_jobs_at_a_time() -> None:
-    jobs = [PlannedJob("train_model", 1.0, None, mb) for mb in (500.0, 2_000.0, 1_500.0)]
-    assert re.findall(r"([\d.]+) GB", planning.describe("s", jobs, 2, [], {})) == ["2.0", "3.5"]
-    assert "GB" not in planning.describe("s", [], 2, [], {})
-
-
 def test_the_plan_for_a_cluster_says_nothing_that_its_queue_decides() -> None:
     jobs = [PlannedJob("train_model", 60.0, None, 500.0)] * 20
     text = planning.describe("s", jobs, None, [], {}, submissions=7)
@@ -84,19 +73,6 @@ def test_no_run_is_shorter_than_its_longest_job(tmp_path: Path) -> None:
     text = planning.describe("s", [long, PlannedJob("judge_claims", 1.0, None)], 4, [], {})
     # The work of both jobs, then the time that it takes.
     assert re.findall(r"(\d+) min", text) == ["11", "10"]
-
-
-@pytest.mark.parametrize(("seconds", "unit"), [(2.0, " s"), (2e3, " min"), (1e5, " h")])
-def test_durations_read_well(seconds: float, unit: str) -> None:
-    text = planning.describe("s", [PlannedJob("train_model", seconds, None)], 1, [], {})
-    assert f"{unit} of work" in text
-
-
-def test_long_lists_of_jobs_are_wrapped_and_no_number_stands_alone() -> None:
-    jobs = [PlannedJob(f"rule_{i}", 1.0, None) for i in range(100)]
-    lines = planning.describe("s", jobs, 1, [], {}).splitlines()
-    assert max(map(len, lines)) <= 110
-    assert not any(line.split()[-1].isdecimal() for line in lines)
 
 
 @given(st.lists(st.floats(0.0, 1e4), min_size=1, max_size=20), st.integers(1, 8))

@@ -66,32 +66,3 @@ def test_every_file_is_listed_with_its_digest(described: tuple[Path, dict[str, d
     for name, path in files.items():
         assert entities[name]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
         assert entities[name]["contentSize"] == str(path.stat().st_size)
-
-
-def test_a_table_is_traced_to_the_data(described: tuple[Path, dict[str, dict[str, Any]]]) -> None:
-    _, entities = described
-    jobs = [one for one in entities.values() if one["@type"] == "CreateAction" and one["@id"] != "#run"]
-    made_by = {result["@id"]: job for job in jobs for result in _list(job["result"])}
-    table = made_by["tables/summary.parquet"]
-    assert (table["startTime"], table["endTime"]) == ("1970-01-01T00:00:02+00:00", "1970-01-01T00:00:03+00:00")
-    assert table["description"] == "sum it up"
-    [model] = references(_list(table["object"]))
-    [documents] = references(_list(made_by[model]["object"]))
-    assert entities[documents]["sha256"] == hashlib.sha256(b"documents").hexdigest()
-    assert references(made_by[model]["subjectOf"]) == ["logs/train.log"]
-
-
-def test_every_job_belongs_to_a_step_of_the_workflow(described: tuple[Path, dict[str, dict[str, Any]]]) -> None:
-    _, entities = described
-    workflow = entities[entities["./"]["mainEntity"]["@id"]]
-    assert workflow["@id"] == "code/Snakefile"
-    steps = {step: references(entities[step]["workExample"]) for step in references(_list(workflow["step"]))}
-    controls = [one for one in entities.values() if one["@type"] == "ControlAction"]
-    assert len(controls) == 2
-    for control in controls:
-        [step], [action] = references(control["instrument"]), references(control["object"])
-        assert references(entities[action]["instrument"]) == steps[step]
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]

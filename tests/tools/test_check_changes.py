@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from tools import affected, check_changes
@@ -34,40 +30,6 @@ def test_what_imports_a_module_is_tested_after_it_and_nothing_else() -> None:
     assert "tests/sources/test_letor.py" not in reached
 
 
-def test_changes_are_counted_from_where_the_branch_left_main(tmp_path: Path) -> None:
-    def git(*arguments: str) -> None:
-        who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-        subprocess.run(["git", *who, *arguments], cwd=tmp_path, check=True, capture_output=True)
-
-    def commit(name: str) -> None:
-        (tmp_path / name).write_text(name)
-        git("add", name)
-        git("commit", "-m", name)
-
-    git("init", "-b", "main")
-    commit("before")
-    git("checkout", "-b", "branch")
-    commit("on the branch")
-    git("checkout", "main")
-    commit("on main")
-    git("checkout", "branch")
-    commit("later")
-    (tmp_path / "before").unlink()
-    (tmp_path / "new").touch()
-    assert check_changes.changed_files(root=tmp_path) == ["before", "later", "new", "on the branch"]
-    assert check_changes.changed_files("HEAD", tmp_path) == ["before", "new"]
-
-
-def test_only_what_changed_is_linted() -> None:
-    assert not check_changes.lint_commands(["README.md", "pipeline_lib/removed.py"])
-    commands = check_changes.lint_commands(["tools/affected.py", "workflow/rules/job.smk", "README.md"])
-    assert [(command[0], command[-1]) for command in commands] == [
-        ("ruff", "tools/affected.py"),
-        ("ruff", "tools/affected.py"),
-        ("snakefmt", "workflow/rules/job.smk"),
-    ]
-
-
 def test_the_workflow_runs_only_where_it_or_a_command_changed() -> None:
     assert check_changes.commands_of_tests([]) == []
     [command] = check_changes.commands_of_tests(["workflow/rules/job.smk"])
@@ -77,27 +39,3 @@ def test_the_workflow_runs_only_where_it_or_a_command_changed() -> None:
     assert "tests/metrics/test_metrics.py" in command
     assert not any(argument.startswith("tests/workflow") for argument in command)
     assert "smoke" not in command[command.index("-m", 3) + 1]
-
-
-def outcome(seconds: float, folder: Path) -> tuple[int, str]:
-    """What pytest says of two tests for which there is so much time, of which the collection takes a second."""
-    (folder / "test_made.py").write_text(
-        "import time\ntime.sleep(1)\ndef test_first(): time.sleep(0.5)\ndef test_second(): pass\n"
-    )
-    program = f"import sys, pytest\nfrom tools import check_changes\ncheck_changes.SECONDS = {seconds}\n"
-    program += "sys.exit(pytest.main(['-p', 'tools.check_changes', '-p', 'no:cacheprovider', *sys.argv[1:]]))"
-    command = [sys.executable, "-c", program, "--rootdir", str(folder), str(folder)]
-    done = subprocess.run(command, cwd=affected.ROOT, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout
-
-
-def test_the_time_of_the_tests_begins_with_the_first(tmp_path: Path) -> None:
-    status, printed = outcome(0.25, tmp_path)
-    assert (status, "1 passed, 1 skipped" in printed) == (0, True), printed
-    assert "left out, because the time was over:\n  test_made.py" in printed
-
-
-def test_where_no_test_was_run_the_check_fails(tmp_path: Path) -> None:
-    status, printed = outcome(-1.0, tmp_path)
-    assert (status, "2 skipped" in printed) == (1, True), printed
-    assert "error: no test was run" in printed

@@ -71,10 +71,8 @@ class Project:
 
     def snakemake(self, *arguments: str, cores: int = 2, check: bool = True, **environment: str) -> str:
         """Run Snakemake on the small study; return all it printed."""
-        environment = {**{k: v for k, v in os.environ.items() if k != "LTR_MIRROR"}, **environment}
-        status, output = forked.snakemake(
-            self.arguments(*arguments, cores=cores), self.folder, environment, interpreter=job_server.interpreter()
-        )
+        given, interpreter = self.arguments(*arguments, cores=cores), job_server.interpreter()
+        status, output = forked.snakemake(given, self.folder, interpreter=interpreter, **environment)
         if check and status:
             pytest.fail(f"snakemake {' '.join(arguments)} ended with {status}:\n{output[-6000:]}")
         return output

@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -25,19 +25,21 @@ _CONTEXT.set_forkserver_preload([__name__, "snakemake.cli"])
 def snakemake(
     arguments: Sequence[str],
     folder: Path,
-    environment: Mapping[str, str],
     *,
     interpreter: Path = Path(sys.executable),
     prepare: Callable[[], None] | None = None,
+    **environment: str,
 ) -> tuple[int, str]:
     """Run Snakemake in a folder; give its exit status and all that it printed.
 
-    ``interpreter`` is what jobs find as Python; ``prepare`` is called in the process before Snakemake.
+    ``interpreter`` is what jobs find as Python; ``prepare`` is called in the process before Snakemake. The environment
+    is that of this process without its mirror and the place of the package, and with what is given.
     """
+    inherited = {name: value for name, value in os.environ.items() if name not in ("LTR_MIRROR", "PYTHONPATH")}
     with tempfile.TemporaryDirectory() as made:
         output = Path(made) / "output"
         process = _CONTEXT.Process(
-            target=_run, args=(list(arguments), folder, dict(environment), output, interpreter, prepare)
+            target=_run, args=(list(arguments), folder, inherited | environment, output, interpreter, prepare)
         )
         process.start()
         process.join()

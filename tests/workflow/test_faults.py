@@ -41,48 +41,24 @@ def small_disk(folder: Path, size: str) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def assert_more_space_is_all_it_needs(project: Project, folder: Path, finished: Project) -> None:
-    mount("-o", "remount,size=64m", str(folder))
-    project.snakemake()
-    assert project.tables() == finished.tables()
-    assert project.planned() == {}
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("size", ["40k", "120k"])
-def test_a_full_disk_is_named_and_the_next_run_goes_on(
-    finished: Project, with_data: Callable[..., Project], size: str
+@pytest.mark.parametrize(
+    ("place", "size"),
+    [("results", "40k"), ("results", "120k"), (".snakemake", "48k"), (".snakemake", "160k"), ("data/parquet", "12k")],
+)
+def test_a_full_disk_is_named_and_with_more_space_the_next_run_goes_on(
+    finished: Project, with_data: Callable[..., Project], place: str, size: str
 ) -> None:
     project = with_data()
-    with small_disk(project.folder / "results", size):
+    with small_disk(project.folder / place, size):
         output = project.snakemake(check=False)
         assert re.search("disk is full|No space left on device", output), output
         assert "Traceback" not in output
         assert not re.search("is empty$", output, re.MULTILINE)  # a log that could not be written says nothing
-        assert_more_space_is_all_it_needs(project, project.folder / "results", finished)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", ["48k", "100k", "160k"])
-def test_a_disk_without_room_for_the_records_of_the_run(
-    finished: Project, with_data: Callable[..., Project], size: str
-) -> None:
-    project = with_data()
-    with small_disk(project.folder / ".snakemake", size):
-        output = project.snakemake(check=False)
-        assert "No space left on device" in output
-        assert "Traceback" not in output
-        assert_more_space_is_all_it_needs(project, project.folder / ".snakemake", finished)
-
-
-@pytest.mark.slow
-def test_a_disk_that_is_full_while_data_are_converted(finished: Project, new_project: Callable[..., Project]) -> None:
-    project = new_project()
-    with small_disk(project.folder / "data/parquet", "12k"):
-        output = project.snakemake(check=False)
-        assert re.search("error: data/parquet/.*disk is full", output), output
-        assert "Traceback" not in output
-        assert_more_space_is_all_it_needs(project, project.folder / "data/parquet", finished)
+        mount("-o", "remount,size=64m", str(project.folder / place))
+        project.snakemake()
+        assert project.tables() == finished.tables()
+        assert project.planned() == {}
 
 
 def test_records_that_cannot_be_written_are_one_clear_error(new_project: Callable[..., Project]) -> None:
@@ -98,30 +74,6 @@ def test_a_home_that_cannot_be_written_stops_no_run(new_project: Callable[..., P
     # Nobody, not even root, makes files in /proc.
     output = new_project().snakemake("data/raw/letor-sim/manifest.json", HOME="/proc", XDG_CACHE_HOME="")
     assert "none left" in output
-
-
-def damage(path: Path, size: int) -> None:
-    """Cut a file off; copies of the project that share it keep the whole one."""
-    content = path.read_bytes()[:size]
-    path.unlink()
-    path.write_bytes(content)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
-def test_damaged_compiled_functions_are_named_and_compiled_anew(finished_copy: Project, ending: str) -> None:
-    before = finished_copy.tables()
-    compiled = sorted((finished_copy.folder / "pipeline_lib").rglob(f"listwise*{ending}"))
-    if not compiled:
-        pytest.skip("numba keeps its files elsewhere")
-    for path in compiled:
-        damage(path, path.stat().st_size // 2)
-    output = finished_copy.snakemake("-R", "train_model", check=False)
-    assert re.search(r"error: .*\.nbi: damaged: a function that numba compiled earlier", output), output
-    assert "Traceback" not in output
-    finished_copy.snakemake()
-    assert finished_copy.tables() == before
-    assert finished_copy.planned() == {}
 
 
 def test_a_clock_that_was_set_back_reruns_nothing(finished_copy: Project) -> None:

@@ -7,12 +7,10 @@ import json
 import random
 import re
 import shlex
-import time
 from pathlib import Path
 
 import polars as pl
 import pytest
-import yaml
 
 from .conftest import ROOT, SMALL, Project, copy_folder, copy_project, job_table, shared
 
@@ -65,30 +63,14 @@ def write_files(folder: Path) -> None:
 
 @pytest.fixture(scope="session")
 def run_of_own_data(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A copy of the project in which a study of all layouts has run, timed in the log of the test."""
+    """A copy of the project in which a study of all layouts has run."""
 
     def make(project: Project) -> None:
         copy_project(project.folder, CONFIG)
         write_files(project.folder)
-        start = time.monotonic()
-        took = seconds_of_jobs(project.snakemake())
-        print(f"own data: from {len(DATA)} data sets to a report in {time.monotonic() - start:.0f} s")
-        for name, form in (("mine", "a LETOR file"), ("lightgbm", "a folder of LightGBM")):
-            alone = took[name] + took[""]
-            print(
-                f"own data: from {form} to a report in {alone:.0f} s of jobs, {took['']:.0f} s of them for the report"
-            )
+        project.snakemake()
 
     return shared(tmp_path_factory, "own", make)
-
-
-def seconds_of_jobs(output: str) -> dict[str, float]:
-    """What the jobs of every data set took, and under "" those of the report, which serve all, from a run's lines."""
-    took: dict[str, float] = {}
-    for job, seconds in re.findall(r"^\[\d+/\d+\] (.+): ([\d.]+) s; ", output, re.MULTILINE):
-        [name] = re.findall(r"dataset=(\S+)", job) or [""]
-        took[name] = took.get(name, 0.0) + float(seconds)
-    return took
 
 
 @pytest.fixture
@@ -134,24 +116,6 @@ def test_a_touched_file_replans_nothing_and_an_edited_one_what_depends_on_it(own
     assert dict.fromkeys(expected, 2).items() <= own_copy.planned().items()
 
 
-def test_titles_and_folds_replan_what_reads_them(own_copy: Project) -> None:
-    path = own_copy.folder / "small.yaml"
-    config = yaml.safe_load(path.read_text())
-    config["title"] = "Which documents do readers want?"
-    path.write_text(yaml.safe_dump(config))
-    assert set(own_copy.planned()) == {"record_study", "judge_claims", "render_report"}
-    config["datasets"][1]["title"] = "Clicks of a library"
-    path.write_text(yaml.safe_dump(config))
-    planned = own_copy.planned()
-    assert planned["describe_data"] == 1
-    assert not {"register_data", "convert_data", "split_folds", "train_model"} & set(planned)
-    config["datasets"][0]["folds"] = 4
-    path.write_text(yaml.safe_dump(config))
-    planned = own_copy.planned()
-    assert (planned["split_folds"], planned["train_model"]) == (1, 1)
-    assert "convert_data" not in planned
-
-
 @pytest.fixture
 def fresh(tmp_path: Path) -> Project:
     """A copy of the project in which nothing has run, and a study file that says nothing."""
@@ -185,11 +149,3 @@ def test_the_documented_lines_say_the_same(fresh: Project) -> None:
         "convert_data": 1,
         "split_folds": 1,
     }
-
-
-def test_all_problems_are_named_before_any_work(fresh: Project) -> None:
-    entry = "{name: x, files: [no.txt], folds: 2, lable: y}"
-    output = fresh.snakemake("-n", "--config", f"datasets=[{entry}]", check=False)
-    for word in ("'no.txt'", "datasets[0].folds", "did you mean 'label'?"):
-        assert word in output
-    assert "Traceback" not in output

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import resource
+import shutil
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from pipeline_lib import papers
 
+from . import forked
 from .conftest import Project, job_table
 
 pytestmark = pytest.mark.workflow
@@ -25,12 +28,6 @@ def test_one_training_job_per_data_set_and_model_where_trainings_are_short(
     assert "train_fold" not in planned
 
 
-def test_one_training_job_per_fold_where_trainings_are_long(new_project: Callable[..., Project]) -> None:
-    long = {"name": "cone", "algorithm": "cone", "passes": 1_000_000, "basis": [10]}
-    planned = new_project(models=[{"name": "random", "algorithm": "random"}, long]).planned()
-    assert (planned["train_model"], planned["train_fold"], planned["evaluate_model"]) == (1, 2, 2)
-
-
 def test_every_paper_is_a_target(new_project: Callable[..., Project]) -> None:
     new_project().snakemake("-n", *papers.names())
 
@@ -39,19 +36,14 @@ def test_download_plans_every_data_set_even_the_missing(new_project: Callable[..
     assert new_project(datasets=["letor-sim", "MQ2007"]).planned("download")["obtain_data"] == 1
 
 
-def test_a_wrong_key_stops_before_any_plan(new_project: Callable[..., Project]) -> None:
-    output = new_project(modles=[]).snakemake("-n", check=False)
-    assert "unknown key 'modles'; did you mean 'models'?" in output
-    assert "Traceback" not in output
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("seed: 1\nseed: 2\n", "small.yaml, line 2: "),
-        ('__use_yte__: true\nstudy: ?"a" + "b"\n', "small.yaml: the key '__use_yte__'"),
-        ("title: !!python/name:os.system\n", "small.yaml, line 1: "),
-        ("modles: []\n", "small.yaml: the configuration cannot be used:"),
+        (
+            "modles: []\n",
+            "small.yaml: the configuration cannot be used:\n  - unknown key 'modles'; did you mean 'models'?",
+        ),
     ],
 )
 def test_a_file_that_is_not_what_it_looks_like_stops_before_any_plan(
@@ -72,6 +64,35 @@ def test_only_trainings_on_large_data_have_several_threads(new_project: Callable
     assert found.pop("train-model") == "2"
     assert len(found) > 3
     assert set(found.values()) == {"1"}
+
+
+def test_trainings_share_a_submission_where_they_are_short(new_project: Callable[..., Project], tmp_path: Path) -> None:
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    (mirror / "MQ2008.zip").touch()
+    models = [
+        {"name": "random", "algorithm": "random"},
+        {"name": "cone", "algorithm": "cone", "passes": 100000, "basis": [10]},
+    ]
+    project = new_project(models=models, datasets=["MQ2008"], mirrors=[str(mirror)])
+    output = project.snakemake("-n", "-p", "--workflow-profile", "profiles/slurm")
+    planned = job_table(output.splitlines())
+    assert (planned["train_model"], planned["train_fold"]) == (1, 2)
+    assert all(resource in output for resource in ("mem_mb=", "runtime="))
+    assert set(re.findall(r"Group job (\S+)", output)) == {"batch-MQ2008-1"}
+
+
+def test_without_sbatch_the_run_is_refused_at_once(finished_copy: Project) -> None:
+    shutil.rmtree(finished_copy.folder / "results/small/tables")
+    path = str(Path(shutil.which("sh") or "/bin/sh").parent)
+    if shutil.which("sbatch", path=path):
+        pytest.skip("this machine has SLURM")
+    arguments = ["--workflow-profile", "profiles/slurm", "--configfile", "small.yaml"]
+    status, output = forked.snakemake(arguments, finished_copy.folder, PATH=path)
+    assert status
+    assert "expected SLURM's command sbatch" in output
+    assert "Traceback" not in output
+    assert not (finished_copy.folder / "results/small/tables").exists()
 
 
 @pytest.mark.slow
