@@ -145,6 +145,33 @@ def verify(project: Project) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+KINDS = {
+    "data/raw/letor-sim/manifest.json",
+    "data/raw/letor-sim/S1.txt",
+    "data/parquet/letor-sim/documents.parquet",
+    "data/parquet/letor-sim/folds.parquet",
+    "data/parquet/letor-sim/raw-files.json",
+    "data/parquet/letor-sim/summary.json",
+    "results/small/availability.json",
+    "results/small/changes.json",
+    "results/small/configuration.yaml",
+    "results/small/data/letor-sim.json",
+    "results/small/evaluation/letor-sim/listnet.held-out.json",
+    "results/small/evaluation/letor-sim/listnet.parquet",
+    "results/small/models.json",
+    "results/small/models/letor-sim/ranksvm/fold-2.json",
+    "results/small/provenance.json",
+    "results/small/tables/comparisons.parquet",
+    "results/small/tables/summary.parquet",
+    "reports/small/claims.json",
+    "reports/small/files.json",
+    "reports/small/index.html",
+    "reports/small/report.html",
+    "reports/small/search.js",
+}
+FOLDERS = {"reports/small/pages": "*.html", "reports/small/tables": "*.csv", "reports/small/figures": "*.svg"}
+
+
 def everything(project: Project) -> dict[str, bytes]:
     """All files of the study and its data but those that say when and how it ran, as its pages do."""
     return {
@@ -156,31 +183,40 @@ def everything(project: Project) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_every_damaged_file_is_named_at_once_and_one_run_makes_all_anew(finished_copy: Project) -> None:
     before = everything(finished_copy)
     assert verify(finished_copy)[0] == 0
-    damaged = {
-        "data/raw/letor-sim/S1.txt",
-        "data/parquet/letor-sim/documents.parquet",
-        "data/parquet/letor-sim/folds.parquet",
-        "results/small/configuration.yaml",
-        "results/small/evaluation/letor-sim/listnet.parquet",
-        "results/small/models/letor-sim/ranksvm/fold-2.json",
-        "results/small/tables/summary.parquet",
-        "reports/small/claims.json",
-        "reports/small/index.html",
+    # Where files.json and raw-files.json are damaged, what they list cannot be compared with anything.
+    listed = {
+        f"{folder}/{next(path.name for path in sorted((finished_copy.folder / folder).glob(pattern)))}"
+        for folder, pattern in FOLDERS.items()
     }
-    for name in damaged:
+    lists = {"reports/small/files.json", "data/parquet/letor-sim/raw-files.json"}
+    for chosen in ((KINDS | listed) - lists, lists):
+        for name in chosen:
+            flipped_quietly(finished_copy.folder / name)
+        status, printed = verify(finished_copy)
+        assert status == 1
+        assert set(re.findall(r"^  - (\S+): ", printed, re.MULTILINE)) == chosen, printed
+        finished_copy.snakemake()
+        assert finished_copy.planned() == {}
+        assert verify(finished_copy)[0] == 0
+        assert everything(finished_copy) == before
+
+
+def test_a_damaged_file_of_the_report_is_named_and_the_report_made_anew(finished_copy: Project) -> None:
+    before = everything(finished_copy)
+    names = ("reports/small/index.html", "reports/small/claims.json")
+    for name in names:
         flipped_quietly(finished_copy.folder / name)
-    missing = "reports/small/search.js"
-    (finished_copy.folder / missing).unlink()
+    (finished_copy.folder / "reports/small/search.js").unlink()
     status, printed = verify(finished_copy)
     assert status == 1
-    assert set(re.findall(r"^  - (\S+): ", printed, re.MULTILINE)) == {*damaged, missing}, printed
-    finished_copy.snakemake()
-    assert finished_copy.planned() == {}
-    assert verify(finished_copy)[0] == 0
+    assert set(re.findall(r"^  - (\S+): ", printed, re.MULTILINE)) == {*names, "reports/small/search.js"}
+    assert announced(finished_copy.snakemake()) == {"judge_claims": 1, "render_report": 1}
     assert everything(finished_copy) == before
+    assert verify(finished_copy)[0] == 0
 
 
 def test_a_damaged_manifest_does_not_block(finished_copy: Project) -> None:

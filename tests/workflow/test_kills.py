@@ -3,40 +3,96 @@
 from __future__ import annotations
 
 import os
+import random
 import re
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from .conftest import Project
+from .conftest import SMALL, Project, copy_project
 
 pytestmark = pytest.mark.workflow
 
+TINY = {
+    **SMALL,
+    "letor_sim": {"queries": 20, "population": {}},
+    "folds": [1],
+    "models": [
+        {"name": "random", "algorithm": "random"},
+        {"name": "listnet", "algorithm": "erm", "surrogate": "listnet", "l2": [0.1]},
+    ],
+}
+MADE = ("results", "reports", "data/raw", "data/parquet")
+SIGNALS = (signal.SIGKILL, signal.SIGTERM)
 
-def killed(project: Project, sign: signal.Signals, cores: int, alone: bool) -> str:
-    """Start a run, and kill it soon after its first job has ended, with the jobs at work or ``alone``; its output."""
+
+def kill(
+    project: Project, sign: signal.Signals, jobs: int, seconds: float, cores: int = 2, alone: bool = False
+) -> tuple[bool, str]:
+    """Start a run and kill it when so many of its jobs have ended, and some time more; it may end before.
+
+    The jobs at work are killed with it unless it shall die ``alone``. Gives whether it was killed, and its output.
+    """
     output = project.folder / "output.txt"
     with output.open("w") as file:
-        command = project.command(cores=cores)
         process = subprocess.Popen(
-            command, cwd=project.folder, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
+            project.command(cores=cores),
+            cwd=project.folder,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
-    while not re.search(r"^\[1/\d+\]", output.read_text(), re.MULTILINE):
-        assert process.poll() is None, output.read_text()
+    while process.poll() is None and len(re.findall(r"^\[\d+/\d+\]", output.read_text(), re.MULTILINE)) < jobs:
         time.sleep(0.02)
-    time.sleep(0.2)
-    (os.kill if alone else os.killpg)(process.pid, sign)
-    assert process.wait(300) != 0
-    return output.read_text()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        (os.kill if alone else os.killpg)(process.pid, sign)
+        process.wait(300)
+        return True, output.read_text()
+    return False, output.read_text()
 
 
 def check_what_was_printed(output: str) -> None:
     """A run that is killed may say so; of what an earlier one left it asks nothing."""
-    for word in ("Traceback", "LockException", "--unlock", "IncompleteFilesException", "damaged", "MissingOutput"):
+    assert "Traceback" not in output
+    for word in ("LockException", "--unlock", "IncompleteFilesException", "damaged", "MissingOutputException"):
         assert word not in output
+
+
+def kill_often(project: Project, kills: int, seed: int) -> None:
+    """Kill so many runs at random moments; where one ends before, start afresh."""
+    rng = random.Random(seed)
+    done = 0
+    while done < kills:
+        killed, output = kill(project, rng.choice(SIGNALS), rng.choice((0, 0, 1, 2, 3, 5)), rng.expovariate(0.4))
+        check_what_was_printed(output)
+        done += killed
+        if not killed:
+            assert "none left" in output or "Nothing to be done" in output, output[-2000:]
+            for folder in MADE:
+                shutil.rmtree(project.folder / folder, ignore_errors=True)
+
+
+def check_the_end(project: Project, expected: dict[str, str]) -> None:
+    """The next run ends, leaves nothing half written, and nothing to be done."""
+    check_what_was_printed(project.snakemake())
+    assert project.tables() == expected
+    assert project.planned() == {}
+
+
+@pytest.mark.slow
+def test_fifty_kills_change_no_byte(tmp_path: Path) -> None:
+    expected = copy_project(tmp_path / "expected", TINY)
+    expected.snakemake()
+    project = copy_project(tmp_path / "project", TINY)
+    kill_often(project, 50, seed=1)
+    check_the_end(project, expected.tables())
 
 
 def test_killed_runs_end_with_the_same_bytes_on_any_number_of_cores(
@@ -45,7 +101,7 @@ def test_killed_runs_end_with_the_same_bytes_on_any_number_of_cores(
     project = with_data()
     # The jobs of the second run go on beside the third.
     for sign, cores, alone in ((signal.SIGTERM, 2, False), (signal.SIGKILL, 4, True), (signal.SIGKILL, 1, False)):
-        check_what_was_printed(killed(project, sign, cores, alone))
-    check_what_was_printed(project.snakemake())
-    assert project.tables() == finished.tables()
-    assert project.planned() == {}
+        killed, output = kill(project, sign, 1, seconds=0.2, cores=cores, alone=alone)
+        assert killed
+        check_what_was_printed(output)
+    check_the_end(project, finished.tables())
