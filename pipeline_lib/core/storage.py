@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
 import os
 import re
@@ -258,34 +259,13 @@ def set_aside(path: Path) -> Path | None:
     made = any(path.absolute().is_relative_to(Path.cwd() / folder) for folder in folders)
     if not made or ".." in path.parts:
         return None
-    for number in range(1, 1000):
-        target = _aside(path, number)
-        try:
-            os.link(path, target)
-        except FileExistsError:
-            continue
-        except FileNotFoundError:  # another job has noticed the damage as well, and was faster
-            return target
-        except OSError:  # a read-only folder, or a file system without hard links
-            if target.exists():
-                continue
-            return _renamed(path, target)
-        try:
-            path.unlink(missing_ok=True)
-        except OSError:
-            target.unlink()
-            return None
-        return target
-    return None
-
-
-def _renamed(path: Path, target: Path) -> Path | None:
-    """Rename on a file system without hard links; None if the folder is read-only."""
+    target = next(target for number in itertools.count(1) if not (target := _aside(path, number)).exists())
     try:
-        path.rename(target)
-    except OSError:
+        return path.rename(target)
+    except FileNotFoundError:  # another job has noticed the damage as well, and was faster
+        return _aside(path, 1)
+    except OSError:  # a read-only folder
         return None
-    return target
 
 
 class _Blocks(io.RawIOBase):

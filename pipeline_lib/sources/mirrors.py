@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -72,7 +72,7 @@ class Availability:
 
 
 @checked
-def configured_mirrors(configured: Iterable[str] = (), environment: Mapping[str, str] | None = None) -> Mirrors:
+def configured_mirrors(configured: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> Mirrors:
     """Collect the mirrors: those of LTR_MIRROR, then those of the configuration, each once.
 
     LTR_MIRROR may name several: folders separated as in PATH, addresses by white space. An address ``file:///folder``

@@ -230,13 +230,6 @@ def test_a_call_that_does_not_fit_the_signature_reads_as_without_checks() -> Non
         one(1, m=2)  # type: ignore[call-arg]
 
 
-def test_texts_may_come_one_by_one() -> None:
-    mirrors = sources.mirrors.configured_mirrors((f"http://host/{k}" for k in range(2)), {})
-    assert mirrors.addresses == ("http://host/0", "http://host/1")
-    with pytest.raises(TypeError, match="configured"):
-        sources.mirrors.configured_mirrors("http://host", {})
-
-
 def test_a_surrogate_without_annotations_is_checked_as_its_base_is() -> None:
     class Nothing(surrogates.base.Surrogate):
         name = "nothing"
