@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NoReturn
 
@@ -89,6 +89,16 @@ class Block:
     X: NDArray[np.float32]
     names: list[str] | None = None
     grouped: bool = False
+
+    def rows(self, rows: slice | NDArray[np.bool_]) -> Block:
+        """Some of the documents."""
+        return replace(self, qid=self.qid[rows], label=self.label[rows], X=self.X[rows])
+
+    @staticmethod
+    def joined(blocks: Sequence[Block]) -> Block:
+        """The documents of several blocks of the same width, one after the other, with the names of the last."""
+        qid, label, X = (np.concatenate([getattr(one, name) for one in blocks]) for name in ("qid", "label", "X"))
+        return replace(blocks[-1], qid=qid, label=label, X=X)
 
 
 class Reader:

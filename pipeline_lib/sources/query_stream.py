@@ -105,20 +105,14 @@ def _whole_queries(blocks: Iterator[Block], known: readers.Layout) -> Iterator[R
     for block in blocks:
         last = int(np.flatnonzero(np.r_[True, block.qid[1:] != block.qid[:-1]])[-1])
         if last or (kept and kept[0].qid[0] != block.qid[0]):
-            yield _joined([*kept, _rows(block, 0, last)], known)
+            yield _data(Block.joined([*kept, block.rows(slice(last))]), known)
             kept = []
         # Copied: a few rows must not keep a whole block in memory.
-        kept.append(_rows(block, last, len(block.qid)))
-    if kept:
-        yield _joined(kept, known)
+        kept.append(Block.joined([block.rows(slice(last, None))]))
+    yield _data(Block.joined(kept), known)
 
 
-def _rows(block: Block, begin: int, end: int) -> Block:
-    return replace(block, **{name: getattr(block, name)[begin:end].copy() for name in ("qid", "label", "X")})
-
-
-def _joined(blocks: list[Block], known: readers.Layout) -> RankingData:
-    X, y, qid = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("X", "label", "qid"))
-    data = RankingData.from_arrays(X, y, qid, feature_names=known.feature_names)
-    names = blocks[-1].names
+def _data(block: Block, known: readers.Layout) -> RankingData:
+    data = RankingData.from_arrays(block.X, block.label, block.qid, feature_names=known.feature_names)
+    names = block.names
     return data if names is None else replace(data, query_names=tuple(names[q] for q in data.qids.tolist()))

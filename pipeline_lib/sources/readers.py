@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -23,24 +23,12 @@ from pipeline_lib.sources import tables
 from pipeline_lib.sources.compression import Digest, lines
 from pipeline_lib.sources.letor_reader import Block, Form, Reader, gathered
 from pipeline_lib.sources.own_settings import group_file
+from pipeline_lib.sources.tables import Layout
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _ROUNDING = "`labels: rounded`"
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What all files of a data set have in common.
-
-    ``textual`` says that queries are named by text; ``first_id`` is the id of the first feature of LETOR text.
-    """
-
-    n_features: int
-    feature_names: tuple[str, ...] | None
-    textual: bool
-    first_id: int = 1
 
 
 def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
@@ -135,7 +123,7 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
     if groups:
         group_sizes(groups)
     if tables.is_table(path):
-        return Layout(*tables.layout(path, options, grouped=groups is not None))
+        return tables.layout(path, options, grouped=groups is not None)
     qid = "none" if groups else "text"
     reader = Reader(path, Form(None, _labels(options), qid, 0, _ROUNDING))  # type: ignore[arg-type]
     for _ in reader.blocks():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -20,52 +19,35 @@ from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataErro
 SCORES, Y, OFFSETS = np.array([0.5, 1.5, 1.0]), np.array([0, 1, 2]), np.array([0, 2, 3])
 
 
-def findings(tmp_path: Path, calls: int, seed: int, seconds: float) -> list[str]:
-    """What a process of its own found wrong; where it died or hung, the call it had begun."""
-    trace = tmp_path / "trace"
-    command = [sys.executable, misuse.__file__, *f"--calls {calls} --seed {seed} --trace {trace}".split()]
-    try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
-    except subprocess.TimeoutExpired:
-        pytest.fail(f"no end within {seconds} s; the last call: {trace.read_text().splitlines()[-1]}")
-    if run.returncode or not run.stdout.endswith("done\n"):
-        pytest.fail(
-            f"ended with {run.returncode} in the call {trace.read_text().splitlines()[-1]}; {run.stderr[-2000:]}"
-        )
-    return [line for line in run.stdout.splitlines() if line.startswith("{")]
+def findings(calls: int, seed: int, seconds: float) -> list[str]:
+    """What a process of its own found wrong; where it died, the call it had begun."""
+    command = [sys.executable, misuse.__file__, *f"--calls {calls} --seed {seed}".split()]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    assert (run.returncode, run.stdout[-5:]) == (0, "done\n"), run.stderr[-2000:]
+    return run.stdout.splitlines()[:-1]
 
 
-def test_a_thousand_misuses(tmp_path: Path) -> None:
-    """Every public function three times, and some more; the slow tests go on from there."""
-    wrong = findings(tmp_path, 1_500, seed=1, seconds=1_500)
+def test_a_thousand_misuses() -> None:
+    """Every public function that has an example some times; the slow tests go on from there."""
+    wrong = findings(1_000, seed=1, seconds=1_500)
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_misuses(tmp_path: Path) -> None:
-    wrong = findings(tmp_path, 100_000, seed=2, seconds=3_000)
+def test_a_hundred_thousand_misuses() -> None:
+    wrong = findings(100_000, seed=2, seconds=3_000)
     assert not wrong, "\n".join(wrong)
 
 
-def test_every_public_function_is_thrown_at(tmp_path: Path) -> None:
-    """Good arguments are known for all of them, and lead to a result or to a refusal that says why."""
-    good = misuse.Good(tmp_path)
-    functions = misuse.public()
-    for name in ("learners.erm.fit", "metrics.ndcg", "surrogates.slam.weights", "RankingData.take", "RankingData"):
-        assert name in functions
-    for name, function in functions.items():
-        good.arguments(name, function)
-        if misuse.is_method(function):
-            good.owner(name, function)
-
-
-def test_the_process_says_what_it_finds(tmp_path: Path) -> None:
-    """A call that crashes is reported with its name, and a raw error is a finding."""
-    assert misuse.outcome("f", lambda k: [][k], {"k": 3}, ["k"]) is not None
-    assert misuse.outcome("f", lambda k: float("nan"), {"k": 3}, ["k"]) == "NaN"
-    assert misuse.outcome("f", lambda k: checks.whole("k", k), {"k": "x"}, ["k"]) is None
-    assert misuse.outcome("f", lambda k: int(k), {"k": "x"}, ["k"]) is not None
-    assert json.loads(json.dumps({"found": misuse.outcome("f", lambda k: 1 // k, {"k": 0}, ["k"])}))["found"]
+def test_what_counts_as_a_clear_error() -> None:
+    """A raw error and NaN are findings; an error that names the argument is none."""
+    for function, given, wrong in (
+        (lambda k: [][k], 3, True),
+        (lambda k: float("nan"), 3, True),
+        (lambda k: int(k), "x", True),
+        (lambda k: checks.whole("k", k), "x", False),
+    ):
+        assert (misuse.outcome("f", misuse.Call(function, {"k": given})) is not None) is wrong
 
 
 # --- What was seen to go wrong ------------------------------------------------------------------------------------

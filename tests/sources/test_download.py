@@ -178,7 +178,6 @@ SMALL = Archive(name="x.zip", max_bytes=len(BODY))
         (Answer(body=BODY * 3, stated_length=None), RIGHT, r"sent .* more than the 256,000 that x\.zip may have", 1),
         (Answer(body=BODY * 3), SMALL, r"offers 768,000 .* more than the 256,000 that x\.zip may have", 1),
         (Answer(body=BODY * 3, stated_length=None), SMALL, r"sent .* more than the 256,000 that x\.zip may have", 1),
-        (Answer(status=302, headers={"Location": "ftp://127.0.0.1:1/x.zip"}), RIGHT, "'ftp'; only http and https", 1),
         (Answer(status=302, headers={"Location": "http://[::1/x.zip"}), RIGHT, "IPv6", 1),
         (Answer(status=404, reason="gone\x1b]0;title\x07\x9b2J"), RIGHT, r"gone\\x1b\]0;title\\x07\\x9b2J", 1),
     ],
