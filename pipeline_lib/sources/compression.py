@@ -56,7 +56,9 @@ def opened(path: str | os.PathLike[str], digest: Digest | None = None) -> Iterat
             yield unpacked
         except OSError as error:
             raise DataError(f"{path}: expected a whole {kind} file, found a damaged one ({error})") from error
-        while digest is not None and source.read(1 << 20):  # what stands behind the compressed text belongs to the file too
+        while digest is not None and source.read(
+            1 << 20
+        ):  # what stands behind the compressed text belongs to the file too
             pass
 
 

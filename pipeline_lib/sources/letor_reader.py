@@ -101,6 +101,19 @@ class Block:
         return replace(blocks[-1], qid=qid, label=label, X=X)
 
 
+def whole_queries(blocks: Iterator[Block]) -> Iterator[Block]:
+    """The same documents in blocks that end where a query does; one query at most is kept until its end is met."""
+    kept: list[Block] = []
+    for block in blocks:
+        last = int(np.flatnonzero(np.r_[True, block.qid[1:] != block.qid[:-1]])[-1])
+        if last or (kept and kept[0].qid[0] != block.qid[0]):
+            yield Block.joined([*kept, block.rows(slice(last))])
+            kept = []
+        # Copied: a few rows must not keep a whole block in memory.
+        kept.append(Block.joined([block.rows(slice(last, None))]))
+    yield Block.joined(kept)
+
+
 class Reader:
     """One pass over one file. Without a number of features, blocks get wider as larger ids turn up."""
 

@@ -137,7 +137,10 @@ def known_calls() -> dict[str, Call]:
         known = example(function)
         if "self" in known and inspect.isfunction(function):
             function = functools.partial(function, known["self"])
-        if chosen := {p.name: known[p.name] for p in parameters(function) if p.name in known}:
+        chosen = {p.name: known[p.name] for p in parameters(function) if p.name in known}
+        for p in inspect.signature(function).parameters.values():
+            chosen |= known.get(p.name, {}) if p.kind is p.VAR_KEYWORD else {}
+        if chosen:
             calls[name] = Call(function, chosen)
     for name in surrogates.NAMES:
         loss = surrogates.create(name)
