@@ -56,10 +56,8 @@ def opened(path: str | os.PathLike[str], digest: Digest | None = None) -> Iterat
             yield unpacked
         except OSError as error:
             raise DataError(f"{path}: expected a whole {kind} file, found a damaged one ({error})") from error
-        while digest is not None and source.read(
-            1 << 20
-        ):  # what stands behind the compressed text belongs to the file too
-            pass
+        while digest is not None and source.read(1 << 20):
+            pass  # what stands behind the compressed text belongs to the file too
 
 
 def compression(head: bytes) -> str | None:

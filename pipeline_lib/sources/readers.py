@@ -44,16 +44,13 @@ def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
     for path, other in zip(paths, seen, strict=True):
         if (first.feature_names is None) != (other.feature_names is None):
             raise DataError(f"{path}: expected features with names in every file or in none, as in {paths[0]}")
-        if first.feature_names is None or other.feature_names is None:
-            continue
-        if set(first.feature_names) != set(other.feature_names):
-            different = sorted(set(first.feature_names) ^ set(other.feature_names))
+        if different := sorted(set(first.feature_names or ()) ^ set(other.feature_names or ())):
             raise DataError(
                 f"{path}: expected the same features as in {paths[0]}, found a difference in "
                 f"{', '.join(map(repr, different[:5]))}; leave columns that are no features out (`ignore`)"
             )
     textual = any(one.textual for one in seen)
-    if first.feature_names is not None or first.n_features < 0:
+    if first.feature_names is not None:
         return replace(first, textual=textual)
     first_id = min(one.first_id for one in seen)
     n_features = max(one.n_features + (one.first_id - first_id) for one in seen)

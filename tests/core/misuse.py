@@ -340,7 +340,8 @@ def says_why(error: Exception, call: Call) -> bool:
     names = {*call.arguments, *(p.name for p in parameters(call.function))}
     named = re.search(rf"(?<!\w)({'|'.join(map(re.escape, sorted(names)))})(:|\[|,|'| =| and | \()", message)
     texts = {printable(str(one)) for one in given if isinstance(one, str | Path) and str(one)}
-    return bool(named) or any(text in message for text in texts | set(map(repr, given)))
+    quoted = isinstance(error, PipelineError) and any(text in message for text in texts | set(map(repr, given)))
+    return bool(named) or quoted
 
 
 def _raised(error: BaseException) -> str:

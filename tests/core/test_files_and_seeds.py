@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from pipeline_lib.core import files
 from pipeline_lib.core.errors import StorageError
 from pipeline_lib.core.files import replacing, write_text
-from pipeline_lib.core.seeds import generator, seed
+from pipeline_lib.core.seeds import seed
 
 AXES = st.lists(st.one_of(st.text(), st.integers(), st.booleans(), st.none()), max_size=4)
 
@@ -85,11 +85,6 @@ def test_axes_without_a_stable_spelling_are_refused() -> None:
         seed(float("nan"))
 
 
-def test_generators_of_neighbouring_axes_differ() -> None:
-    draws = {generator(1, "fold", fold).integers(2**62) for fold in range(1000)}
-    assert len(draws) == 1000
-
-
 @pytest.mark.parametrize(
     "write",
     [
@@ -113,21 +108,6 @@ def test_a_folder_that_takes_no_files_is_named(tmp_path: Path) -> None:
     (tmp_path / "tables").symlink_to("/proc")
     with pytest.raises(StorageError, match="tables/table"):
         write_text(tmp_path / "tables/table.csv", "")
-
-
-def test_other_errors_of_a_block_stay_what_they_are(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="input"), replacing(tmp_path / "table.csv"):
-        (tmp_path / "input.csv").read_text()
-
-
-def test_only_partial_files_that_nobody_writes_are_removed(tmp_path: Path) -> None:
-    names = (".old.csv.abc.partial", ".new.csv.abc.partial", "old.csv", ".old.csv")
-    for name in names:
-        (tmp_path / name).touch()
-        if "new" not in name:
-            os.utime(tmp_path / name, (1e9, 1e9))
-    files.remove_abandoned(tmp_path, tmp_path / "nothing")
-    assert {path.name for path in tmp_path.iterdir()} == set(names[1:])
 
 
 def test_times_of_the_future_become_the_present_but_those_of_code(tmp_path: Path) -> None:

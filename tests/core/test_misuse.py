@@ -14,7 +14,7 @@ import misuse
 
 from pipeline_lib import RankingData, learners, metrics, sources, surrogates, theory
 from pipeline_lib.core import checks
-from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError
+from pipeline_lib.core.errors import ConfigurationError, DataError
 
 SCORES, Y, OFFSETS = np.array([0.5, 1.5, 1.0]), np.array([0, 1, 2]), np.array([0, 2, 3])
 
@@ -63,16 +63,6 @@ def test_labels_outside_0_to_255_reach_no_learner(labels: list[int]) -> None:
     for name in surrogates.NAMES:
         with pytest.raises(DataError, match=r"y\[1\]"):
             surrogates.create(name).value([0.0, 1.0, 2.0], labels, [0, 3])
-
-
-def test_labels_have_one_dimension() -> None:
-    with pytest.raises(DataError, match=r"y: .*one dimension"):
-        RankingData(np.eye(2, dtype=np.float32), np.zeros((2, 1), np.int32), np.array([0, 2]), np.array([1]))
-
-
-def test_labels_are_stored_as_they_are(tmp_path: Path) -> None:
-    RankingData.from_arrays(np.zeros((2, 1)), [255, 0], [1, 1]).write_parquet(tmp_path / "data.parquet")
-    assert RankingData.read_parquet(tmp_path / "data.parquet").y.tolist() == [255, 0]
 
 
 @pytest.mark.parametrize(
@@ -142,13 +132,6 @@ def test_values_beyond_float64_are_no_result(name: str) -> None:
         assert np.isfinite(gradient).all()
 
 
-def test_a_wrong_option_is_named_by_create_and_by_the_class() -> None:
-    with pytest.raises(ConfigurationError, match="ranksvm: margin"):
-        surrogates.create("ranksvm", margin=-1.0)
-    with pytest.raises(ArgumentError, match="margin"):
-        surrogates.pairwise.RankSVM(margin="x")
-
-
 def test_overflow_in_between_names_the_numbers() -> None:
     with pytest.raises(DataError, match=r"m = 2.*score_bound = 1e\+200"):
         surrogates.create("squared-ndcg").bound(2, 1, 1e200)
@@ -167,11 +150,6 @@ def test_a_part_that_is_drawn_must_be_documents(tmp_path: Path) -> None:
     for first in (int, lambda: data):
         with pytest.raises(TypeError, match=r"drawn\['S[12]'\]\(\): expected an object of RankingData, found 0"):
             sources.conversion.convert_drawn({"S1": first, "S2": int}, tmp_path / "data.parquet")  # type: ignore[dict-item]
-
-
-def test_no_queries_have_no_theorem() -> None:
-    with pytest.raises(DataError, match="data: expected at least one query"):
-        learners.bandit.theorem_parameters(RankingData.from_arrays(np.zeros((0, 2)), [], []), "ranksvm", 1.0, 100)
 
 
 def test_numbers_too_large_or_too_few_to_compute_with_are_named() -> None:
@@ -199,17 +177,6 @@ def test_what_passes_is_passed_on_as_python_numbers_and_uncopied() -> None:
     assert same(np.float32(0.5), 2, array)[0] == 0.5
     assert type(same(np.float32(0.5), 2, array)[0]) is float
     assert c is array
-
-
-def test_a_call_that_does_not_fit_the_signature_reads_as_without_checks() -> None:
-    @checks.checked
-    def one(k: int) -> int:
-        return k
-
-    with pytest.raises(TypeError, match="missing 1 required positional argument: 'k'"):
-        one()  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="unexpected keyword argument 'm'"):
-        one(1, m=2)  # type: ignore[call-arg]
 
 
 def test_a_surrogate_without_annotations_is_checked_as_its_base_is() -> None:

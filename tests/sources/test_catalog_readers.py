@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_sets import ENTRY, small_set, unverified, zip_of
+from small_sets import ENTRY, small_set, zip_of
 
 from pipeline_lib import cli
 from pipeline_lib.sources import catalog, own_data
@@ -69,13 +69,6 @@ def test_a_correction_concerns_those_who_read_it(tmp_path: Path, changes: dict[s
     before, after = small_set(tmp_path), small_set(tmp_path, **changes)
     assert before != after
     assert {command for command in catalog.READ_BY if before.digest(command) != after.digest(command)} == readers
-
-
-@pytest.mark.parametrize("changes", [{"archives": [{"name": "Other.zip"}]}, {"parts": parts_with()}])
-def test_archives_decide_where_a_part_has_no_digest(tmp_path: Path, changes: dict[str, Any]) -> None:
-    before = small_set(tmp_path, parts=unverified())
-    after = small_set(tmp_path, **{"parts": unverified(), **changes})
-    assert {command for command in catalog.READ_BY if before.digest(command) != after.digest(command)} == DATA
 
 
 def test_every_command_declares_what_it_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

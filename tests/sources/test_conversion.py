@@ -108,22 +108,6 @@ def test_what_is_converted_is_what_is_read(
     assert [(part.rows, part.queries) for part in summary.parts] == [(sum(part), len(part)) for part in sizes]
 
 
-def test_the_same_text_gives_the_same_bytes_wherever_it_lies(tmp_path: Path) -> None:
-    written = []
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        conversion.convert(write_parts(tmp_path / name, TEXTS), tmp_path / name / "data.parquet")
-        written.append((tmp_path / name / "data.parquet").read_bytes())
-    assert written[0] == written[1]
-
-
-def test_real_labels_and_queries_in_comments(tmp_path: Path) -> None:
-    parts = write_parts(tmp_path, {"train": "0.5 1:1 # 3\n3.4 1:2 # 3\n"})
-    summary = conversion.convert(parts, tmp_path / "data.parquet", labels="rounded", qid="comment")
-    assert summary.labels == {1: 1, 3: 1}
-    assert summary.queries == 1
-
-
 @pytest.mark.parametrize("n_features", [None, 3])
 def test_nothing_appears_when_a_part_is_malformed(tmp_path: Path, n_features: int | None) -> None:
     parts = write_parts(tmp_path, {**TEXTS, "S3": "0 qid:1 1:1\n0 qid:1 1:x\n"})

@@ -8,7 +8,7 @@ import http.server
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -192,10 +192,6 @@ def test_what_cannot_be_used_leaves_a_reason_and_no_file(server, tmp_path, answe
     assert len(server.requests) == requests
 
 
-def test_md5_is_compared_where_it_is_all_that_is_known(server, tmp_path):
-    assert fetch(server, tmp_path, Archive(name="x.zip", md5=(MD5,))).read_bytes() == BODY
-
-
 def test_a_download_is_refused_that_would_fill_the_disk(server, tmp_path, monkeypatch):
     room = [module.SPARED_BYTES + len(BODY)]
     monkeypatch.setattr(module.shutil, "disk_usage", lambda _: SimpleNamespace(free=room[0]))
@@ -289,20 +285,3 @@ def test_files_are_copied_and_checked(tmp_path):
     source.write_bytes(OTHER)
     with pytest.raises(DownloadError, match="wrong file"):
         download(candidates, tmp_path / "new", Path, by_hand="")
-
-
-def test_the_final_name_never_shows_a_partial_file(server, tmp_path, monkeypatch):
-    seen: list[bool] = []
-    watch: Callable[[float], None] = lambda _: seen.append((tmp_path / "x.zip").exists())  # noqa: E731
-    monkeypatch.setattr(module.time, "sleep", watch)
-    server.answers = [Answer(send=100_000), Answer(send=100_000), Answer()]
-    fetch(server, tmp_path)
-    assert seen == [False, False]
-
-
-def test_progress_is_shown_rarely(server, tmp_path, monkeypatch, capsys):
-    fetch(server, tmp_path / "quick")
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(module, "REPORT_EVERY", 0.0)
-    fetch(server, tmp_path / "slow")
-    assert "x.zip: 0.3 of 0.3 MB" in capsys.readouterr().err

@@ -62,15 +62,6 @@ def test_what_the_format_allows(tmp_path: Path, text: str, X: list[Any], y: list
     assert data.qids.tolist() == qids
 
 
-def test_a_comment_may_hold_bytes_that_are_no_text_of_any_kind(tmp_path: Path) -> None:
-    path = file_of(tmp_path, b"1 qid:1 1:1 # \xff\xfe\x80\x01\r\r qid:\n0 qid:1 1:2\n")
-    assert letor.read(path).X.tolist() == [[1], [2]]
-
-
-def test_a_given_number_of_features_is_kept(tmp_path: Path) -> None:
-    assert letor.read(file_of(tmp_path, "1 qid:1 2:1\n"), n_features=4).X.tolist() == [[0, 1, 0, 0]]
-
-
 def test_the_largest_id_decides_wherever_it_stands(tmp_path: Path) -> None:
     path = file_of(tmp_path, "".join(f"0 qid:1 {j}:1 # 9999:\n" for j in (*range(1, 400), 7)))
     assert np.argwhere(letor.read(path).X).tolist() == [*([i, i] for i in range(399)), [399, 6]]
@@ -245,24 +236,11 @@ def test_a_comment_without_a_query(tmp_path: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "label", ["-0.1", "255.5", "1e300", "-1e300", "99999999999999999999999", "-3.14159265358979323846"]
-)
-def test_rounded_labels_out_of_range(tmp_path: Path, label: str) -> None:
-    with pytest.raises(DataError, match=r"txt:1: expected a label in 0..255, found '"):
-        letor.read(file_of(tmp_path, f"{label} qid:1 1:1\n"), labels="rounded")
-
-
-@pytest.mark.parametrize(
     "options", [{"labels": "real"}, {"qid": "none"}, {"n_features": 0}, {"n_features": -1}, {"n_features": 10**9}]
 )
 def test_options_are_checked(tmp_path: Path, options: dict[str, Any]) -> None:
     with pytest.raises(DataError, match=next(iter(options))):
         letor.read(file_of(tmp_path, "1 qid:1 1:1\n"), **options)
-
-
-def test_an_id_beyond_all_reason_does_not_eat_memory(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"txt:1: expected a feature id in 1..65536, found '4000000000:1'"):
-        letor.read(file_of(tmp_path, "1 qid:1 4000000000:1\n"))
 
 
 def test_one_large_id_does_not_eat_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -327,14 +305,6 @@ def test_numbers_between_two_float32_go_the_right_way(tmp_path: Path, values: li
     assert read_values(tmp_path, texts) == bits(expected)
 
 
-def test_midpoints_with_all_their_digits(tmp_path: Path) -> None:
-    rng = np.random.default_rng(5)
-    low = rng.integers(0, 0x7F7FFFFF, 3000).astype(np.uint32).view(np.float32)
-    middle = (low.astype(np.float64) + np.nextafter(low, np.float32(np.inf)).astype(np.float64)) / 2
-    texts = [f"{Decimal(m)}" for m in middle] + [f"{Decimal(m)}0000000001" for m in middle if m < 1]
-    assert read_values(tmp_path, texts) == bits(np.array([float(t) for t in texts]).astype(np.float32))
-
-
 def test_hard_numbers_fill_the_list_and_parsing_goes_on(tmp_path: Path) -> None:
     """Subnormal float32 values below 1e-290 need Python, one by one; the list of them holds some thousands."""
     value = "1." + "0" * 30 + "1e-300"
@@ -385,12 +355,6 @@ def test_values_are_written_with_the_fewest_digits(tmp_path: Path) -> None:
     shortest = [significant(np.format_float_scientific(x, unique=True)) for x in X]
     assert [significant(text) for text in texts] == shortest
     assert texts[-9:] == ["0.1", "0.0001", "9.999999e-5", "16777215", "1.6777216e+7", "1e+10", "0", "-0", "123"]
-
-
-def test_the_text_written(tmp_path: Path) -> None:
-    path = tmp_path / "folder" / "written.txt"
-    letor.write(path, RankingData.from_arrays([[0.5, -2], [0, 1e-9], [3, 0.1]], [0, 12, 1], [30, 30, -4]))
-    assert path.read_bytes() == b"0 qid:30 1:0.5 2:-2\n12 qid:30 1:0 2:1e-9\n1 qid:-4 1:3 2:0.1\n"
 
 
 def test_many_rows_are_written_in_several_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

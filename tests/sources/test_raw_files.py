@@ -86,13 +86,6 @@ def test_changed_text_is_named_with_both_digests(
     assert not (tmp_path / "documents.parquet").exists()
 
 
-def test_text_that_can_no_longer_be_read_is_called_changed(data_set: catalog.DataSet, tmp_path: Path) -> None:
-    path = tmp_path / "raw/Small/S2.txt"
-    path.write_bytes(b"x" * path.stat().st_size)
-    with pytest.raises(DataError, match=r"S2\.txt: changed"):
-        run(convert_data, arguments(tmp_path))
-
-
 def test_deleted_text_is_unpacked_again_by_the_check(data_set: catalog.DataSet, tmp_path: Path) -> None:
     manifest = (tmp_path / "raw/Small/manifest.json").read_bytes()
     path = tmp_path / "raw/Small/S2.txt"
