@@ -84,12 +84,6 @@ def test_weights_that_cannot_be_averaged_certify_nothing(weights) -> None:
         learners.erm.fit(data, "squared", l2=1.0, weights=weights)
 
 
-def test_large_weights_count_as_their_shares() -> None:
-    data = RankingData.from_arrays(np.eye(3), [0, 1, 2], [1, 2, 3])
-    large = learners.erm.fit(data, "squared", l2=1.0, weights=[1e307] * 3)
-    np.testing.assert_allclose(large.w, learners.erm.fit(data, "squared", l2=1.0).w)
-
-
 def test_masks_are_not_ignored() -> None:
     masked = np.ma.array(SCORES, mask=[False, True, False])
     for call in (

@@ -43,6 +43,9 @@ MODULES = {"best-feature": "best_feature", **dict.fromkeys(ONLINE_LEARNERS, "sel
 INSTALLED = [name for name in SETTINGS if learners.get(name).unusable is None]
 
 
+TRAINING = "train-model --dataset d --model m --algorithm erm --fold 1 --seed 3"
+
+
 def _data() -> RankingData:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(60, 3))
@@ -98,19 +101,7 @@ def test_a_job_writes_its_lines_into_its_log_and_not_into_its_model(
     monkeypatch.setattr(folds, "queries", lambda path, fold, part: parts[part])
 
     def model(name: str) -> bytes:
-        arguments = [
-            "train-model",
-            "--dataset",
-            "d",
-            "--model",
-            "m",
-            "--algorithm",
-            "erm",
-            "--fold",
-            "1",
-            "--seed",
-            "3",
-        ]
+        arguments = [*TRAINING.split()]
         arguments += ["--settings", json.dumps(SETTINGS["erm"][0]), "--output", str(tmp_path / name)]
         arguments += ["--documents", str(tmp_path / "documents.parquet"), "--folds", "none"]
         assert main(arguments) == 0
@@ -125,17 +116,6 @@ def test_a_job_writes_its_lines_into_its_log_and_not_into_its_model(
         monkeypatch.setattr(logging.getLogger(f"pipeline_lib.{name}"), "disabled", True)
     assert model("unheard.json") == heard
     assert capfd.readouterr().err == ""
-
-
-def test_many_small_steps_are_counted_seldom(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
-    seconds = iter(range(1000))  # one a step
-    pace = progress.Pace(clock=lambda: float(next(seconds)))
-    log = logging.getLogger("pipeline_lib.example")
-    assert list(progress.counted(range(35), log, "rounds", pace)) == list(range(35))
-    step = int(progress.SECONDS)
-    expected = [f"{done} of 35 rounds done" for done in range(step - 1, 35, step)]
-    assert caplog.messages == expected
 
 
 @pytest.mark.parametrize(

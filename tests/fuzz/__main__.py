@@ -21,8 +21,7 @@ Target = Callable[[random.Random, Path], tuple[bytes, bool, str | None]]
 
 TARGETS: dict[str, tuple[int, Target]] = {
     "letor": (50, letor_text.strict),
-    "libsvm": (15, letor_text.lenient),
-    "own text": (10, own_files.text),
+    "own text": (25, own_files.text),
     "own tables": (15, own_files.table),
     "configuration": (10, configurations.fuzz),
 }

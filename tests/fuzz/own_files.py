@@ -82,7 +82,7 @@ def text(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
         found = gathered(plain)
         first = min(plain_letor.first_id_of(one) for one, _ in found)
         n = max(id_ for one, _ in found for values in one.values for id_ in values) + 1 - first
-        names = any(plain_letor.numbered(one.queries)[1] is not None for one, groups in found if groups is None)
+        names = any(plain_table.textual(one.queries) for one, groups in found if groups is None)
         files = []
         for one, groups in found:
             queries = groups if groups is not None else one.queries if names else [int(q) for q in one.queries]

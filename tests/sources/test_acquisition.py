@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import hashlib
-import http.server
 import os
 import signal
 import subprocess
 import sys
 import textwrap
-import threading
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +13,7 @@ import pytest
 from small_sets import MEMBERS, TEXTS, small_set, tar_of, unverified, zip_of
 
 from pipeline_lib.core.errors import DataError, DownloadError
+from pipeline_lib.sources import catalog
 from pipeline_lib.sources.acquisition import obtain
 from pipeline_lib.sources.manifest import read_manifest
 from pipeline_lib.sources.mirrors import Mirrors, availability
@@ -30,21 +28,9 @@ def raw(tmp_path):
 
 @pytest.fixture
 def web(tmp_path):
-    """A web server for the folder tmp_path/web; gives its address."""
-    folder = tmp_path / "web"
-    folder.mkdir()
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    """The address of the folder tmp_path/web."""
+    (tmp_path / "web").mkdir()
+    return (tmp_path / "web").as_uri()
 
 
 def files(folder: Path) -> list[str]:
@@ -173,14 +159,19 @@ def test_mirrors_come_before_the_catalogue_s_addresses_and_failures_are_told(tmp
     zip_of(tmp_path / "web" / "Small.zip", {**MEMBERS, "Small/S2.txt": b"1 qid:1 1:1\n"})
     (tmp_path / "web" / "Small.tar.gz").write_bytes(b"<html>Sorry</html>")
     zip_of(tmp_path / "web" / "official" / "file")
-    official = {"address": f"{web}/official/file", "archive": "Small.zip", "kind": "official"}
-    data_set = small_set(tmp_path, addresses=[official])
+    official = catalog.Address.model_construct(address=f"{web}/official/file", archive="Small.zip", kind="official")
+    data_set = small_set(tmp_path).model_copy(update={"addresses": (official,)})
     assert obtain(data_set, raw, Mirrors(addresses=(web,)), network=True).source == "Small.zip"
     assert complete(raw / "Small")
     (tmp_path / "web" / "official" / "file").unlink()
     with pytest.raises(DownloadError) as caught:
         obtain(data_set, tmp_path / "again", Mirrors(addresses=(web,)), network=True)
-    for told in ("/Small.zip: wrong file", "found a web page", "/official/file: HTTP 404", "place Small.zip in"):
+    for told in (
+        "/Small.zip: wrong file",
+        "found a web page",
+        "/official/file: cannot be copied",
+        "place Small.zip in",
+    ):
         assert told in str(caught.value)
     assert files(tmp_path / "again") == ["Small"]
     assert files(tmp_path / "again" / "Small") == []

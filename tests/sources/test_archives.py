@@ -270,22 +270,10 @@ def rar_of(path: Path, members: dict[str, bytes], mode: int = 0o100644, flags: i
     return path
 
 
-def sevenzip_of(libarchive: Any, path: Path, members: dict[str, bytes]) -> Path:
-    with libarchive.file_writer(str(path), "7zip") as archive:
-        for name, content in members.items():
-            archive.add_file_from_memory(name, len(content), content)
-    return path
-
-
 def test_rar(libarchive, tmp_path, parts, target):
     found = extract(rar_of(tmp_path / "Small.rar", MEMBERS), parts, target)
     assert_extracted(target)
     assert found["S5"][1].verified
-
-
-def test_7z(libarchive, tmp_path, parts, target):
-    extract(sevenzip_of(libarchive, tmp_path / "Small.7z", MEMBERS), parts, target)
-    assert_extracted(target)
 
 
 @pytest.mark.parametrize("name", ["../S1.txt", "/etc/S1.txt", "a/../../S1.txt"])

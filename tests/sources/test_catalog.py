@@ -29,31 +29,6 @@ def test_the_worked_example_of_the_documentation_is_valid(tmp_path):
     assert catalog.load(path)["Library-Clicks"].n_folds == 1
 
 
-@pytest.mark.parametrize("name", ["MQ2007", "MQ2008", "OHSUMED", "MSLR-WEB10K", "MSLR-WEB30K", "letor-sim", "mslr-sim"])
-def test_letor_sets_have_the_published_folds(data_sets, name):
-    published = {
-        1: (("S1", "S2", "S3"), ("S4",), ("S5",)),
-        2: (("S2", "S3", "S4"), ("S5",), ("S1",)),
-        3: (("S3", "S4", "S5"), ("S1",), ("S2",)),
-        4: (("S4", "S5", "S1"), ("S2",), ("S3",)),
-        5: (("S5", "S1", "S2"), ("S3",), ("S4",)),
-    }
-    folds = {i: (fold.train, fold.validation, fold.test) for i, fold in enumerate(data_sets[name].folds, 1)}
-    assert folds == published
-
-
-@pytest.mark.parametrize("name", ["MQ2007", "MQ2008", "OHSUMED", "MSLR-WEB10K", "MSLR-WEB30K"])
-def test_a_fold_file_stands_for_the_part_that_the_layout_tests_in_that_fold(data_sets, name):
-    tested_in = {fold.test[0]: number for number, fold in enumerate(data_sets[name].folds, 1)}
-    checked = 0
-    for part, details in data_sets[name].parts.items():
-        for member in details.members:
-            if "Fold" in member:
-                assert member.endswith(f"Fold{tested_in[part]}/test.txt")
-                checked += 1
-    assert checked >= 5
-
-
 @pytest.mark.parametrize(
     ("size", "largest"), [({}, None), ({"bytes": 7}, 7), ({"max_bytes": 9}, 9), ({"bytes": 7, "max_bytes": 9}, 7)]
 )

@@ -85,14 +85,8 @@ def test_every_command_declares_what_it_reads(tmp_path: Path, monkeypatch: pytes
     stored = [*named[2:], "--summary", str(summary)]
     arguments = {
         "simulate_data": [
-            "--dataset",
-            "letor-sim",
-            "--queries",
-            "5",
-            "--seed",
-            "1",
-            "--manifest",
-            str(tmp_path / "raw/letor-sim/manifest.json"),
+            *("--dataset", "letor-sim", "--queries", "5", "--seed", "1"),
+            *("--manifest", str(tmp_path / "raw/letor-sim/manifest.json")),
         ],
         "obtain_data": ["--dataset", "Small", "--offline", "--manifest", str(manifest)],
         "register_data": [

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib.core.errors import ArgumentError, DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import stored_data
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.sources import conversion, letor, tables
+from pipeline_lib.sources import conversion, letor
 
 
 def write_parts(folder: Path, texts: dict[str, str]) -> dict[str, Path]:
@@ -115,25 +115,6 @@ def test_nothing_appears_when_a_part_is_malformed(tmp_path: Path, n_features: in
     with pytest.raises(DataError, match=r"S3.txt:2: expected a finite number"):
         conversion.convert(parts, target, n_features=n_features)
     assert not target.parent.exists() or list(target.parent.iterdir()) == []
-
-
-def test_what_stood_there_stays_when_a_part_is_malformed(tmp_path: Path) -> None:
-    target = tmp_path / "data.parquet"
-    conversion.convert(write_parts(tmp_path, TEXTS), target)
-    before = target.read_bytes()
-    with pytest.raises(DataError, match=r"feature id in 1..2"):
-        conversion.convert(write_parts(tmp_path, TEXTS), target, n_features=2)
-    assert target.read_bytes() == before
-
-
-def test_files_of_any_form_come_as_named_paths(tmp_path: Path) -> None:
-    target, options = tmp_path / "target.parquet", tables.Options()
-    with pytest.raises(DataError, match="at least one part"):
-        conversion.convert_own({}, target, options)
-    (tmp_path / "a.txt").write_text("1 qid:1 1:2\n")
-    assert conversion.convert_own({"a": str(tmp_path / "a.txt")}, str(target), options).rows == 1
-    with pytest.raises(ArgumentError, match=r"parts\['a'\]"):
-        conversion.convert_own({"a": 3}, target, options)  # type: ignore[dict-item]
 
 
 def test_no_parts_and_missing_parts(tmp_path: Path) -> None:

@@ -139,19 +139,6 @@ BUSY = [{"Retry-After": "7"}, {"Retry-After": "86400"}]
         ([*(Answer(status=503, headers=wish) for wish in BUSY), Answer()], RIGHT, [7.0, module.LONGEST_PAUSE]),
         ([Answer(status=302, headers={"Location": "/elsewhere.zip"}), Answer()], RIGHT, []),
     ],
-    ids=[
-        "well-behaved",
-        "no length",
-        "slow",
-        "cut",
-        "cut, unknown",
-        "cut, no length",
-        "500",
-        "503",
-        "429",
-        "wish",
-        "302",
-    ],
 )
 def test_what_can_arrive_arrives(server, tmp_path, pauses, answers, archive, paused):
     server.answers = answers

@@ -106,12 +106,6 @@ def test_other_parts_than_the_catalogue_s_are_refused(tmp_path, sizes):
         fold_table(catalog.get("MQ2008"), path)
 
 
-def test_an_empty_part_is_refused(tmp_path):
-    path = stored(tmp_path / "data.parquet", {**SIZES, "S4": 0})
-    with pytest.raises(DataError, match="fold 1 has no query for validation"):
-        fold_table(catalog.get("MQ2008"), path)
-
-
 @pytest.mark.parametrize(
     ("fold", "part", "message"), [(6, "test", "found 6"), (0, "test", "found 0"), (1, "vali", "'vali'")]
 )

@@ -69,19 +69,8 @@ def test_the_largest_id_decides_wherever_it_stands(tmp_path: Path) -> None:
 
 
 def test_rounded_labels_round_halves_up(tmp_path: Path) -> None:
-    labels = [
-        "0",
-        "0.49999999999999994",
-        "0.5",
-        "1.4999",
-        "1.5",
-        "2.5",
-        "3.07142857142857142857142857",
-        "4e0",
-        "-0.0",
-        "255.4",
-    ]
-    path = file_of(tmp_path, "".join(f"{label} qid:1 1:1\n" for label in labels))
+    labels = "0 0.49999999999999994 0.5 1.4999 1.5 2.5 3.07142857142857142857142857 4e0 -0.0 255.4"
+    path = file_of(tmp_path, labels.replace(" ", " qid:1 1:1\n") + " qid:1 1:1")
     assert letor.read(path, labels="rounded").y.tolist() == [0, 0, 1, 1, 2, 3, 3, 4, 0, 255]
 
 
@@ -99,52 +88,35 @@ def test_the_query_may_stand_in_the_comment(tmp_path: Path) -> None:
 TOO_LONG = "9" * 40
 REFUSED = [
     ("qid:1 1:1", "as the label", "'qid:1'"),
-    ("x qid:1 1:1", "as the label", "'x'"),
     ("1.5 qid:1 1:1", "as the label", "'1.5'"),
     ("1.0 qid:1 1:1", "labels='rounded'", "'1.0'"),
     ("-1 qid:1 1:1", "a label in 0..255", "'-1'"),
     ("256 qid:1 1:1", "a label in 0..255", "'256'"),
     (f"{TOO_LONG} qid:1 1:1", "as the label", "'99999"),
     ("18446744073709551616 qid:1 1:1", "as the label", "'18446744073709551616'"),
-    ("nan qid:1 1:1", "as the label", "'nan'"),
     ("1 1:1", "'qid:'", "'1:1'"),
-    ("1", "'qid:'", "the end of the line"),
     ("1 # qid:1", "'qid:'", "'#"),
-    ("1 QID:1 1:1", "'qid:'", "'QID:1'"),
     ("1 qid:a 1:1", "a whole number", "'qid:a'"),
-    ("1 qid: 1:1", "a whole number", "'qid:'"),
     ("1 qid:1.0 1:1", "a whole number", "'qid:1.0'"),
     ("1 qid:9223372036854775808 1:1", "64 bits", "'qid:9223372036854775808'"),
     (f"1 qid:{TOO_LONG} 1:1", "64 bits", "'qid:99999"),
     ("1 qid:1 1:1 1:2", "once", "'1:2'"),
-    ("1 qid:1 2:1 1:1 2:1", "once", "'2:1'"),
     ("1 qid:1 0:1", "a feature id in 1..3", "'0:1'"),
     ("1 qid:1 4:1", "a feature id in 1..3", "'4:1'"),
     ("1 qid:1 18446744073709551617:1", "a feature id in 1..3", "'18446744073709551617:1'"),
     (f"1 qid:1 {TOO_LONG}:1", "a feature id in 1..3", "'99999"),
-    ("1 qid:1 -1:1", "a feature id in 1..3", "'-1:1'"),
     ("1 qid:1 1:1 qid:2", "a feature id in 1..3", "'qid:2'"),
-    ("1 qid:1 a:1", "a feature id in 1..3", "'a:1'"),
     ("1 qid:1 1 2:2", "a colon", "'1'"),
-    ("1 qid:1 1.5", "a colon", "'1.5'"),
     ("1 qid:1 1 :2", "a colon", "'1'"),
     ("1 qid:1 1:", "a finite number", "'1:'"),
-    ("1 qid:1 1: 2", "a finite number", "'1:'"),
-    ("1 qid:1 1:x", "a finite number", "'1:x'"),
     ("1 qid:1 1:1.2.3", "a finite number", "'1:1.2.3'"),
     ("1 qid:1 1:1,5", "a finite number", "'1:1,5'"),
     ("1 qid:1 1:0x10", "a finite number", "'1:0x10'"),
     ("1 qid:1 1:1_0", "a finite number", "'1:1_0'"),
-    ("1 qid:1 1:.", "a finite number", "'1:.'"),
-    ("1 qid:1 1:-", "a finite number", "'1:-'"),
-    ("1 qid:1 1:1e", "a finite number", "'1:1e'"),
     ("1 qid:1 1:1e+", "a finite number", "'1:1e+'"),
-    ("1 qid:1 1:e5", "a finite number", "'1:e5'"),
     ("1 qid:1 1:nan", "a finite number", "'1:nan'"),
-    ("1 qid:1 1:inf", "a finite number", "'1:inf'"),
     ("1 qid:1 1:-Infinity", "a finite number", "'1:-Infinity'"),
     ("1 qid:1 2:1e39", "finite in float32 for feature 2", "'1e39'"),
-    ("1 qid:1 2:-3.4028236e38", "finite in float32 for feature 2", "'-3.4028236e38'"),
     ("1 qid:1 2:1e99999999999999999999", "finite in float32 for feature 2", "'1e99999"),
     (f"1 qid:1 2:{TOO_LONG}", "finite in float32 for feature 2", "'99999"),
     ("1 qid:1 1:1\r2:2", "a feature id", "'\\r2:2'"),

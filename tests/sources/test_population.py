@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib import metrics
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.sources import population as module
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -70,12 +69,6 @@ def test_the_margin_is_reached_and_the_bound_along_u_is_tight():
         gap = along[data.y == grade + 1].min() - along[data.y == grade].max()
         assert 0.2 <= gap < 0.201
     assert 0.49 < np.abs(along).max() <= 0.5
-
-
-def test_the_utility_is_perfect_where_the_population_is_realisable():
-    population = Population(PopulationSettings(noise=0, query_noise=0, margin=0.05))
-    data = population.draw(500, rng(2))
-    assert (metrics.ndcg(data.X @ population.utility, data.y, data.offsets, no_relevant=1.0) == 1.0).all()
 
 
 # --- labels -------------------------------------------------------------------------------------------------------
@@ -172,15 +165,6 @@ def test_a_query_teaches_its_taste():
 # --- drawing ------------------------------------------------------------------------------------------------------
 
 
-def test_utility_follows_from_the_settings_alone():
-    utilities = [Population(PopulationSettings(seed=seed)).utility for seed in (0, 0, 1)]
-    np.testing.assert_array_equal(utilities[0], utilities[1])
-    assert abs(utilities[0] @ utilities[2]) < 0.9
-    sparse = Population(PopulationSettings(features=1000, active=3)).utility
-    assert np.count_nonzero(sparse) == 3
-    assert np.linalg.norm(sparse) == pytest.approx(1.0)
-
-
 def test_list_lengths():
     population = Population(PopulationSettings(features=2, documents=(3, 5)))
     lengths = population.draw(3000, rng()).documents_per_query
@@ -189,17 +173,6 @@ def test_list_lengths():
     assert population.draw(4, rng(), documents=7).documents_per_query.tolist() == [7] * 4
     assert population.draw(3, rng(), documents=[1, 5, 2]).documents_per_query.tolist() == [1, 5, 2]
     assert population.draw(0, rng()).n_queries == 0
-
-
-def test_the_defaults_make_a_likeness_of_mq2008():
-    population = Population(PopulationSettings())
-    data = population.draw(5000, rng(9))
-    best = metrics.ndcg(data.X @ population.utility, data.y, data.offsets, 10).mean()
-    by_chance = metrics.ndcg(rng(1).random(data.n_documents), data.y, data.offsets, 10).mean()
-    without_relevant = np.mean(np.maximum.reduceat(data.y, data.offsets[:-1]) == 0)
-    assert 0.6 < best < 0.8
-    assert by_chance < best - 0.3
-    assert 0.1 < without_relevant < 0.3
 
 
 # --- risk ---------------------------------------------------------------------------------------------------------
@@ -290,12 +263,6 @@ LAW = {"mean": 3, "low": 1, "high": 9, "spread": 1}
 def test_wrong_settings_are_rejected(mapping, message):
     with pytest.raises(ConfigurationError, match=message):
         PopulationSettings.from_mapping(mapping)
-
-
-def test_settings_survive_a_plain_mapping():
-    chosen = PopulationSettings(documents=(2, 9), label_shares=(0.25, 0.75), active=4)
-    assert PopulationSettings.from_mapping(chosen.plain()) == chosen
-    assert PopulationSettings.from_mapping({}) == PopulationSettings()
 
 
 @pytest.mark.parametrize(

@@ -217,21 +217,3 @@ def test_planning_sees_sizes_and_times(data_set: catalog.DataSet, tmp_path: Path
     assert state() not in seen
     chosen.record.write_text("{}")
     assert state() not in seen
-
-
-def test_only_a_download_uses_the_network(
-    data_set: catalog.DataSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-
-    def failing(*arguments: object, network: bool) -> None:
-        asked.append(network)
-        raise DataError("nothing there")
-
-    monkeypatch.setattr(obtain_data.acquisition, "obtain", failing)
-    chosen = Namespace(**{**vars(arguments(tmp_path)), "manifest": tmp_path / "other/Small/manifest.json"})
-    for value, offline in (("", False), ("yes", False), ("", True)):
-        monkeypatch.setenv("LTR_OFFLINE", value)
-        with pytest.raises(DataError, match="nothing there"):
-            run(obtain_data, chosen, offline=offline)
-    assert asked == [True, False, False]

@@ -355,18 +355,6 @@ def test_errors_of_group_sizes_name_the_line(tmp_path: Path, sizes: str, message
             read(path)
 
 
-def test_names_of_text_and_group_sizes_in_one_data_set(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("label,x\n0,1\n1,3\n")
-    (tmp_path / "a.group").write_text("1 1\n")
-    (tmp_path / "b.csv").write_text("qid,label,x\nq,0,1\n")
-    assert converted(tmp_path / "a.csv", tmp_path / "b.csv").query_names == ("0", "1", "q")
-    (tmp_path / "c.txt").write_text("0 1:1\n1 1:1\n")
-    (tmp_path / "c.group").write_text("1 1\n")
-    (tmp_path / "d.txt").write_text("0 qid:q 0:1\n")
-    data = converted(tmp_path / "c.txt", tmp_path / "d.txt")
-    assert (data.query_names, data.X.tolist()) == (("0", "1", "q"), [[0, 1], [0, 1], [1, 0]])
-
-
 def test_tables_without_a_row(tmp_path: Path) -> None:
     for name, columns in (
         ("a.parquet", {"x": pa.array([], pa.float64())}),
@@ -377,20 +365,6 @@ def test_tables_without_a_row(tmp_path: Path) -> None:
         )
         with pytest.raises(DataError, match=rf"{name}: expected at least one document"):
             converted(tmp_path / name)
-
-
-def test_group_sizes_of_a_table_and_names_of_both_kinds(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("label,x,y2\n0,1,2\n1,3,4\n")
-    (tmp_path / "a.group").write_text("1 1\n")
-    assert converted(tmp_path / "a.csv").offsets.tolist() == [0, 1, 2]
-    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"qid,label,x\n9,0,1\n9,1,3\n"))
-    (tmp_path / "b.csv.query").write_text("1\n1\n")
-    data = converted(tmp_path / "b.csv.gz")
-    assert (data.offsets.tolist(), data.feature_names) == ([0, 1, 2], ("x",))
-    # Lines that name their queries need no sizes.
-    (tmp_path / "c.txt").write_text("# a remark\n1 qid:4 1:1\n")
-    (tmp_path / "c.query").write_text("nonsense\n")
-    assert RankingData.from_letor(tmp_path / "c.txt").qids.tolist() == [4]
 
 
 @pytest.mark.parametrize("packed", [".gz", ".bz2", ".zst"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pipeline_lib.core import seeds
-from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError
+from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.data import stored_data
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import catalog, conversion, length_law, letor, simulated
@@ -95,10 +95,3 @@ def test_documents_are_those_of_the_text_whatever_the_size_of_blocks(tmp_path: P
         assert data.qids.tolist() == list(range(1, 8))
     assert (at_once.labels, at_once.rows, at_once.queries) == (by_text.labels, by_text.rows, by_text.queries)
     assert {part.sha256 for part in at_once.parts}.isdisjoint(part.sha256 for part in by_text.parts)
-
-
-def test_what_is_no_division_or_no_data_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"n_parts: expected .*1000"):
-        simulated.sizes_of_parts(7, 2**62)
-    with pytest.raises(ArgumentError, match=r"drawn\['all'\]\(\): expected an object of RankingData, found 0"):
-        list(simulated.write_text({"all": int}, tmp_path))
