@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
+import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
@@ -57,13 +57,12 @@ def test_the_letor_layout_is_the_published_one(tmp_path, data_path):
 
 def test_columns_and_order(data_path):
     table = fold_table(catalog.get("OHSUMED"), data_path)
-    assert table.schema.names == ["fold", "part", "query", "qid"]
-    kinds = [table.schema.field(name).type for name in table.schema.names]
-    assert kinds == [pa.uint8(), pa.dictionary(pa.int8(), pa.string()), pa.int32(), pa.int64()]
+    assert table.columns == ["fold", "part", "query", "qid"]
+    assert table.dtypes == [pl.UInt8, pl.Enum(["train", "validation", "test"]), pl.Int32, pl.Int64]
     assert len(table) == 5 * sum(SIZES.values())
     assert np.array_equal(table["qid"].to_numpy(), table["query"].to_numpy() + 100)
     roles = ["train", "validation", "test"]
-    rows = [(row["fold"], roles.index(row["part"]), row["query"]) for row in table.to_pylist()]
+    rows = [(row["fold"], roles.index(row["part"]), row["query"]) for row in table.to_dicts()]
     assert rows == sorted(rows)
 
 
