@@ -39,10 +39,7 @@ def expanded(name: str) -> Path:
     >>> expanded("~/data").is_absolute(), expanded("~nobody-has-this-name/data")
     (True, PosixPath('~nobody-has-this-name/data'))
     """
-    try:
-        return Path(name).expanduser()
-    except RuntimeError:
-        return Path(name)
+    return Path(os.path.expanduser(name))
 
 
 @contextmanager

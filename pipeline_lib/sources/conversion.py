@@ -107,7 +107,7 @@ def convert(
     """
     _at_least_one(parts, target)
     if n_features is None:
-        n_features = max(letor.count_features(path, labels=labels, qid=qid) for path in parts.values())
+        n_features = max(Reader(path, Form(None, labels, qid)).read_ids() for path in parts.values())
     form = Form(n_features, labels, qid)
 
     def blocks(part: str, digest: Digest) -> Iterator[Block]:

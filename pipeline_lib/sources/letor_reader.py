@@ -189,6 +189,12 @@ class Reader:
         if row:
             yield Block(qid[:row], label[:row], X[:row], self.names)
 
+    def read_ids(self) -> int:
+        """Parse the whole file for its largest id."""
+        for _ in self.blocks():
+            pass
+        return self.largest_id
+
     def check_size(self, n_documents: int) -> None:
         """Raise DataError when so many documents take more memory than a width that nobody states may ask for."""
         if self.n_features is not None:

@@ -182,12 +182,8 @@ def how_to_get(data_set: DataSet, raw_folder: str | os.PathLike[str]) -> str:
 def find_archives(data_set: DataSet, folder: Path) -> list[tuple[Archive, Path]]:
     """The archives of a data set in a folder, or in its subfolder of the data set's name."""
     places = [folder, folder / data_set.name]
-    return [
-        (archive, place / archive.name)
-        for archive in data_set.archives
-        for place in places
-        if (place / archive.name).is_file()
-    ]
+    found = [(archive, place / archive.name) for archive in data_set.archives for place in places]
+    return [(archive, path) for archive, path in found if path.is_file()]
 
 
 @checked
@@ -200,8 +196,8 @@ def find_parts(data_set: DataSet, folder: Path) -> dict[str, Path] | None:
 
 def _find_part(data_set: DataSet, name: str, folder: Path) -> Path | None:
     own, members = folder / data_set.name, data_set.parts[name].members
-    candidates = [own / f"{name}.txt", *(own / member for member in members)]
-    candidates += [own / data_set.name / member for member in members]  # a whole archive that was unpacked there
+    # The last of these where a whole archive was unpacked there.
+    candidates = [own / f"{name}.txt", *(place / member for place in (own, own / data_set.name) for member in members)]
     # Directly in the folder only under a path that names the data set: "test.txt" could belong to any data set.
     candidates += [folder / member for member in members if member.startswith(f"{data_set.name}/")]
     return next((path for path in candidates if path.is_file()), None)

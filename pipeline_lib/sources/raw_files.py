@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -125,19 +125,13 @@ def relisted(data_set: DataSet, raw_folder: Path) -> Manifest | None:
     manifest = recorded(data_set, raw_folder)
     if manifest is None or not all(path.is_file() for path in manifest.files(raw_folder).values()):
         return None
-    parts = tuple(
-        _part_now(part, path, data_set.parts[part.name].sha256)
-        for part, path in zip(manifest.parts, manifest.files(raw_folder).values(), strict=True)
-    )
-    return replace(manifest, parts=parts)
-
-
-def _part_now(part: ManifestPart, path: Path, accepted: Collection[str]) -> ManifestPart:
-    size = path.stat().st_size
-    found = digest(path)
-    obtained = part.before or part.sha256
-    before = None if found in accepted or found == obtained else obtained
-    return replace(part, bytes=size, sha256=found, verified=found in accepted, before=before)
+    parts = []
+    for part, path in zip(manifest.parts, manifest.files(raw_folder).values(), strict=True):
+        size, found, obtained = path.stat().st_size, digest(path), part.before or part.sha256
+        verified = found in data_set.parts[part.name].sha256
+        before = None if verified or found == obtained else obtained
+        parts.append(replace(part, bytes=size, sha256=found, verified=verified, before=before))
+    return replace(manifest, parts=tuple(parts))
 
 
 def state_for_planning(data_set: DataSet, raw_folder: Path, record: Path) -> str:

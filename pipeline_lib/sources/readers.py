@@ -123,11 +123,8 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
         return tables.layout(path, options, grouped=groups is not None)
     qid = "none" if groups else "text"
     reader = Reader(path, Form(None, _labels(options), qid, 0, _ROUNDING))  # type: ignore[arg-type]
-    for _ in reader.blocks():
-        pass
-    first_id = 0 if reader.has_id_0 else 1
-    textual = not all(map(_WHOLE.fullmatch, reader.names or ()))
-    return Layout(reader.largest_id + 1 - first_id, None, textual, first_id)
+    largest, first_id = reader.read_ids(), 0 if reader.has_id_0 else 1
+    return Layout(largest + 1 - first_id, None, not all(map(_WHOLE.fullmatch, reader.names or ())), first_id)
 
 
 def _labels(options: tables.Options) -> str:

@@ -159,17 +159,12 @@ class Run(_Lines):
         DataError
             When a score is no finite number, or a document stands there twice.
         """
-        documents: list[str] = []
-        scores: list[float] = []
-        seen: set[str] = set()
+        scores: dict[str, float] = {}
         for number, (_, _, document, _, score, _) in self._of(query):
-            if document in seen:
+            if document in scores:
                 self._wrong(number, f"every document of query {query} once", document)
-            seen.add(document)
-            documents.append(document)
-            scores.append(_number(self, number, score))
-        order = np.argsort(-np.array(scores, dtype=np.float64), kind="stable")
-        return [documents[k] for k in order.tolist()]
+            scores[document] = _number(self, number, score)
+        return sorted(scores, key=scores.__getitem__, reverse=True)
 
 
 class Judgements(_Lines):
