@@ -88,10 +88,9 @@ def roles(
         if name not in names:
             raise DataError(f"{where}: expected the column {name!r} to ignore; {hint(name, names)}")
     chosen = _chosen(names, label, "label", LABELS, where)
+    of_queries = None
     if grouped and query is None:
-        known = next((name for name in names if name.lower() in QUERIES), None)
-        of_queries = None
-        ignore = {*ignore, known} if known else ignore
+        ignore = [*ignore, *[name for name in names if name.lower() in QUERIES][:1]]
     else:
         of_queries = _chosen(names, query, "query", QUERIES, where)
     features = tuple(name for name in names if name not in (chosen, of_queries, *ignore))
@@ -311,9 +310,9 @@ def table(queries: NDArray[Any], y: NDArray[np.int32], X: NDArray[np.float32], n
     import pyarrow as pa
 
     every = ["qid", "label", *names]
-    twice = next((name for name in every if every.count(name) > 1), None) if len(set(every)) < len(every) else None
-    if twice is not None:
-        raise DataError(f"feature_names: expected different names, and none of qid and label, found {twice!r} twice")
+    name, count = Counter(every).most_common(1)[0]
+    if count > 1:
+        raise DataError(f"feature_names: expected different names, and none of qid and label, found {name!r} twice")
     return pa.table([pa.array(array) for array in (queries, y, *X.T)], names=every)
 
 

@@ -94,7 +94,7 @@ def queries(path: str | os.PathLike[str], fold: Natural, part: Part) -> NDArray[
     table = storage.read_table(path)
     if not {"fold", "part", "query"} <= set(table.columns):
         raise DataError(f"{path}: expected the columns fold, part and query, found {', '.join(table.columns)}")
-    known = table["fold"].unique().to_list()
+    known = table["fold"].unique().sort().to_list()
     if fold not in known:
         raise DataError(f"{path}: expected a fold of {known}, found {fold}")
     return table.filter(fold=fold, part=part)["query"].to_numpy().astype(np.int64)

@@ -6,6 +6,7 @@ files only, never into them.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -108,17 +109,12 @@ def problems(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def group_file(path: Path) -> Path | None:
     """The file of group sizes that lies next to a file: NAME.query or NAME.group."""
-    names = [path.name, unpacked_name(path)]
-    bare = Path(names[1])
-    if bare.suffix.lower() in _PLAIN:
-        names.append(bare.stem)
-    candidates = (
-        path.with_name(f"{name}{ending}{packed}")
-        for ending in GROUP_ENDINGS
-        for name in dict.fromkeys(names)
-        for packed in ("", *SUFFIXES)
-    )
-    return next((place for place in candidates if place.is_file()), None)
+    bare = Path(unpacked_name(path))
+    names = [path.name, bare.name, *([bare.stem] if bare.suffix.lower() in _PLAIN else [])]
+    for ending, name, packed in itertools.product(GROUP_ENDINGS, names, ("", *SUFFIXES)):
+        if (place := path.with_name(f"{name}{ending}{packed}")).is_file():
+            return place
+    return None
 
 
 def _paths(value: object) -> tuple[Path, ...]:
