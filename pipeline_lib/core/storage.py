@@ -37,7 +37,7 @@ _JSON_HEAD = re.compile(rb'\{\s*"sha256": "([0-9a-f]{64})"')
 _PARQUET_END = b"PAR1"
 
 
-def write_json(path: str | os.PathLike[str], content: Mapping[str, Any], *, sort_keys: bool = True) -> None:
+def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
     """Write a JSON object with its checksum, completely or not at all; equal content gives equal bytes.
 
     Raises
@@ -53,7 +53,7 @@ def write_json(path: str | os.PathLike[str], content: Mapping[str, Any], *, sort
     >>> read_json(path), sorted(json.loads(path.read_text()))
     ({'w': [0.5]}, ['sha256', 'w'])
     """
-    text = json.dumps(content, sort_keys=sort_keys, indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
     separator = "," if content else "\n"
     signed = f'{{\n "{KEY}": "{_UNSIGNED.decode()}"{separator}{text[1:]}\n'.encode()
     with replacing(path) as partial:

@@ -61,11 +61,6 @@ def test_missing_says_why_and_what_to_do(tmp_path):
     assert "{folder}" not in found.how_to_get
 
 
-def test_a_generated_set_is_always_at_hand(tmp_path):
-    found = availability(catalog.get("letor-sim"), Mirrors(), tmp_path)
-    assert (found.status, found.how_to_get) == ("at-hand", "")
-
-
 @pytest.mark.parametrize(
     "place", ["raw/Small.zip", "raw/Small/Small.zip", "mirror/Small.zip", "mirror/Small/Small.zip"]
 )

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from pipeline_lib.core import seeds
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.data import stored_data
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import catalog, conversion, length_law, letor, simulated
@@ -43,12 +42,6 @@ def test_a_part_is_one_sample_of_the_population() -> None:
     queries = population.draw_queries(7, rng)
     data = population.draw_documents(queries, population.draw_lengths(7, rng), rng, first_qid=7)
     np.testing.assert_array_equal(drawn([6, 7])["S2"].X, data.X)
-
-
-def test_empty_parts_are_rejected() -> None:
-    for sizes in ({}, {"S1": 5, "S2": 0}):
-        with pytest.raises(ConfigurationError, match="sizes"):
-            simulated.parts("letor-sim", SETTINGS, sizes, 1)
 
 
 def test_mslr_sim_has_the_counts_of_mslr_web30k() -> None:
