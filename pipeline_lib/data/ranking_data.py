@@ -136,11 +136,9 @@ class RankingData:
         >>> [(block.rows, X.shape) for block, X in data.blocks()]
         [(slice(0, 3, None), (3, 1))]
         """
-        if not query_blocks.is_large(self.n_documents, self.n_features):
-            yield query_blocks.whole(self.offsets), self.X64
-            return
+        is_large = query_blocks.is_large(self.n_documents, self.n_features)
         for block in query_blocks.of(self.offsets, self.n_features):
-            yield block, self.X[block.rows].astype(np.float64)
+            yield block, self.X[block.rows].astype(np.float64) if is_large else self.X64
 
     @classmethod
     def from_arrays(

@@ -242,7 +242,6 @@ def test_a_damaged_file_in_a_read_only_folder_is_named(
 
     monkeypatch.chdir(tmp_path)
     path = damaged_model(Path("results"))
-    monkeypatch.setattr(os, "link", refuse)
     monkeypatch.setattr(Path, "rename", refuse)
     assert judge(path) == 1
     assert str(path) in capsys.readouterr().err
