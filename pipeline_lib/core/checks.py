@@ -24,7 +24,7 @@ import math
 import os
 import reprlib
 import typing
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
@@ -94,10 +94,9 @@ def extended(name: str, value: Any) -> float:
     >>> extended("scale", math.inf)
     inf
     """
-    number = _number(name, value, AT_LEAST_0)
-    if not number >= 0.0:
-        raise DataError(f"{name}: expected a number >= 0, found {shown(value)}")
-    return _python_number(value)
+    if isinstance(value, float | np.floating) and value == math.inf:
+        return math.inf
+    return real(name, value, AT_LEAST_0)
 
 
 def real(name: str, value: Any, allowed: Range = Range()) -> float:  # noqa: B008
@@ -108,27 +107,19 @@ def real(name: str, value: Any, allowed: Range = Range()) -> float:  # noqa: B00
     >>> real("radius", 2.5, POSITIVE)
     2.5
     """
-    number = _number(name, value, allowed)
-    if not math.isfinite(number) or number not in allowed:
-        raise DataError(f"{name}: expected a finite number{allowed}, found {shown(value)}")
-    return _python_number(value)
-
-
-def _python_number(value: Any) -> Any:
-    # Another type of number would have numba compile a kernel anew: float32 for float64, say. And numpy makes objects
-    # of whole numbers beyond 64 bits.
-    if isinstance(value, int) and abs(value) >= 2**63:
-        return float(value)
-    return value if isinstance(value, int | float) else value.item()
-
-
-def _number(name: str, value: Any, allowed: Range) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         raise ArgumentError(f"{name}: expected a finite number{allowed}, found {shown(value)}")
     try:
-        return float(value)
+        number = float(value)
     except OverflowError:
-        raise DataError(f"{name}: expected a finite number{allowed}, found {shown(value)}") from None
+        number = math.inf
+    if not math.isfinite(number) or number not in allowed:
+        raise DataError(f"{name}: expected a finite number{allowed}, found {shown(value)}")
+    # Another type of number would have numba compile a kernel anew: float32 for float64, say. And numpy makes objects
+    # of whole numbers beyond 64 bits.
+    if isinstance(value, int) and abs(value) >= 2**63:
+        return number
+    return value if isinstance(value, int | float) else value.item()
 
 
 def one_of(name: str, value: Any, choices: Sequence[Any]) -> Any:
@@ -161,7 +152,7 @@ def instance(name: str, value: Any, kind: type) -> Any:
     pipeline_lib.core.errors.ArgumentError: data: expected an object of dict, found [1, 2]
     """
     if not isinstance(value, kind):
-        wanted = "a string" if kind is str else f"an object of {kind.__name__}"
+        wanted = {str: "a string", Callable: "a function"}.get(kind, f"an object of {kind.__name__}")
         raise ArgumentError(f"{name}: expected {wanted}, found {shown(value)}")
     return value
 
@@ -234,7 +225,7 @@ def shown(value: Any) -> str:
 # --- Arrays -----------------------------------------------------------------------------------------------------------
 
 
-def array(name: str, value: Any, *, ndim: int | None = None, finite: bool = True) -> NDArray[Any]:
+def array(name: str, value: Any, *, ndim: int | None = None) -> NDArray[Any]:
     """The numbers of ``value`` as a plain array: nothing masked, nothing but numbers, and finite.
 
     Raises
@@ -258,7 +249,7 @@ def array(name: str, value: Any, *, ndim: int | None = None, finite: bool = True
         raise ArgumentError(f"{name}: expected numbers, found {shown(numbers) if numbers.ndim else shown(value)}")
     if ndim is not None and numbers.ndim != ndim:
         raise DataError(f"{name}: expected {_DIMENSIONS[ndim]}, found {shown(numbers)}")
-    if finite and numbers.dtype.kind == "f":
+    if numbers.dtype.kind == "f":
         _refuse_infinite(name, numbers)
     return numbers
 
@@ -288,7 +279,7 @@ def _refuse_infinite(name: str, numbers: NDArray[Any]) -> None:
         raise DataError(f"{entry(name, where)}: expected a finite number, found {numbers[tuple(where)]}")
 
 
-def entry(name: str, where: Iterable[Any]) -> str:
+def entry(name: str, where: Sequence[Any] | NDArray[Any]) -> str:
     """How an error names one entry of an array.
 
     Example
@@ -301,7 +292,7 @@ def entry(name: str, where: Iterable[Any]) -> str:
 
 
 def floats(
-    name: str, value: Any, *, ndim: int | None = None, shape: tuple[int, ...] | None = None, finite: bool = True
+    name: str, value: Any, *, ndim: int | None = None, shape: tuple[int, ...] | None = None
 ) -> NDArray[np.float64]:
     """The numbers of ``value`` in double precision (no copy if they have it), of a given shape if there is one.
 
@@ -310,15 +301,14 @@ def floats(
     >>> floats("start", [1, 2], shape=(2,))
     array([1., 2.])
     """
-    numbers = array(name, value, ndim=ndim, finite=finite)
+    numbers = array(name, value, ndim=ndim)
     if shape is not None and numbers.shape != shape:
         raise DataError(f"{name}: expected numbers of shape {shape}, found shape {numbers.shape}")
     if numbers.dtype == np.float64:
         return numbers
     with np.errstate(over="ignore"):
         wide = numbers.astype(np.float64)
-    if finite and numbers.dtype.kind == "f":
-        _refuse_infinite(name, wide)
+    _refuse_infinite(name, wide)
     return wide
 
 
@@ -534,25 +524,21 @@ def _guarded(target: Any, declared: Sequence[Any] = ()) -> Any:
     """The function with its checks; ``declared`` are the methods that it overrides, the most basic one first."""
     if isinstance(target, classmethod | staticmethod):
         return type(target)(_guarded(target.__func__))
-    parameters = inspect.signature(target).parameters
-    names = [p.name for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    parameters = inspect.signature(target).parameters.values()
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     checks: dict[str, Check | None] = {}
 
     @functools.wraps(target)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         if not checks:  # when it is first called, all that the annotations name can be imported
             for function in (target, *reversed(declared)):
-                checks.update(
-                    {name: check for name, check in _checks_of(inspect.unwrap(function)) if name in parameters}
-                )
+                checks.update(_checks_of(inspect.unwrap(function)))
         given = list(args)
         for place, name in enumerate(names[: len(given)]):
-            check = checks.get(name)
-            if check is not None:
+            if (check := checks.get(name)) is not None:
                 given[place] = check(name, given[place])
         for name, value in kwargs.items():
-            check = checks.get(name)
-            if check is not None:
+            if (check := checks.get(name)) is not None:
                 kwargs[name] = check(name, value)
         try:
             result = target(*given, **kwargs)
@@ -626,13 +612,7 @@ def _check_of(annotation: Any, allowed: Range = Range()) -> Check | None:  # noq
         return _of_items(tuple, _check_of(arguments[0]))
     if origin in (Mapping, dict):
         return _of_values(*map(_check_of, arguments))
-    if origin is Iterable:
-        return _iterable if arguments[0] is not str else lambda name, value: texts(name, _listed(name, value))
-    if origin is Callable:
-        return _callable
     kind = origin or annotation
-    if getattr(kind, "_is_protocol", False):
-        return lambda name, value: _with_methods(name, value, kind)
     return (lambda name, value: instance(name, value, kind)) if inspect.isclass(kind) else None
 
 
@@ -671,13 +651,6 @@ def _any_of(checks: Sequence[Check]) -> Check:
     return either
 
 
-def _with_methods(name: str, value: Any, protocol: type) -> Any:
-    missing = [method for method in vars(protocol) if not (method.startswith("_") or hasattr(value, method))]
-    if missing:
-        raise ArgumentError(f"{name}: expected an object with {', '.join(missing)}, found {shown(value)}")
-    return value
-
-
 def _of_values(of_key: Check | None, of_value: Check | None) -> Check:
     def entries(name: str, value: Any) -> Any:
         for key, item in instance(name, value, Mapping).items():
@@ -690,35 +663,11 @@ def _of_values(of_key: Check | None, of_value: Check | None) -> Check:
     return entries
 
 
-def _listed(name: str, value: Any) -> Any:
-    return value if isinstance(value, str | bytes) else tuple(_iterable(name, value))
-
-
-def _iterable(name: str, value: Any) -> Any:
-    try:
-        iter(value)
-    except TypeError:
-        raise ArgumentError(f"{name}: expected something to iterate over, found {shown(value)}") from None
-    return value
-
-
-def _callable(name: str, value: Any) -> Any:
-    if not callable(value):
-        raise ArgumentError(f"{name}: expected a function, found {shown(value)}")
-    return value
-
-
 def _of_dtype(scalar: Any) -> Check:
-    if not inspect.isclass(scalar) or issubclass(scalar, np.floating):
+    if not issubclass(scalar, np.integer):
         return floats if scalar is np.float64 else array
-    if issubclass(scalar, np.bool_):
-        return array
-    ends = np.iinfo(np.int64 if scalar is np.integer else typing.cast(Any, scalar))
-    return lambda name, value: _as(scalar, whole_numbers(name, value, int(ends.min), int(ends.max), ndim=None))
-
-
-def _as(scalar: Any, numbers: NDArray[np.int64]) -> NDArray[Any]:
-    return numbers if scalar is np.integer else numbers.astype(scalar, copy=False)
+    low, high = (int(end) for end in (np.iinfo(scalar).min, np.iinfo(scalar).max))
+    return lambda name, value: whole_numbers(name, value, low, high, ndim=None).astype(scalar, copy=False)
 
 
 def _of_items(kind: type, check: Check | None) -> Check:

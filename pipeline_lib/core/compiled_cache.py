@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 
 __all__: list[str] = []  # internal: called by the command line alone (see pipeline_lib.core.checks)
 
@@ -23,7 +23,7 @@ def remove_damaged(error: BaseException) -> list[Path]:
 
     All files of the package are looked at with one of it, because what damaged one has often damaged several.
     """
-    met = next(_indices(error), None)
+    met = None if isinstance(error, OSError) else next(_indices(error), None)
     if met is None:
         return []
     others = _PACKAGE.rglob("*.nbi") if met.is_relative_to(_PACKAGE) else met.parent.glob("*.nbi")
@@ -36,20 +36,12 @@ def remove_damaged(error: BaseException) -> list[Path]:
 
 def _indices(error: BaseException) -> Iterator[Path]:
     """The index files that numba was reading when the error was raised."""
-    if isinstance(error, OSError):
-        return
-    trace = error.__traceback__
-    while trace is not None:
-        if Path(trace.tb_frame.f_code.co_filename).parts[-3:] == ("numba", "core", "caching.py"):
-            yield from _index_of(trace.tb_frame)
-        trace = trace.tb_next
-
-
-def _index_of(frame: FrameType) -> Iterator[Path]:
-    cache = frame.f_locals.get("self")
-    path = getattr(getattr(cache, "_cache_file", cache), "_index_path", None)
-    if isinstance(path, str):
-        yield Path(path)
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if Path(frame.f_code.co_filename).parts[-3:] == ("numba", "core", "caching.py"):
+            cache = frame.f_locals.get("self")
+            path = getattr(getattr(cache, "_cache_file", cache), "_index_path", None)
+            if isinstance(path, str):
+                yield Path(path)
 
 
 def _is_whole(index: Path) -> bool:

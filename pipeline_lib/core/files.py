@@ -14,8 +14,6 @@ from pathlib import Path
 from pipeline_lib.core.errors import StorageError
 
 CODE = (".py", ".pyc", ".nbi", ".nbc")
-FULL = (errno.ENOSPC, errno.EDQUOT)
-TOO_LARGE = errno.EFBIG
 
 
 def is_full(error: BaseException) -> bool:
@@ -26,7 +24,7 @@ def is_full(error: BaseException) -> bool:
     >>> is_full(OSError(errno.ENOSPC, "No space left on device")), is_full(OSError(errno.EACCES, "Permission denied"))
     (True, False)
     """
-    return any(_has_number(error, full) for full in FULL)
+    return _has_number(error, errno.ENOSPC) or _has_number(error, errno.EDQUOT)
 
 
 def _has_number(error: BaseException, number: int) -> bool:
@@ -41,10 +39,7 @@ def expanded(name: str) -> Path:
     >>> expanded("~/data").is_absolute(), expanded("~nobody-has-this-name/data")
     (True, PosixPath('~nobody-has-this-name/data'))
     """
-    try:
-        return Path(name).expanduser()
-    except RuntimeError:
-        return Path(name)
+    return Path(os.path.expanduser(name))
 
 
 @contextmanager
@@ -57,14 +52,14 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     """
     try:
         yield
+    except StorageError:
+        raise
     except Exception as error:
-        if is_full(error) and not isinstance(error, StorageError):
+        if is_full(error):
             raise StorageError(f"{path}: cannot be written, the disk is full; free space and start again") from error
-        if _has_number(error, TOO_LARGE) and not isinstance(error, StorageError):
-            raise StorageError(
-                f"{path}: cannot be written, it is larger than files may be here; raise the limit (`ulimit -f`) and "
-                "start again"
-            ) from error
+        if _has_number(error, errno.EFBIG):
+            advice = "raise the limit (`ulimit -f`) and start again"
+            raise StorageError(f"{path}: cannot be written, it is larger than files may be here; {advice}") from error
         raise
 
 

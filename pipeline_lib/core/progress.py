@@ -47,19 +47,16 @@ class Pace:
 
     Example
     -------
-    >>> times = iter([0.0, 4.0, 11.0, 12.0])
-    >>> pace = Pace(clock=lambda: next(times))
-    >>> pace.due(), pace.due(), pace.due()
-    (False, True, False)
+    >>> Pace().due()
+    False
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._last = clock()
+    def __init__(self) -> None:
+        self._last = time.monotonic()
 
     def due(self) -> bool:
         """Whether :data:`SECONDS` have passed since the object was created or a line was last due."""
-        now = self._clock()
+        now = time.monotonic()
         if now - self._last < SECONDS:
             return False
         self._last = now
@@ -67,11 +64,7 @@ class Pace:
 
 
 def counted(
-    items: Sequence[Item],
-    log: logging.Logger,
-    what: str,
-    pace: Pace | None = None,
-    state: Callable[[], str] | None = None,
+    items: Sequence[Item], log: logging.Logger, what: str, state: Callable[[], str] | None = None
 ) -> Iterator[Item]:
     """Iterate over ``items`` and log from time to time how many of them are done.
 
@@ -82,7 +75,7 @@ def counted(
     >>> list(counted(range(3), logging.getLogger("pipeline_lib.example"), "rounds"))
     [0, 1, 2]
     """
-    pace = Pace() if pace is None else pace
+    pace = Pace()
     for number, item in enumerate(items):
         if pace.due():
             reached = f"; {state()}" if state is not None and number else ""

@@ -1,13 +1,8 @@
-"""How is a document checked against a JSON Schema without YAML's and Python's leniency?
-
-A whole number must be written as one (JSON Schema also accepts 1.0), and a pattern that ends with "$" must match up to
-the end of the text (in Python it may also end before a final line feed).
-"""
+"""How are plain values read from YAML that a person wrote, without YAML's leniency?"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -126,44 +121,3 @@ other, found more; if it repeats values (`&name`, `*name`), write them out
             )
         inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
         pending += [(one, depth + 1) for one in inner]
-
-
-def violations(document: Any, path: Path) -> Iterator[Any]:
-    """The violations of a schema in a YAML document, as errors of ``jsonschema``, in the order of their places.
-
-    Example
-    -------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "schema.yaml"
-    >>> _ = path.write_text("properties: {seed: {type: integer}, name: {pattern: '^[a-z]+$'}}")
-    >>> [error.message for error in violations({"seed": 1.0, "name": "a\\n"}, path)]
-    ["'a\\\\n' does not match '^[a-z]+$'", "1.0 is not of type 'integer'"]
-    """
-    yield from sorted(_validator(path).iter_errors(document), key=_place)
-
-
-@cache
-def _validator(path: Path) -> Any:
-    """The validator of a schema, which is read once in a process."""
-    import jsonschema
-
-    base = jsonschema.Draft202012Validator
-    types = base.TYPE_CHECKER.redefine("integer", _is_integer)
-    strict = jsonschema.validators.extend(base, {"pattern": _pattern}, type_checker=types)  # type: ignore[no-untyped-call]
-    return strict(load(path, "a schema"))
-
-
-def _place(error: Any) -> list[str]:
-    return [str(step) for step in error.absolute_path]
-
-
-def _is_integer(_: Any, value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _pattern(_: Any, pattern: str, value: object, __: Any) -> Iterator[Any]:
-    import jsonschema
-
-    to_the_end = pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern
-    if isinstance(value, str) and not re.search(to_the_end, value):
-        yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")

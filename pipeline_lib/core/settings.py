@@ -20,25 +20,13 @@ pipeline_lib.core.errors.ConfigurationError: lists.grid: unknown key 'length'; d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError
 
 from pipeline_lib.core import checks
-from pipeline_lib.core.errors import ArgumentError, ConfigurationError, hint
-
-
-def _rising(values: tuple[float, ...]) -> tuple[float, ...]:
-    if list(values) != sorted(set(values)):
-        raise ValueError(f"expected rising numbers without repetition, found {list(values)}")
-    return values
-
-
-def _falling(values: tuple[float, ...]) -> tuple[float, ...]:
-    if list(values) != sorted(set(values), reverse=True):
-        raise ValueError(f"expected falling probabilities, found {list(values)}")
-    return values
+from pipeline_lib.core.errors import ConfigurationError, hint
 
 
 def different(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -48,10 +36,40 @@ def different(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def _ordered(values: tuple[int, int]) -> tuple[int, int]:
-    if values[0] > values[1]:
-        raise ValueError(f"expected a lowest and a highest number, found {list(values)}")
-    return values
+def _demand(expected: str, holds: Callable[[Any], bool]) -> AfterValidator:
+    """The additional demand on a list that something holds of it; ``expected`` says what."""
+
+    def check(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not holds(values):
+            raise ValueError(f"expected {expected}, found {list(values)}")
+        return values
+
+    return AfterValidator(check)
+
+
+def at_least(least: int) -> AfterValidator:
+    """The additional requirement that no number of a list is below ``least``.
+
+    Example
+    -------
+    >>> class Few(Settings):
+    ...     queries: Annotated[Rising, at_least(10)]
+    >>> Few.parse({"queries": [5, 20]})
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.ConfigurationError: queries: expected numbers of at least 10, found [5, 20]
+    """
+    return _demand(f"numbers of at least {least}", lambda values: min(values, default=least) >= least)
+
+
+def at_most(most: int) -> AfterValidator:
+    """The additional requirement that no number of a list is above ``most``."""
+    return _demand(f"numbers of at most {most}", lambda values: max(values, default=most) <= most)
+
+
+def no_fewer_than(fewest: int, purpose: str) -> AfterValidator:
+    """The additional requirement that a list has at least ``fewest`` values, because of the ``purpose``."""
+    return _demand(f"{fewest} values or more, {purpose}", lambda values: len(values) >= fewest)
 
 
 # Not ge=1: pydantic would keep that and forget the ge of a field.
@@ -79,67 +97,29 @@ Slug = Annotated[Text, Field(pattern=FOLDER_NAME, max_length=LONGEST_NAME)]
 """A name of lower-case letters, digits and single hyphens, fit for a folder."""
 Jobs = Annotated[int, Strict(), Field(gt=0, le=1000)]
 """A number of jobs among which an experiment is divided, no more than a run can plan in some seconds."""
-Rising = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(_rising)]
+Rising = Annotated[
+    tuple[Whole, ...],
+    Field(min_length=1),
+    _demand("rising numbers without repetition", lambda values: list(values) == sorted(set(values))),
+]
 """Whole numbers of at least 1, each larger than the one before."""
+Sizes = Annotated[Rising, at_least(2)]
+"""Rising whole numbers of at least 2, such as lengths of lists that can be ranked."""
 Wholes = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(different)]
 """Different whole numbers of at least 1, in any order."""
-Range = Annotated[tuple[Whole, Whole], AfterValidator(_ordered)]
+Range = Annotated[tuple[Whole, Whole], _demand("a lowest and a highest number", lambda ends: ends[0] <= ends[1])]
 """The lowest and the highest of some whole numbers of at least 1, both included."""
 Positives = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(different)]
 """Different numbers above 0."""
 Probabilities = Annotated[tuple[Probability, ...], Field(min_length=1), AfterValidator(different)]
 """Different numbers between 0 and 1."""
-FallingProbabilities = Annotated[tuple[Probability, ...], AfterValidator(_falling)]
+FallingProbabilities = Annotated[
+    tuple[Probability, ...],
+    _demand("falling probabilities", lambda values: list(values) == sorted(set(values), reverse=True)),
+]
 """Numbers between 0 and 1, each smaller than the one before."""
 Names = Annotated[tuple[Text, ...], Field(min_length=1), AfterValidator(different)]
 """Different names."""
-
-
-def at_least(least: int) -> AfterValidator:
-    """The additional requirement that no number of a list is below ``least``.
-
-    Example
-    -------
-    >>> class Sizes(Settings):
-    ...     queries: Annotated[Rising, at_least(10)]
-    >>> Sizes.parse({"queries": [5, 20]})
-    Traceback (most recent call last):
-    ...
-    pipeline_lib.core.errors.ConfigurationError: queries: expected numbers of at least 10, found [5, 20]
-    """
-
-    def check(values: tuple[int, ...]) -> tuple[int, ...]:
-        if any(value < least for value in values):
-            raise ValueError(f"expected numbers of at least {least}, found {list(values)}")
-        return values
-
-    return AfterValidator(check)
-
-
-Sizes = Annotated[Rising, at_least(2)]
-"""Rising whole numbers of at least 2, such as lengths of lists that can be ranked."""
-
-
-def at_most(most: int) -> AfterValidator:
-    """The additional requirement that no number of a list is above ``most``."""
-
-    def check(values: tuple[int, ...]) -> tuple[int, ...]:
-        if any(value > most for value in values):
-            raise ValueError(f"expected numbers of at most {most}, found {list(values)}")
-        return values
-
-    return AfterValidator(check)
-
-
-def no_fewer_than(fewest: int, purpose: str) -> AfterValidator:
-    """The additional requirement that a list has at least ``fewest`` values, because of the ``purpose``."""
-
-    def check(values: tuple[Any, ...]) -> tuple[Any, ...]:
-        if len(values) < fewest:
-            raise ValueError(f"expected {fewest} values or more, {purpose}, found {list(values)}")
-        return values
-
-    return AfterValidator(check)
 
 
 class Settings(BaseModel):
@@ -159,8 +139,6 @@ class Settings(BaseModel):
             With every problem on a line of its own: the place below ``where``, what was expected, what was found, and
             for an unknown key the nearest valid one.
         """
-        if not isinstance(where, str):
-            raise ArgumentError(f"where: expected a string, found a {type(where).__name__}")
         try:
             return cls.model_validate(mapping)
         except ValidationError as error:
@@ -214,7 +192,9 @@ def _place_in(mapping: Any, error: Mapping[str, Any]) -> tuple[int | str, ...]:
 def _wrong_key(kind: type[Settings], error: Mapping[str, Any], place: tuple[int | str, ...], where: str) -> str:
     key, content = str(error["loc"][-1]), error["input"]
     if error["type"] == "extra_forbidden":
-        return f"{place_words(place, where)}unknown key {key!r}; {hint(key, _keys(_model_at(kind, error['loc'][:-1])))}"
+        model = _model_at(kind, error["loc"][:-1])
+        known = [field.alias or name for name, field in model.model_fields.items()] if model else []
+        return f"{place_words(place, where)}unknown key {key!r}; {hint(key, known)}"
     given = ", ".join(map(str, content)) if isinstance(content, Mapping) else repr(content)
     return f"{place_words(place, where)}expected the key {key!r}, found {given or 'nothing'}"
 
@@ -277,10 +257,6 @@ EXPECTED = {
     "union_tag_invalid": "expected {expected_tags} under {discriminator}",
 }
 """What was expected, by pydantic's kinds of error; for other kinds, pydantic's own message is shown."""
-
-
-def _keys(kind: type[BaseModel] | None) -> list[str]:
-    return [field.alias or name for name, field in kind.model_fields.items()] if kind else []
 
 
 def _model_at(kind: type[BaseModel], loc: Sequence[int | str]) -> type[BaseModel] | None:

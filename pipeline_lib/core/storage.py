@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
 import os
 import re
@@ -36,7 +37,7 @@ _JSON_HEAD = re.compile(rb'\{\s*"sha256": "([0-9a-f]{64})"')
 _PARQUET_END = b"PAR1"
 
 
-def write_json(path: str | os.PathLike[str], content: Mapping[str, Any], *, sort_keys: bool = True) -> None:
+def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
     """Write a JSON object with its checksum, completely or not at all; equal content gives equal bytes.
 
     Raises
@@ -52,7 +53,7 @@ def write_json(path: str | os.PathLike[str], content: Mapping[str, Any], *, sort
     >>> read_json(path), sorted(json.loads(path.read_text()))
     ({'w': [0.5]}, ['sha256', 'w'])
     """
-    text = json.dumps(content, sort_keys=sort_keys, indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
     separator = "," if content else "\n"
     signed = f'{{\n "{KEY}": "{_UNSIGNED.decode()}"{separator}{text[1:]}\n'.encode()
     with replacing(path) as partial:
@@ -258,34 +259,13 @@ def set_aside(path: Path) -> Path | None:
     made = any(path.absolute().is_relative_to(Path.cwd() / folder) for folder in folders)
     if not made or ".." in path.parts:
         return None
-    for number in range(1, 1000):
-        target = _aside(path, number)
-        try:
-            os.link(path, target)
-        except FileExistsError:
-            continue
-        except FileNotFoundError:  # another job has noticed the damage as well, and was faster
-            return target
-        except OSError:  # a read-only folder, or a file system without hard links
-            if target.exists():
-                continue
-            return _renamed(path, target)
-        try:
-            path.unlink(missing_ok=True)
-        except OSError:
-            target.unlink()
-            return None
-        return target
-    return None
-
-
-def _renamed(path: Path, target: Path) -> Path | None:
-    """Rename on a file system without hard links; None if the folder is read-only."""
+    target = next(target for number in itertools.count(1) if not (target := _aside(path, number)).exists())
     try:
-        path.rename(target)
-    except OSError:
+        return path.rename(target)
+    except FileNotFoundError:  # another job has noticed the damage as well, and was faster
+        return _aside(path, 1)
+    except OSError:  # a read-only folder
         return None
-    return target
 
 
 class _Blocks(io.RawIOBase):

@@ -88,10 +88,9 @@ def roles(
         if name not in names:
             raise DataError(f"{where}: expected the column {name!r} to ignore; {hint(name, names)}")
     chosen = _chosen(names, label, "label", LABELS, where)
+    of_queries = None
     if grouped and query is None:
-        known = next((name for name in names if name.lower() in QUERIES), None)
-        of_queries = None
-        ignore = {*ignore, known} if known else ignore
+        ignore = [*ignore, *[name for name in names if name.lower() in QUERIES][:1]]
     else:
         of_queries = _chosen(names, query, "query", QUERIES, where)
     features = tuple(name for name in names if name not in (chosen, of_queries, *ignore))
@@ -132,9 +131,11 @@ def numbers(column: Any, name: str, place: Place) -> NDArray[np.float64]:
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.dictionary_decode(), kind.value_type
-    if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or _is_other_number(kind)):
+    known = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_decimal)
+    if not any(is_kind(kind) for is_kind in known):
+        first = repr(column[0].as_py())[:40] if len(column) else str(kind)
         raise DataError(
-            f"{place(0)}: expected a number in the column {name!r}, found {_first(column)}; "
+            f"{place(0)}: expected a number in the column {name!r}, found {first}; "
             f"if this is no feature, leave the column out (`ignore`)"
         )
     if column.null_count:
@@ -146,16 +147,6 @@ def numbers(column: Any, name: str, place: Place) -> NDArray[np.float64]:
         row = int(wrong.argmax())
         raise DataError(f"{place(row)}: expected a finite number in the column {name!r}, found {values[row]}")
     return values
-
-
-def _is_other_number(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_boolean(kind) or pa.types.is_decimal(kind))
-
-
-def _first(column: Any) -> str:
-    return repr(column[0].as_py())[:40] if len(column) else str(column.type)
 
 
 def labels(column: Any, name: str, place: Place, *, rounded: bool = False) -> NDArray[np.uint8]:
@@ -191,14 +182,18 @@ def features(table: Any, chosen: Roles, place: Place) -> NDArray[np.float32]:
     if chosen.listed:
         return _of_lists(table.column(chosen.features[0]), chosen.features[0], place)
     X = np.empty((table.num_rows, len(chosen.features)), np.float32)
-    with np.errstate(over="ignore"):
-        for j, name in enumerate(chosen.features):
-            X[:, j] = numbers(table.column(name), name, place)
-    wrong = ~np.isfinite(X)
-    if wrong.any():
-        row, j = (int(index) for index in np.argwhere(wrong)[0])
-        raise DataError(f"{place(row)}: expected a value of {chosen.features[j]!r} that is finite in float32")
+    for j, name in enumerate(chosen.features):
+        X[:, j] = _single(numbers(table.column(name), name, place), name, place)
     return X
+
+
+def _single(values: NDArray[np.float64], name: str, place: Place) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        narrow = values.astype(np.float32)
+    wrong = ~np.isfinite(narrow)
+    if wrong.any():
+        raise DataError(f"{place(int(wrong.argmax()))}: expected a value of {name!r} that is finite in float32")
+    return narrow
 
 
 def _of_lists(column: Any, name: str, place: Place) -> NDArray[np.float32]:
@@ -212,13 +207,8 @@ def _of_lists(column: Any, name: str, place: Place) -> NDArray[np.float32]:
     if (wrong := lengths != width).any() or width < 1:
         row = int(wrong.argmax())
         raise DataError(f"{place(row)}: expected {max(width, 1)} features in {name!r}, found {max(lengths[row], 0)}")
-    values = numbers(column.flatten(), name, lambda i: place(i // width))
-    with np.errstate(over="ignore"):
-        X = values.astype(np.float32).reshape(-1, width)
-    if not np.isfinite(X).all():
-        row = int(np.argwhere(~np.isfinite(X))[0, 0])
-        raise DataError(f"{place(row)}: expected values of {name!r} that are finite in float32")
-    return X
+    in_row: Place = lambda index: place(index // width)  # noqa: E731
+    return _single(numbers(column.flatten(), name, in_row), name, in_row).reshape(-1, width)
 
 
 class Queries:
@@ -246,22 +236,21 @@ class Queries:
             raise DataError(
                 f"{place(int((values == '').argmax()))}: expected a query in the column {name!r}, found none"
             )
-        starts = np.flatnonzero(np.r_[True, values[1:] != values[:-1]]) if len(values) else np.zeros(0, np.int64)
-        numbers = np.empty(len(starts), np.int64)
-        for i, start in enumerate(starts):
+        numbers = np.empty(len(values), np.int64)
+        for start, stop in runs(values):
             query = values[start]
             if query != self._last:
                 if query in self._seen:
                     raise DataError(
-                        f"{place(int(start))}: expected the documents of a query to stand together, found query "
+                        f"{place(start)}: expected the documents of a query to stand together, found query "
                         f"{query} again after others; sort the rows by query"
                     )
                 self._seen.add(query)
                 self._last = query
                 if self.names is not None:
                     self.names.append(str(query))
-            numbers[i] = len(self.names) - 1 if self.names is not None else int(query)
-        return np.repeat(numbers, np.diff(np.r_[starts, len(values)]))
+            numbers[start:stop] = len(self.names) - 1 if self.names is not None else int(query)
+        return numbers
 
     def _values(self, column: Any, name: str, place: Place) -> NDArray[Any]:
         import pyarrow as pa
@@ -321,9 +310,9 @@ def table(queries: NDArray[Any], y: NDArray[np.int32], X: NDArray[np.float32], n
     import pyarrow as pa
 
     every = ["qid", "label", *names]
-    twice = next((name for name in every if every.count(name) > 1), None) if len(set(every)) < len(every) else None
-    if twice is not None:
-        raise DataError(f"feature_names: expected different names, and none of qid and label, found {twice!r} twice")
+    name, count = Counter(every).most_common(1)[0]
+    if count > 1:
+        raise DataError(f"feature_names: expected different names, and none of qid and label, found {name!r} twice")
     return pa.table([pa.array(array) for array in (queries, y, *X.T)], names=every)
 
 
@@ -341,7 +330,7 @@ def _of_arrow(frame: Any) -> pa.Table:
     raise ArgumentError(f"frame: expected a data frame of pandas or polars, found {checks.shown(frame)}")
 
 
-def runs(values: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+def runs(values: NDArray[Any]) -> Iterator[tuple[int, int]]:
     """Where the runs of equal values begin and end."""
     if len(values):
         ends = np.flatnonzero(np.r_[values[1:] != values[:-1], True]) + 1

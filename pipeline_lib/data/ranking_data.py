@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core import checks, seeds
 from pipeline_lib.core.checks import Count, checked
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import ArgumentError, DataError
 from pipeline_lib.core.seeds import Role
-from pipeline_lib.data import field_checks, query_blocks, stored_data
+from pipeline_lib.data import query_blocks, stored_data
 
 # So many documents are standardised at a time.
 ROWS_AT_ONCE = 4096
@@ -63,7 +63,24 @@ class RankingData:
     role: Role | None = None
 
     def __post_init__(self) -> None:
-        field_checks.fields(self.X, self.y, self.offsets, self.qids)
+        # The types must be right already: the arrays are kept as they are, so that nothing is copied.
+        for name, wanted in (("X", np.float32), ("y", np.int32), ("offsets", np.int64), ("qids", np.int64)):
+            found = getattr(self, name)
+            if type(found) not in (np.ndarray, np.memmap) or found.dtype != wanted:
+                raise ArgumentError(
+                    f"{name}: expected an array of {wanted.__name__}, found {checks.shown(found)}; use "
+                    "RankingData.from_arrays"
+                )
+        checks.array("X", self.X, ndim=2)
+        checks.labels("y", self.y)
+        checks.array("qids", self.qids, ndim=1)
+        if len(self.X) != len(self.y):
+            raise DataError(f"y: expected one label for each of {len(self.X)} rows of X, found {len(self.y)}")
+        checks.offsets("offsets", self.offsets, len(self.y))
+        if len(self.qids) != len(self.offsets) - 1:
+            raise DataError(
+                f"qids: expected one name for each of {len(self.offsets) - 1} queries, found {len(self.qids)}"
+            )
         for name in ("X", "y", "offsets", "qids"):
             # Without gaps, or numba would compile every kernel once more. Features may lie column by column: products
             # with them then add up in another order, and what is measured so stays the same to the last bit.
@@ -73,7 +90,7 @@ class RankingData:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         for name, count in (("feature_names", self.n_features), ("query_names", self.n_queries)):
-            object.__setattr__(self, name, field_checks.names(name, getattr(self, name), count))
+            object.__setattr__(self, name, _names(name, getattr(self, name), count))
 
     def __repr__(self) -> str:
         labels = f"labels {self.y.min()}..{self.y.max()}" if self.n_documents else "no labels"
@@ -119,11 +136,9 @@ class RankingData:
         >>> [(block.rows, X.shape) for block, X in data.blocks()]
         [(slice(0, 3, None), (3, 1))]
         """
-        if not query_blocks.is_large(self.n_documents, self.n_features):
-            yield query_blocks.whole(self.offsets), self.X64
-            return
+        is_large = query_blocks.is_large(self.n_documents, self.n_features)
         for block in query_blocks.of(self.offsets, self.n_features):
-            yield block, self.X[block.rows].astype(np.float64)
+            yield block, self.X[block.rows].astype(np.float64) if is_large else self.X64
 
     @classmethod
     def from_arrays(
@@ -155,18 +170,24 @@ class RankingData:
         pipeline_lib.core.errors.DataError: qid: row 2: query 1 appears again after other queries; sort the \
 rows by query
         """
-        features, labels, names = field_checks.float32(X), checks.labels("y", y), checks.whole_numbers("qid", qid)
+        with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused as such
+            features = np.array(checks.array("X", X, ndim=2), dtype=np.float32)
+        checks.array("X (in float32)", features)
+        labels, names = checks.labels("y", y), checks.whole_numbers("qid", qid)
         if not len(features) == len(labels) == len(names):
             raise DataError(
                 f"X, y and qid: expected one row per document in each, found {len(features)}, "
                 f"{len(labels)} and {len(names)}"
             )
         starts = np.flatnonzero(np.r_[True, names[1:] != names[:-1]]) if len(names) else np.zeros(0, np.int64)
-        field_checks.contiguous(names, starts)
+        first = np.unique(names[starts], return_index=True)[1]
+        if len(first) < len(starts):
+            row = starts[np.setdiff1d(np.arange(len(starts)), first)[0]]
+            raise DataError(
+                f"qid: row {row}: query {names[row]} appears again after other queries; sort the rows by query"
+            )
         offsets = np.r_[starts, len(names)].astype(np.int64)
-        return cls(
-            features, np.array(labels), offsets, names[starts], field_checks.names("feature_names", feature_names)
-        )
+        return cls(features, np.array(labels), offsets, names[starts], _names("feature_names", feature_names))
 
     @classmethod
     def from_groups(
@@ -299,9 +320,7 @@ rows by query
         array([1, 2], dtype=int32)
         """
         chosen = checks.query_indices("indices", np.atleast_1d(checks.array("indices", indices)), self.n_queries)
-        sizes = self.documents_per_query[chosen]
-        offsets = np.r_[0, np.cumsum(sizes)].astype(np.int64)
-        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
+        offsets, rows = stored_data.rows_of(self.offsets, chosen)
         names = None if self.query_names is None else tuple(self.query_names[q] for q in chosen)
         return RankingData(self.X[rows], self.y[rows], offsets, self.qids[chosen], self.feature_names, names, self.role)
 
@@ -469,6 +488,16 @@ class Standardisation:
             rows = slice(start, start + ROWS_AT_ONCE)
             X[rows] = (data.X[rows] - self.mean) / self.scale
         return replace(data, X=X)
+
+
+def _names(name: str, given: Any, count: int | None = None) -> tuple[str, ...] | None:
+    """A list of names as a tuple, or None where there is none; a DataError when it is none or not of that length."""
+    if given is None:
+        return None
+    names = tuple(checks.texts(name, given))
+    if count is not None and len(names) != count:
+        raise DataError(f"{name}: expected {count} names, found {len(names)}")
+    return tuple(map(str, names))
 
 
 def _by_name(module: str) -> Any:

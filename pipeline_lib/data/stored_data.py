@@ -128,7 +128,7 @@ def read_parts(path: str | os.PathLike[str], *, stored: bool = False) -> list[di
     [{'name': 'all', 'queries': 2, 'rows': 2, 'sha256': None}]
     """
     with _open_parquet(path, stored=stored) as file:
-        sources = json.loads((file.metadata.metadata or {}).get(SOURCES_KEY, b"{}"))
+        sources = _said(file, SOURCES_KEY) or {}
         return [{**part, "sha256": sources.get(part["name"])} for part in _parts(file)]
 
 
@@ -155,9 +155,8 @@ def parquet_metadata(
 
 def _runs(indices: NDArray[np.int64]) -> list[list[int]]:
     """The first and the last of all numbers that follow each other."""
-    ends = np.flatnonzero(np.diff(indices) != 1)
-    starts = np.r_[0, ends + 1] if len(indices) else ends
-    return np.column_stack([indices[starts], indices[np.r_[ends, len(indices) - 1] if len(indices) else ends]]).tolist()
+    runs = np.split(indices, np.flatnonzero(np.diff(indices) != 1) + 1)
+    return [[int(run[0]), int(run[-1])] for run in runs if len(run)]
 
 
 def parquet_table(
@@ -214,11 +213,10 @@ def queries_of_parts(path: str | os.PathLike[str], *, stored: bool = False) -> d
         When the file is not a stored data set.
     """
     with _open_parquet(path, stored=stored) as file:
-        said = (file.metadata.metadata or {}).get(MEMBERS_KEY)
-        parts = _parts(file)
-    if said is not None:
-        runs = json.loads(said)
-        return {name: np.concatenate([np.arange(0), *(np.arange(a, b + 1) for a, b in runs[name])]) for name in runs}
+        members, parts = _said(file, MEMBERS_KEY), _parts(file)
+    if members is not None:
+        every = {name: [np.arange(first, last + 1) for first, last in runs] for name, runs in members.items()}
+        return {name: np.concatenate([np.arange(0), *runs]) for name, runs in every.items()}
     ends = np.cumsum([part["queries"] for part in parts])
     return {part["name"]: np.arange(end - part["queries"], end) for part, end in zip(parts, ends, strict=True)}
 
@@ -259,8 +257,7 @@ def _open_parquet(path: str | os.PathLike[str], *, stored: bool) -> Iterator[pq.
 
 
 def _parts(file: pq.ParquetFile) -> list[dict[str, Any]]:
-    parts: list[dict[str, Any]] = json.loads((file.metadata.metadata or {}).get(PARTS_KEY, b"[]"))
-    return parts
+    return _said(file, PARTS_KEY) or []
 
 
 def _query_boundaries(
@@ -283,13 +280,11 @@ def _query_boundaries(
 
 
 def _filled(table: pa.Table, name: str, path: str | os.PathLike[str]) -> NDArray[Any]:
-    column = table.column(name)
-    lists = name == "features"
-    values = column.combine_chunks().flatten() if lists else column
+    column = table.column(name).combine_chunks()
+    values = column.flatten() if name == "features" else column
     if column.null_count or values.null_count:
         raise DataError(f"{path}: expected a value in every row of {name}, found nulls")
-    numbers: NDArray[Any] = values.to_numpy(zero_copy_only=False) if lists else values.to_numpy()
-    return numbers
+    return np.asarray(values.to_numpy(zero_copy_only=False))
 
 
 def _read_queries(
@@ -300,15 +295,16 @@ def _read_queries(
     wanted: NDArray[np.int64],
 ) -> Stored:
     """Read queries by their indices, ascending and without repetition."""
+    import pyarrow as pa
+
     group_sizes = [file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)]
     group_starts = np.r_[0, np.cumsum(group_sizes)].astype(np.int64)
     d = file.schema_arrow.field("features").type.list_size
-    sizes = np.diff(offsets)[wanted]
-    targets = np.r_[0, np.cumsum(sizes)].astype(np.int64)
-    rows = np.arange(targets[-1]) + np.repeat(offsets[:-1][wanted] - targets[:-1], sizes)
+    targets, rows = rows_of(offsets, wanted)
     X = np.empty((len(rows), d), np.float32)
     y = np.empty(len(rows), np.int32)
-    names: list[str] | None = [] if _has_names(file.schema_arrow) else None
+    named = QUERY_COLUMN in file.schema_arrow.names and pa.types.is_string(file.schema_arrow.field(QUERY_COLUMN).type)
+    names: list[str] | None = [] if named else None
     columns = ["label", "features"] + ([QUERY_COLUMN] if names is not None else [])
     for group in np.unique(np.searchsorted(group_starts, rows, side="right") - 1):
         lo, hi = np.searchsorted(rows, [group_starts[group], group_starts[group + 1]])
@@ -321,15 +317,19 @@ def _read_queries(
         if names is not None:
             first = targets[np.searchsorted(targets[:-1], lo) : np.searchsorted(targets[:-1], hi)]
             names += table.column(QUERY_COLUMN).take(rows[first] - group_starts[group]).to_pylist()
-    return Stored(X, y, targets, qids[wanted], _feature_names(file), tuple(names) if names is not None else None)
+    said = _said(file, FEATURES_KEY)
+    feature_names, query_names = (None if found is None else tuple(found) for found in (said, names))
+    return Stored(X, y, targets, qids[wanted], feature_names, query_names)
 
 
-def _has_names(schema: pa.Schema) -> bool:
-    import pyarrow as pa
+def rows_of(offsets: NDArray[np.int64], queries: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Some queries one after the other: their own offsets, and the rows of their documents."""
+    sizes = np.diff(offsets)[queries]
+    targets = np.r_[0, np.cumsum(sizes)].astype(np.int64)
+    return targets, np.arange(targets[-1]) + np.repeat(offsets[queries] - targets[:-1], sizes)
 
-    return QUERY_COLUMN in schema.names and pa.types.is_string(schema.field(QUERY_COLUMN).type)
 
-
-def _feature_names(file: pq.ParquetFile) -> tuple[str, ...] | None:
-    said = (file.metadata.metadata or {}).get(FEATURES_KEY)
-    return None if said is None else tuple(json.loads(said))
+def _said(file: pq.ParquetFile, key: bytes) -> Any:
+    """What the footer says under a key; None where it says nothing."""
+    said = (file.metadata.metadata or {}).get(key)
+    return None if said is None else json.loads(said)

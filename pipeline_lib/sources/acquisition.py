@@ -10,13 +10,14 @@ folders; and, only if the network is allowed, address mirrors and the catalogue'
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 from pipeline_lib.core.checks import checked
 from pipeline_lib.core.errors import DataError, DownloadError
 from pipeline_lib.core.files import replacing
 from pipeline_lib.sources.archives import extract
-from pipeline_lib.sources.catalog import DataSet, Part
+from pipeline_lib.sources.catalog import DataSet
 from pipeline_lib.sources.digests import LARGEST_TEXT, Stored, blocks, check_archive, check_part, check_size, write_part
 from pipeline_lib.sources.download import Candidate, download
 from pipeline_lib.sources.manifest import Manifest, ManifestPart, read_manifest
@@ -24,13 +25,7 @@ from pipeline_lib.sources.mirrors import Mirrors, find_archives, find_parts, how
 
 
 @checked
-def obtain(
-    data_set: DataSet,
-    raw_folder: str | os.PathLike[str],
-    mirrors: Mirrors,
-    *,
-    network: bool,
-) -> Manifest:
+def obtain(data_set: DataSet, raw_folder: str | os.PathLike[str], mirrors: Mirrors, *, network: bool) -> Manifest:
     """Ensure that a data set is unpacked and verified in the raw folder, and return its manifest.
 
     Parameters
@@ -73,13 +68,7 @@ def obtain(
     ]
     named = {archive.name: archive for archive in data_set.archives}
     candidates += [Candidate(entry.address, named[entry.archive]) for entry in data_set.addresses]
-    return download(
-        candidates,
-        raw,
-        lambda path: _unpack(data_set, raw, path),
-        by_hand=advice,
-        tried=failures,
-    )
+    return download(candidates, raw, lambda path: _unpack(data_set, raw, path), by_hand=advice, tried=failures)
 
 
 def _from_folder(data_set: DataSet, raw: Path, folder: Path, failures: list[str]) -> Manifest | None:
@@ -105,15 +94,13 @@ def _adopt(data_set: DataSet, raw: Path, folder: Path, texts: dict[str, Path]) -
     found = {}
     for name, path in texts.items():
         target, part = raw / data_set.name / f"{name}.txt", data_set.parts[name]
-        in_place = target.exists() and target.samefile(path)
-        stored = check_part(path, part) if in_place else _copy(path, target, part)
+        if target.exists() and target.samefile(path):
+            stored = check_part(blocks(path), part, LARGEST_TEXT, str(path))
+        else:
+            with replacing(target) as partial:
+                stored = write_part(blocks(path), partial, part, LARGEST_TEXT, str(path))
         found[name] = (path.relative_to(folder).as_posix(), stored)
     return _complete(data_set, raw, "unpacked text", found)
-
-
-def _copy(path: Path, target: Path, part: Part) -> Stored:
-    with replacing(target) as partial:
-        return write_part(blocks(path), partial, part, LARGEST_TEXT, str(path))
 
 
 def _unpack(data_set: DataSet, raw: Path, archive: Path) -> Manifest:
@@ -122,10 +109,8 @@ def _unpack(data_set: DataSet, raw: Path, archive: Path) -> Manifest:
 
 def _complete(data_set: DataSet, raw: Path, source: str, found: dict[str, tuple[str, Stored]]) -> Manifest:
     """The manifest, written once all parts are ``found``: where each comes from, and what is stored of it."""
-    parts = tuple(
-        ManifestPart(name, f"{name}.txt", stored.bytes, stored.sha256, stored.verified, origin)
-        for name, (origin, stored) in ((name, found[name]) for name in data_set.parts)
-    )
-    manifest = Manifest(data_set.name, source, parts)
+    in_order = [(name, *found[name]) for name in data_set.parts]
+    parts = [ManifestPart(name, f"{name}.txt", **asdict(stored), origin=origin) for name, origin, stored in in_order]
+    manifest = Manifest(data_set.name, source, tuple(parts))
     manifest.write(raw)
     return manifest

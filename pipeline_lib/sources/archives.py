@@ -120,7 +120,7 @@ def _take(
         unpacked += member.size
         if unpacked > limit:
             raise DataError(f"{archive}: unpacks to more than {limit:,} bytes; refused as a bomb")
-        for part, rank in _wanted(member, name, parts):
+        for part, rank in _ranks(name, parts) if member.kind == "file" else ():
             if part in taken and taken[part][0] == rank:
                 raise DataError(f"{archive}: both {taken[part][1]} and {name} could be part {part}; keep one")
             if part not in taken or rank < taken[part][0]:
@@ -143,16 +143,10 @@ def _safe_name(archive: Path, member: _Member) -> str:
     return "/".join(steps)
 
 
-def _wanted(member: _Member, name: str, parts: Mapping[str, Part]) -> list[tuple[str, int]]:
+def _ranks(name: str, parts: Mapping[str, Part]) -> Iterator[tuple[str, int]]:
     """The parts that a member could be, each with the rank of the pattern that it matches."""
-    if member.kind != "file":
-        return []
-    return [
-        (part, rank)
-        for part, wanted in parts.items()
-        for rank, pattern in enumerate(wanted.members)
-        if name == pattern or name.endswith(f"/{pattern}")
-    ]
+    for part, wanted in parts.items():
+        yield from ((part, rank) for rank, pattern in enumerate(wanted.members) if f"/{name}".endswith(f"/{pattern}"))
 
 
 def _open(archive: Path, limit: int, stack: ExitStack) -> Iterator[_Member]:
@@ -165,9 +159,8 @@ def _open(archive: Path, limit: int, stack: ExitStack) -> Iterator[_Member]:
         return libarchive_members(archive, stack)
     if kind is None and head[257:262] != b"ustar":
         raise DataError(f"{archive}: expected a .zip, .tar, .rar or .7z archive, {_what_it_is(head)}")
-    openers: dict[str | None, Callable[..., Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open, None: open}
-    opener = openers[kind]
-    plain = _Bounded(stack.enter_context(opener(archive, "rb")), archive, limit)
+    openers: dict[str | None, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open, None: open}
+    plain = _Bounded(stack.enter_context(openers[kind](archive, "rb")), archive, limit)
     return _tar_members(stack.enter_context(tarfile.open(fileobj=plain, mode="r|")), plain)
 
 
@@ -189,12 +182,8 @@ def _zip_members(archive: zipfile.ZipFile) -> Iterator[_Member]:
 
 def _tar_members(archive: tarfile.TarFile, plain: _Bounded) -> Iterator[_Member]:
     for info in archive:
-        kind: Kind = "device"
-        if info.isdir():
-            kind = "directory"
-        elif info.issym() or info.islnk():
-            kind = "link"
-        elif info.isreg() and not info.issparse():
+        kind: Kind = "directory" if info.isdir() else "link" if info.issym() or info.islnk() else "device"
+        if info.isreg() and not info.issparse():
             kind = "file"
         yield _Member(info.name, kind, False, info.size, partial(_blocks, partial(archive.extractfile, info)))
     # The checksum of a compressed stream is at its end, which tarfile does not read.

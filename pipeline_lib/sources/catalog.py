@@ -171,11 +171,9 @@ class Entry(Settings):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        if self.source == "generated":
-            self._check_generated()
-        else:
-            self._check_download()
-        self._check_counts()
+        (self._check_generated if self.source == "generated" else self._check_download)()
+        if self.counts is not None:
+            self._check_counts(self.counts)
         self._check_folds()
         return self
 
@@ -190,9 +188,8 @@ class Entry(Settings):
     def _check_download(self) -> None:
         if self.simulation is not None:
             raise ValueError("simulation: only a generated data set is drawn; remove the key")
-        needed = {"features": self.n_features, **{key: getattr(self, key) for key in _DOWNLOADED}}
-        for key, value in needed.items():
-            if not value:
+        for key in ("features", "max_label", "text", "counts", "archives", "by_hand"):
+            if not getattr(self, "n_features" if key == "features" else key):
                 raise ValueError(f"{key}: a data set to be downloaded needs this key; add it")
         names = [archive.name for archive in self.archives]
         if len(set(names)) < len(names):
@@ -206,10 +203,7 @@ class Entry(Settings):
             if not part.members:
                 raise ValueError(f"parts.{name}.members: say how the file's path in the archive ends")
 
-    def _check_counts(self) -> None:
-        counts = self.counts
-        if counts is None:
-            return
+    def _check_counts(self, counts: Counts) -> None:
         if counts.labels is not None:
             if sum(counts.labels) != counts.rows:
                 raise ValueError(f"counts.labels: expected a sum of {counts.rows} (rows), found {sum(counts.labels)}")
@@ -227,20 +221,16 @@ class Entry(Settings):
         for number, fold in enumerate(self.folds):
             used = [*fold.train, *fold.validation, *fold.test]
             for block in used:
+                place = f"folds[{number}]"
                 if block not in self.blocks:
-                    raise ValueError(f"folds[{number}]: unknown part or block {block!r}; {hint(block, self.blocks)}")
+                    raise ValueError(f"{place}: unknown part or block {block!r}; {hint(block, self.blocks)}")
                 if used.count(block) > 1:
-                    raise ValueError(
-                        f"folds[{number}]: {block!r} has more than one role; the roles of a fold must be disjoint"
-                    )
+                    raise ValueError(f"{place}: {block!r} has more than one role; the roles of a fold must be disjoint")
         tests = [block for fold in self.folds for block in fold.test]
         if len(self.folds) > 1 and sorted(tests) != sorted(self.blocks):
             raise ValueError(
                 f"folds: the test parts must contain every block once ({', '.join(self.blocks)}); found {tests}"
             )
-
-
-_DOWNLOADED = ("max_label", "text", "counts", "archives", "by_hand")
 
 
 class DataSet(Entry):

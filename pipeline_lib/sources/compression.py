@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, Protocol
 
 from pipeline_lib.core.errors import DataError
 
@@ -56,8 +56,8 @@ def opened(path: str | os.PathLike[str], digest: Digest | None = None) -> Iterat
             yield unpacked
         except OSError as error:
             raise DataError(f"{path}: expected a whole {kind} file, found a damaged one ({error})") from error
-        while source.read(1 << 20):  # what stands behind the compressed text belongs to the file too
-            pass
+        while digest is not None and source.read(1 << 20):
+            pass  # what stands behind the compressed text belongs to the file too
 
 
 def compression(head: bytes) -> str | None:
@@ -88,29 +88,14 @@ class _Digested(io.RawIOBase):
 
 def lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, bytes]]:
     """The lines of a text that are not empty, with their numbers from 1."""
-    with opened(path) as file:
-        text: BinaryIO = io.BufferedReader(_Raw(file))
+    with opened(path) as file, io.BufferedReader(file) as text:
         for number, line in enumerate(text, start=1):
             if line.strip():
                 yield number, line
 
 
-class _Raw(io.RawIOBase):
-    """A stream of Arrow, or an unbuffered file, as what Python's own readers take."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        return self._file.readinto(buffer) or 0
-
-
 def text_lines(path: str | os.PathLike[str]) -> Iterator[str]:
     """All lines of a text, a character for each byte, without a byte order mark; every line end becomes a line feed."""
-    with opened(path) as file:
-        text = io.TextIOWrapper(io.BufferedReader(_Raw(file)), encoding="latin-1", newline=None)
+    with opened(path) as file, io.TextIOWrapper(io.BufferedReader(file), encoding="latin-1", newline=None) as text:
         for number, line in enumerate(text):
             yield line if number else line.removeprefix("\xef\xbb\xbf")

@@ -27,7 +27,7 @@ from pipeline_lib.data.stored_data import (
 )
 from pipeline_lib.sources import letor, readers
 from pipeline_lib.sources.compression import Digest
-from pipeline_lib.sources.letor_reader import Block, Form, Reader
+from pipeline_lib.sources.letor_reader import Block, Form, Reader, whole_queries
 from pipeline_lib.sources.tables import Options
 
 
@@ -77,8 +77,8 @@ def convert(
 
     Queries and documents keep the order of the text. No row group contains documents of two parts, so that a part can
     be read separately. The footer contains the names of the parts and the SHA-256 of their text, computed while it is
-    read. The memory needed is that of a few row groups, whatever the size of the files, and a few bytes per query. The
-    same text gives the same bytes.
+    read. The memory needed is that of a few row groups, whatever the size of the files, a few bytes per query and one
+    per document. The same text gives the same bytes.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def convert(
     """
     _at_least_one(parts, target)
     if n_features is None:
-        n_features = max(letor.count_features(path, labels=labels, qid=qid) for path in parts.values())
+        n_features = max(Reader(path, Form(None, labels, qid)).read_ids() for path in parts.values())
     form = Form(n_features, labels, qid)
 
     def blocks(part: str, digest: Digest) -> Iterator[Block]:
@@ -207,23 +207,45 @@ def _store(
     sharing: _Sharing | None = None,
 ) -> ConversionSummary:
     schema = parquet_schema(n_features, named_queries=textual)
-    tally = _Tally()
+    parts: list[PartSummary] = []
+    starts: list[NDArray[np.int64]] = []
+    labels: list[NDArray[np.uint8]] = []
+    row = 0
     with parquet_writer(target, schema) as writer:
         for name in names:
-            digest = hashlib.sha256()
+            digest, last, first_row, n_queries = hashlib.sha256(), None, row, 0
             for block in blocks(name, digest) if sharing is None else sharing.new(name, blocks(name, digest)):
                 queries = _query_names(block) if textual else None
                 writer.write_table(parquet_table(block.qid, block.label, block.X, schema, queries))
-                tally.add(block)
-            tally.end_part(name, digest.hexdigest())
-        stored = [{"name": part.name, "rows": part.rows, "queries": part.queries} for part in tally.parts]
-        digests = {part.name: part.sha256 for part in tally.parts}
+                begun = np.flatnonzero(_begins(block.qid, last))
+                starts.append(row + begun)
+                labels.append(block.label)
+                n_queries += len(begun)
+                row += len(block.qid)
+                last = block.qid[-1]
+            parts.append(PartSummary(name, row - first_row, n_queries, digest.hexdigest()))
+        stored = [{"name": part.name, "rows": part.rows, "queries": part.queries} for part in parts]
+        digests = {part.name: part.sha256 for part in parts}
         members = None if sharing is None else sharing.members
         writer.add_key_value_metadata(parquet_metadata(stored, digests, feature_names, members))
-    found = tally.summary(n_features)
-    if sharing is None:
-        return found
-    return replace(found, parts=tuple(sharing.whole(part) for part in found.parts))
+    label, first = np.concatenate(labels), np.concatenate(starts)
+    sizes, counts = np.diff(np.r_[first, row]), np.bincount(label)
+    return ConversionSummary(
+        rows=row,
+        queries=len(sizes),
+        features=n_features,
+        labels={int(one): int(counts[one]) for one in np.flatnonzero(counts)},
+        parts=tuple(parts if sharing is None else map(sharing.whole, parts)),
+        documents_per_query_min=int(sizes.min()),
+        documents_per_query_median=float(np.median(sizes)),
+        documents_per_query_max=int(sizes.max()),
+        queries_without_relevant=int(np.count_nonzero(np.maximum.reduceat(label, first) == 0)),
+    )
+
+
+def _begins(qid: NDArray[np.int64], last: int | None) -> NDArray[np.bool_]:
+    """In which rows a query begins, where ``last`` is that of the row before."""
+    return np.r_[last is None or qid[0] != last, qid[1:] != qid[:-1]]
 
 
 def _query_names(block: Block) -> list[str]:
@@ -266,84 +288,24 @@ class _Sharing:
         """The documents of the queries that stand in no part before."""
         query, last = -1, None
         for block in blocks:
-            keep = np.empty(len(block.qid), np.bool_)
-            for start, stop in runs(block.qid):
-                query += block.qid[start] != last
-                last = block.qid[start]
-                keep[start:stop] = self._first[part][query]
+            numbers = query + np.cumsum(_begins(block.qid, last))
+            query, last = int(numbers[-1]), int(block.qid[-1])
+            keep = self._first[part][numbers]
             if keep.any():
-                yield Block(block.qid[keep], block.label[keep], block.X[keep], block.names)
+                yield block.rows(keep)
 
 
 def _query_digests(blocks: Iterator[Block]) -> Iterator[tuple[bytes, int]]:
     """A digest of every query's documents, with its name where the file gives one, and their number."""
-    last, size = None, 0
-    labels = features = hashlib.sha256()
-    for block in blocks:
+    for block in whole_queries(blocks):
         for start, stop in runs(block.qid):
-            if last is None or block.qid[start] != last:
-                if last is not None:
-                    yield labels.digest() + features.digest(), size
-                last, size = block.qid[start], 0
-                labels, features = hashlib.sha256(_name(block, start)), hashlib.sha256()
-            labels.update(block.label[start:stop].tobytes())
-            features.update(block.X[start:stop].tobytes())
-            size += stop - start
-    if last is not None:
-        yield labels.digest() + features.digest(), size
+            digest = hashlib.sha256(_name(block, start))
+            digest.update(block.label[start:stop].tobytes())
+            digest.update(block.X[start:stop].tobytes())
+            yield digest.digest(), stop - start
 
 
 def _name(block: Block, row: int) -> bytes:
     if block.grouped:
         return b""
     return (str(block.qid[row]) if block.names is None else block.names[block.qid[row]]).encode() + b"\n"
-
-
-class _Tally:
-    """Counts the documents, queries and labels of blocks. A query may span several blocks, but not several parts."""
-
-    def __init__(self) -> None:
-        self.parts: list[PartSummary] = []
-        self.labels = np.zeros(256, np.int64)
-        self._sizes: list[NDArray[np.int64]] = []
-        self._largest: list[NDArray[np.uint8]] = []
-        self._open_query: int | None = None
-        self._rows = self._queries = 0
-
-    def add(self, block: Block) -> None:
-        """Count a block's documents, queries and labels."""
-        self.labels += np.bincount(block.label, minlength=256)
-        starts = np.flatnonzero(np.r_[True, block.qid[1:] != block.qid[:-1]])
-        sizes = np.diff(np.r_[starts, len(block.qid)])
-        largest = np.maximum.reduceat(block.label, starts)
-        if block.qid[0] == self._open_query:
-            self._sizes[-1][-1] += sizes[0]
-            self._largest[-1][-1] = max(self._largest[-1][-1], largest[0])
-            sizes, largest = sizes[1:], largest[1:]
-        if len(sizes):
-            self._sizes.append(sizes)
-            self._largest.append(largest)
-        self._open_query = int(block.qid[-1])
-        self._rows += len(block.qid)
-        self._queries += len(sizes)
-
-    def end_part(self, name: str, sha256: str) -> None:
-        """Record that the next block belongs to another part."""
-        self.parts.append(PartSummary(name, self._rows, self._queries, sha256))
-        self._open_query = None
-        self._rows = self._queries = 0
-
-    def summary(self, n_features: int) -> ConversionSummary:
-        """Summarise all parts."""
-        sizes = np.concatenate(self._sizes)
-        return ConversionSummary(
-            rows=int(sizes.sum()),
-            queries=len(sizes),
-            features=n_features,
-            labels={int(label): int(self.labels[label]) for label in np.flatnonzero(self.labels)},
-            parts=tuple(self.parts),
-            documents_per_query_min=int(sizes.min()),
-            documents_per_query_median=float(np.median(sizes)),
-            documents_per_query_max=int(sizes.max()),
-            queries_without_relevant=int(np.count_nonzero(np.concatenate(self._largest) == 0)),
-        )

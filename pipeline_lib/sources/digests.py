@@ -92,17 +92,6 @@ def check_archive(path: Path, archive: Archive) -> None:
             )
 
 
-def check_part(path: Path, part: Part) -> Stored:
-    """Read an unpacked file and compare it with what the catalogue accepts.
-
-    Raises
-    ------
-    DataError
-        When the file is empty, too large or has an unknown digest where digests are known.
-    """
-    return _stored(blocks(path), part, LARGEST_TEXT, str(path))
-
-
 def write_part(content: Iterable[bytes], target: Path, part: Part, limit: int, origin: str) -> Stored:
     """Write a part to ``target`` while it is read, and compare it with what the catalogue accepts.
 
@@ -111,17 +100,24 @@ def write_part(content: Iterable[bytes], target: Path, part: Part, limit: int, o
     Raises
     ------
     DataError
-        As :func:`check_part`, naming ``origin``; the caller must then remove ``target``.
+        As :func:`check_part`; the caller must then remove ``target``.
     StorageError
         When the disk is full.
     """
     with naming(target), target.open("wb") as file:
-        return _stored(content, part, limit, origin, file.write)
+        return check_part(content, part, limit, origin, file.write)
 
 
-def _stored(
+def check_part(
     content: Iterable[bytes], part: Part, limit: int, origin: str, write: Callable[[bytes], Any] = lambda block: None
 ) -> Stored:
+    """Read a part and compare it with what the catalogue accepts.
+
+    Raises
+    ------
+    DataError
+        Naming ``origin``, when it is empty, too large or has an unknown digest where digests are known.
+    """
     sha256, size = hashlib.sha256(), 0
     limit = min(limit, part.max_bytes or limit)
     for block in content:

@@ -8,7 +8,6 @@ when none works, one error lists them all.
 from __future__ import annotations
 
 import http.client
-import io
 import re
 import shutil
 import sys
@@ -137,9 +136,8 @@ def _receive(address: str, archive: Archive, partial: Path) -> None:
 
 def _attempt(address: str, archive: Archive, partial: Path) -> None:
     headers = {"User-Agent": "pipeline_lib", "Accept-Encoding": "identity"}
-    opener = urllib.request.build_opener(_Http, _Https, _Redirects)
     try:
-        response = opener.open(urllib.request.Request(address, headers=headers), timeout=TIMEOUT)
+        response = urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=TIMEOUT)
     except urllib.error.HTTPError as error:
         with error:
             if error.code not in PASSING_STATUSES:
@@ -163,8 +161,9 @@ def _attempt(address: str, archive: Archive, partial: Path) -> None:
 
 
 def _save(response: Any, archive: Archive, partial: Path, of_all: str) -> int:
-    """Write what is sent; the number of its bytes. Progress is shown on stderr now and then."""
-    size, looked, shown = 0, 0, time.monotonic()
+    """Write what is sent, unless it comes too slowly; the number of its bytes. Progress is shown now and then."""
+    size, looked, before = 0, 0, 0
+    shown = began = time.monotonic()
     with naming(partial), partial.open("wb") as file:
         while True:
             try:
@@ -175,6 +174,12 @@ def _save(response: Any, archive: Archive, partial: Path, of_all: str) -> int:
                 return size
             size += len(block)
             _check_limit("sent", size, archive)
+            seconds = time.monotonic() - began
+            if seconds >= RATE_WINDOW:
+                if size - before < LEAST_RATE * seconds:
+                    rate = f"{(size - before) / seconds:,.0f} bytes per second"
+                    raise _PassingError(f"{rate} over {seconds:,.0f} s; at least {LEAST_RATE:,.0f} are expected")
+                began, before = time.monotonic(), size
             if size - looked >= ROOM_EVERY:
                 looked = size
                 _check_room(partial, len(block))
@@ -219,64 +224,3 @@ def _copy(source: Path, partial: Path, archive: Archive) -> None:
         raise
     except OSError as error:
         raise _SourceError(f"cannot be copied ({error.strerror or error})") from error
-
-
-class _Paced(io.RawIOBase):
-    """What a server sends, be it headers or content; an error as soon as a whole window passed at too low a rate."""
-
-    def __init__(self, stream: io.RawIOBase) -> None:
-        self.stream = stream
-        self.began, self.received = time.monotonic(), 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        size = self.stream.readinto(buffer)
-        self.received += size or 0
-        seconds = time.monotonic() - self.began
-        if seconds >= RATE_WINDOW:
-            if self.received < LEAST_RATE * seconds:
-                rate = f"{self.received / seconds:,.0f} bytes per second"
-                raise TimeoutError(f"{rate} over {seconds:,.0f} s; at least {LEAST_RATE:,.0f} are expected")
-            self.began, self.received = time.monotonic(), 0
-        return size
-
-    def close(self) -> None:
-        self.stream.close()
-        super().close()
-
-
-class _PacedResponse(http.client.HTTPResponse):
-    def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        super().__init__(*arguments, **keywords)
-        self.fp = io.BufferedReader(_Paced(self.fp.detach()))
-
-
-def _connection(kind: Callable[..., Any]) -> Callable[..., Any]:
-    def connect(host: str, **keywords: Any) -> Any:
-        connection = kind(host, **keywords)
-        connection.response_class = _PacedResponse
-        return connection
-
-    return connect
-
-
-class _Http(urllib.request.HTTPHandler):
-    def http_open(self, req: urllib.request.Request) -> Any:
-        return self.do_open(_connection(http.client.HTTPConnection), req)
-
-
-class _Https(urllib.request.HTTPSHandler):
-    def https_open(self, req: urllib.request.Request) -> Any:
-        return self.do_open(_connection(http.client.HTTPSConnection), req)
-
-
-class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects to http and https only; urllib would follow them to ftp, where no pace is watched."""
-
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        scheme = urlsplit(newurl).scheme
-        if scheme not in SCHEMES:
-            raise _SourceError(f"redirects to an address with {scheme!r}; only http and https are followed")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)

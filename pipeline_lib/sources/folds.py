@@ -23,13 +23,13 @@ from pipeline_lib.data.stored_data import queries_of_parts, query_index
 from pipeline_lib.sources.catalog import ROLES, DataSet
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import polars as pl
 
 Part = Literal["train", "validation", "test"]
 
 
 @checked
-def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table:
+def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pl.DataFrame:
     """Lay out the folds of a stored data set.
 
     Parameters
@@ -43,7 +43,7 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
 
     Returns
     -------
-    pyarrow.Table
+    polars.DataFrame
         ``fold`` (uint8, from 1), ``part`` (train, validation or test), ``query`` (int32, index of the query in the
         Parquet file) and ``qid`` (int64, its name), sorted by fold, part in this order, and query.
 
@@ -53,7 +53,7 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
         When the file's parts are not those of the catalogue, a role of a fold has no query, or a query has two roles in
         a fold or is tested in two.
     """
-    import pyarrow as pa
+    import polars as pl
 
     _, qids, parts = query_index(data_path, stored=True)
     names = [part["name"] for part in parts]
@@ -69,24 +69,15 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
             members = np.sort(np.concatenate([blocks[block] for block in getattr(fold, role)]))
             chosen.append((number, role, members.astype(np.int32)))
     _check(chosen, len(qids), data_set, data_path)
-    sizes = [len(members) for _, _, members in chosen]
-    query = np.concatenate([members for _, _, members in chosen])
-    role_index = np.repeat(np.tile(np.arange(len(ROLES), dtype=np.int8), data_set.n_folds), sizes)
-    columns = {
-        "fold": pa.array(np.repeat(np.array([number for number, _, _ in chosen], np.uint8), sizes)),
-        "part": pa.DictionaryArray.from_arrays(role_index, list(ROLES)),
-        "query": pa.array(query),
-        "qid": pa.array(qids[query]),
-    }
-    return pa.table(columns)
+    columns = ({"fold": fold, "part": role, "query": members, "qid": qids[members]} for fold, role, members in chosen)
+    types = {"fold": pl.UInt8(), "part": pl.Enum(ROLES), "query": pl.Int32(), "qid": pl.Int64()}
+    return pl.concat([pl.DataFrame(one, schema=types) for one in columns])
 
 
 @checked
 def write_folds(data_set: DataSet, data_path: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Write :func:`fold_table` as Parquet with its checksums, completely or not at all."""
-    table = fold_table(data_set, data_path)
-    with storage.parquet_writer(target, table.schema) as writer:
-        writer.write_table(table)
+    storage.write_table(target, fold_table(data_set, data_path))
 
 
 @checked
@@ -100,24 +91,13 @@ def queries(path: str | os.PathLike[str], fold: Natural, part: Part) -> NDArray[
     DamagedFileError
         When its content has changed since it was written.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
-    with storage.checked(path) as source:
-        table = pq.ParquetFile(source).read(columns=["fold", "part", "query"], use_threads=False)
-    if set(table.column_names) != {"fold", "part", "query"}:
-        raise DataError(
-            f"{path}: expected the columns fold, part and query, found {', '.join(table.column_names) or 'none'}"
-        )
-    of_fold = table.filter(pc.equal(table["fold"], fold))
-    if not len(of_fold):
-        known = pc.unique(table["fold"]).to_pylist()
+    table = storage.read_table(path)
+    if not {"fold", "part", "query"} <= set(table.columns):
+        raise DataError(f"{path}: expected the columns fold, part and query, found {', '.join(table.columns)}")
+    known = table["fold"].unique().sort().to_list()
+    if fold not in known:
         raise DataError(f"{path}: expected a fold of {known}, found {fold}")
-    indices = of_fold.filter(pc.equal(pc.cast(of_fold["part"], pa.string()), part))["query"].to_numpy()
-    if not len(indices):
-        raise DataError(f"{path}: expected one of {', '.join(ROLES)}, found {part!r}")
-    return np.asarray(indices, dtype=np.int64)
+    return table.filter(fold=fold, part=part)["query"].to_numpy().astype(np.int64)
 
 
 @checked
@@ -147,18 +127,13 @@ def read(
 
 def _blocks(data_set: DataSet, queries_of: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
     """The query indices of every block, in the order of its part."""
-    blocks = {}
-    for part, indices in queries_of.items():
-        shares = data_set.split.get(part)
-        if shares is None:
-            blocks[part] = indices
-            continue
+    blocks = dict(queries_of)
+    for part, shares in data_set.split.items():
+        indices = blocks.pop(part)
         drawn = [seed(data_set.name, part, i) for i in range(len(indices))]
+        share = np.array([one % shares for one in drawn], dtype=np.int64)
         if data_set.source == "own":
-            share = np.empty(len(indices), np.int64)
             share[sorted(range(len(indices)), key=drawn.__getitem__)] = np.arange(len(indices)) % shares
-        else:
-            share = np.array([one % shares for one in drawn], dtype=np.int64)
         for i in range(shares):
             blocks[f"{part}/{i + 1}"] = indices[share == i]
     return blocks

@@ -79,24 +79,6 @@ def read(
 
 
 @checked
-def count_features(path: str | os.PathLike[str], *, labels: Labels = "integer", qid: Qid = "token") -> int:
-    """The largest feature id of a file, found by reading all of it (and raising what :func:`read` does).
-
-    Example
-    -------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.txt"
-    >>> _ = path.write_text("2 qid:10 1:0.5\\n0 qid:11 7:1\\n")
-    >>> count_features(path)
-    7
-    """
-    reader = Reader(path, Form(None, labels, qid))
-    for _ in reader.blocks():
-        pass
-    return reader.largest_id
-
-
-@checked
 def write(path: str | os.PathLike[str], data: RankingData) -> None:
     """Write a data set as LETOR text, ``label qid:Q 1:v 2:v ...`` with LF ends; the same data give the same bytes.
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NoReturn
 
@@ -90,6 +90,29 @@ class Block:
     names: list[str] | None = None
     grouped: bool = False
 
+    def rows(self, rows: slice | NDArray[np.bool_]) -> Block:
+        """Some of the documents."""
+        return replace(self, qid=self.qid[rows], label=self.label[rows], X=self.X[rows])
+
+    @staticmethod
+    def joined(blocks: Sequence[Block]) -> Block:
+        """The documents of several blocks of the same width, one after the other, with the names of the last."""
+        qid, label, X = (np.concatenate([getattr(one, name) for one in blocks]) for name in ("qid", "label", "X"))
+        return replace(blocks[-1], qid=qid, label=label, X=X)
+
+
+def whole_queries(blocks: Iterator[Block]) -> Iterator[Block]:
+    """The same documents in blocks that end where a query does; one query at most is kept until its end is met."""
+    kept: list[Block] = []
+    for block in blocks:
+        last = int(np.flatnonzero(np.r_[True, block.qid[1:] != block.qid[:-1]])[-1])
+        if last or (kept and kept[0].qid[0] != block.qid[0]):
+            yield Block.joined([*kept, block.rows(slice(last))])
+            kept = []
+        # Copied: a few rows must not keep a whole block in memory.
+        kept.append(Block.joined([block.rows(slice(last, None))]))
+    yield Block.joined(kept)
+
 
 class Reader:
     """One pass over one file. Without a number of features, blocks get wider as larger ids turn up."""
@@ -107,7 +130,7 @@ class Reader:
         self.id_limit = (n_features or MAX_FEATURES) - 1 + form.first_id
         self.largest_id = self.line_of_largest_id = 0
         self.bytes_read = 0
-        self._prepare_ids()
+        self._prepare_ids(False)
         self.first_lines: dict[int | str, int] = {}
         self.last_query: int | None = None
         self.names: list[str] | None = [] if form.qid == "text" else None
@@ -166,6 +189,12 @@ class Reader:
         if row:
             yield Block(qid[:row], label[:row], X[:row], self.names)
 
+    def read_ids(self) -> int:
+        """Parse the whole file for its largest id."""
+        for _ in self.blocks():
+            pass
+        return self.largest_id
+
     def check_size(self, n_documents: int) -> None:
         """Raise DataError when so many documents take more memory than a width that nobody states may ask for."""
         if self.n_features is not None:
@@ -181,16 +210,13 @@ class Reader:
 
     def _new_block(self) -> tuple[NDArray[np.float32], NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
         n = rows_per_group(self.width)
-        return (
-            np.zeros((n, self.width), np.float32),
-            np.empty(n, np.uint8),
-            np.empty(n, np.int64),
-            np.empty(n, np.int64),
-        )
+        X = np.zeros((n, self.width), np.float32)
+        return X, np.empty(n, np.uint8), np.empty(n, np.int64), np.empty(n, np.int64)
 
     def _pieces(self) -> Iterator[tuple[NDArray[np.uint8], int, int]]:
         """Complete lines: the bytes, where they begin and where they end (behind a newline)."""
-        buffer = bytearray(min(PIECE, self._largest_buffer()))
+        largest = LONGEST_LINE + 1 + kernels.PADDING + 1  # the longest line with its line feed
+        buffer = bytearray(min(PIECE, largest))
         kept = 0
         first = True
         with opened(self.path, self.digest) as file:
@@ -213,35 +239,26 @@ class Reader:
                 if n == 0:
                     return
                 kept = stop - end
-                if kept == room:
-                    buffer = self._larger(buffer)
-                else:
+                if kept < room:
                     buffer[:kept] = buffer[end:stop]
+                elif len(buffer) < largest:
+                    buffer = buffer + bytearray(min(len(buffer), largest - len(buffer)))
+                else:
+                    raise DataError(
+                        f"{self.path}:{self.line + 1}: expected a line of at most {LONGEST_LINE:,} bytes, found a "
+                        "longer one; is this LETOR text?"
+                    )
 
     def _check_beginning(self, head: bytes) -> int:
         """Where the text begins: behind a UTF-8 byte order mark, if there is one."""
-        others = {
-            b"\x1f\x8b": "gzip once more: unpack it first",
-            b"PK\x03\x04": "a zip archive: unpack it first",
-            b"\xff\xfe": "UTF-16: convert it to UTF-8",
-            b"\xfe\xff": "UTF-16: convert it to UTF-8",
-        }
-        for mark, name in others.items():
-            if head.startswith(mark):
+        for marks, name in (
+            ((b"\x1f\x8b",), "gzip once more: unpack it first"),
+            ((b"PK\x03\x04",), "a zip archive: unpack it first"),
+            ((b"\xff\xfe", b"\xfe\xff"), "UTF-16: convert it to UTF-8"),
+        ):
+            if head.startswith(marks):
                 raise DataError(f"{self.path}:1: expected LETOR text, found {name}")
         return 3 if head.startswith(b"\xef\xbb\xbf") else 0
-
-    @staticmethod
-    def _largest_buffer() -> int:
-        return LONGEST_LINE + 1 + kernels.PADDING + 1  # the longest line with its line feed
-
-    def _larger(self, buffer: bytearray) -> bytearray:
-        if len(buffer) >= self._largest_buffer():
-            raise DataError(
-                f"{self.path}:{self.line + 1}: expected a line of at most {LONGEST_LINE:,} bytes, found a longer one; "
-                "is this LETOR text?"
-            )
-        return buffer + bytearray(min(len(buffer), self._largest_buffer() - len(buffer)))
 
     def _settle(
         self, text: str, column: int, features: NDArray[np.float32], label: NDArray[np.uint8], line: int
@@ -273,11 +290,15 @@ class Reader:
         limit = self.id_limit + 1 - self.form.first_id
         largest = (i + 1 - self.form.first_id for i in ids if i <= self.id_limit)
         self.width = min(limit, max(known, *largest, self.width + 1))
-        self._prepare_ids()
+        self._prepare_ids(self.has_id_0)
 
-    def _prepare_ids(self) -> None:
-        has_id_0 = self.has_id_0 if hasattr(self, "seen") else False
-        self.id_texts = _id_texts(self.width)
+    def _prepare_ids(self, has_id_0: bool) -> None:
+        texts = [
+            f"{j}:".encode() for j in range(self.width + 1)
+        ]  # as little-endian words, with the masks of their bytes
+        words = np.array([int.from_bytes(text, "little") for text in texts], np.uint64)
+        masks = np.array([256 ** len(text) - 1 for text in texts], np.uint64)
+        self.id_texts = words, masks, np.array([len(text) for text in texts])
         self.seen = np.zeros(self.width + 1, np.int64)
         self.seen[0] = -1 if has_id_0 else 0  # no line has this number
 
@@ -319,15 +340,14 @@ class Reader:
         number = "a number" if self.form.labels == "rounded" else "a whole number"
         hint = "" if self.form.labels == "rounded" else f" (real labels are read with {self.form.rounding})"
         id_range = f"a feature id in {self.form.first_id}..{self.id_limit}"
-        query = (
-            f"qid: and a name of at most {len(self._name)} bytes"
-            if self.form.qid == "text"
-            else "qid: and a whole number of 64 bits"
-        )
+        query, or_sizes = "qid: and a whole number of 64 bits", ""
+        if self.form.qid == "text":
+            query, file = f"qid: and a name of at most {len(self._name)} bytes", self.path.name
+            or_sizes = f" (or the numbers of documents in {file}.query or {file}.group)"
         expected = {
             kernels.BAD_LABEL: f"{number} in 0..{MAX_LABEL} as the label{hint}",
             kernels.LABEL_RANGE: f"a label in 0..{MAX_LABEL}",
-            kernels.NO_QID: f"'qid:' and the query's name after the label{self._or_group_sizes()}",
+            kernels.NO_QID: f"'qid:' and the query's name after the label{or_sizes}",
             kernels.BAD_QID: query,
             kernels.BAD_ID: f"{id_range} and its value, as in 7:0.5",
             kernels.ID_RANGE: id_range,
@@ -345,19 +365,6 @@ class Reader:
         elif status == kernels.BAD_LABEL and any(separator in found for separator in ",;"):
             found += "; if this is a table with named columns, give its file the ending .csv (commas) or .tsv (tabs)"
         raise DataError(f"{self.path}:{self.line + 1}: expected {expected}, found {found}")
-
-    def _or_group_sizes(self) -> str:
-        """Where the queries of a data set of one's own may stand otherwise."""
-        name = self.path.name
-        return f" (or the numbers of documents in {name}.query or {name}.group)" if self.form.qid == "text" else ""
-
-
-def _id_texts(n_features: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64]]:
-    """The texts ``0:``, ``1:``, ..., ``d:`` as little-endian words, the masks of their bytes, and their lengths."""
-    texts = [f"{j}:".encode() for j in range(n_features + 1)]
-    words = np.array([int.from_bytes(text, "little") for text in texts], np.uint64)
-    masks = np.array([256 ** len(text) - 1 for text in texts], np.uint64)
-    return words, masks, np.array([len(text) for text in texts])
 
 
 def _quote_token(piece: NDArray[np.uint8], fault: int) -> str:

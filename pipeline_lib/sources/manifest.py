@@ -6,7 +6,6 @@ killed before leaves no manifest, so that its files are not mistaken for complet
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -108,11 +107,8 @@ def required(data_set: DataSet, raw_folder: Path) -> Manifest:
 
 
 def _fits(manifest: Manifest, data_set: DataSet) -> bool:
+    """Whether the catalogue accepts the parts as they were obtained; a change by a person is recorded as such."""
     if manifest.data_set != data_set.name or [part.name for part in manifest.parts] != list(data_set.parts):
         return False
-    return all(_agrees(part, data_set.parts[part.name].sha256) for part in manifest.parts)
-
-
-def _agrees(part: ManifestPart, accepted: Collection[str]) -> bool:
-    """Whether the catalogue accepts the part as it was obtained; a change by a person is recorded as such."""
-    return not accepted or (part.before or part.sha256) in accepted
+    known = ((part, data_set.parts[part.name].sha256) for part in manifest.parts)
+    return all(not accepted or (part.before or part.sha256) in accepted for part, accepted in known)

@@ -37,6 +37,7 @@ def data_set(settings: OwnDataSettings) -> DataSet:
     """The entry of a data set of one's own."""
     files, split, folds = _divided(settings)
     size = sum(_size(path) for path in files.values())
+    members_of = {name: tuple(str(one) for one in (path, group_file(path)) if one) for name, path in files.items()}
     return DataSet.model_construct(
         name=settings.name,
         title=settings.title or settings.name,
@@ -45,7 +46,7 @@ def data_set(settings: OwnDataSettings) -> DataSet:
         terms_page="",
         citation="",
         text=Form(labels="rounded" if settings.labels == "rounded" else "integer", qid="token"),
-        parts={name: Part.model_construct(members=_members(path)) for name, path in files.items()},
+        parts={name: Part.model_construct(members=members) for name, members in members_of.items()},
         split=split,
         folds=folds,
         columns={"label": settings.label, "query": settings.query, "ignore": settings.ignore},
@@ -94,11 +95,6 @@ def register(own: DataSet, raw_folder: Path, record: Path, planned_with: str) ->
     return manifest
 
 
-def _members(path: Path) -> tuple[str, ...]:
-    groups = group_file(path)
-    return (str(path), str(groups)) if groups else (str(path),)
-
-
 def _size(path: Path) -> int:
     """Bytes of text, roughly."""
     size = path.stat().st_size if path.exists() else 0
@@ -113,17 +109,14 @@ def _divided(settings: OwnDataSettings) -> tuple[dict[str, Path], dict[str, int]
         parts = _named("file", tuple(expanded(one) for one in given))
         shares = settings.n_folds if settings.n_folds > 1 else DEFAULT_FOLDS
         return parts, dict.fromkeys(parts, shares), tuple(_rotated(parts, k, shares) for k in range(settings.n_folds))
-    prefixes = [f"Fold{k}" if len(folds) > 1 else "" for k in range(1, len(folds) + 1)]
+    prefixed = {f"Fold{k}" if len(folds) > 1 else "": fold for k, fold in enumerate(folds, start=1)}
     files: dict[str, Path] = {}
     split: dict[str, int] = {}
-    layout = []
     # Test files first: where folds share their queries, each is stored in the order of the tests.
     for role in reversed(ROLES):
-        for prefix, fold in zip(prefixes, folds, strict=True):
+        for prefix, fold in prefixed.items():
             files |= _named(prefix + role, fold[role])
-    for prefix, fold in zip(prefixes, folds, strict=True):
-        layout.append(_given(prefix, fold, split))
-    return files, split, tuple(layout)
+    return files, split, tuple(_given(prefix, fold, split) for prefix, fold in prefixed.items())
 
 
 def _named(stem: str, paths: Sequence[Path]) -> dict[str, Path]:

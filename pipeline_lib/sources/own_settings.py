@@ -6,6 +6,7 @@ files only, never into them.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -77,7 +78,7 @@ class OwnDataSettings(Settings):
     def folds_of_files(self) -> list[Files]:
         """The files of every fold where the person divides the queries; empty where we do."""
         if self.folder is not None:
-            return [_roles_in(place) for place in _fold_folders(Path(self.folder)).values()]
+            return [_files_in(place) for place in _fold_folders(Path(self.folder)).values()]
         if self.train is not None:
             return [{role: _paths(getattr(self, role)) for role in ROLES}]
         return []
@@ -108,17 +109,12 @@ def problems(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def group_file(path: Path) -> Path | None:
     """The file of group sizes that lies next to a file: NAME.query or NAME.group."""
-    names = [path.name, unpacked_name(path)]
-    bare = Path(names[1])
-    if bare.suffix.lower() in _PLAIN:
-        names.append(bare.stem)
-    candidates = (
-        path.with_name(f"{name}{ending}{packed}")
-        for ending in GROUP_ENDINGS
-        for name in dict.fromkeys(names)
-        for packed in ("", *SUFFIXES)
-    )
-    return next((place for place in candidates if place.is_file()), None)
+    bare = Path(unpacked_name(path))
+    names = [path.name, bare.name, *([bare.stem] if bare.suffix.lower() in _PLAIN else [])]
+    for ending, name, packed in itertools.product(GROUP_ENDINGS, names, ("", *SUFFIXES)):
+        if (place := path.with_name(f"{name}{ending}{packed}")).is_file():
+            return place
+    return None
 
 
 def _paths(value: object) -> tuple[Path, ...]:
@@ -160,21 +156,16 @@ def _fold_folders(folder: Path) -> dict[int, Path]:
     return dict(sorted(folders.items())) or {1: folder}
 
 
-def _files_in(folder: Path) -> dict[str, list[Path]]:
+def _files_in(folder: Path) -> Files:
     """The files of a folder by role, as the words of their names tell it."""
-    by_role: dict[str, list[Path]] = {role: [] for role in ROLES}
+    by_role: Files = dict.fromkeys(ROLES, ())
     for path in sorted(folder.iterdir()):
         bare = unpacked_name(path).lower()
-        if not path.is_file() or bare.endswith((*GROUP_ENDINGS, *_NO_DATA)):
-            continue
-        for role, words in _WORDS.items():
-            if set(words) & set(re.split(r"[^a-z]+", bare)):
-                by_role[role].append(path)
+        if path.is_file() and not bare.endswith((*GROUP_ENDINGS, *_NO_DATA)):
+            for role, words in _WORDS.items():
+                if set(words) & set(re.split(r"[^a-z]+", bare)):
+                    by_role[role] += (path,)
     return by_role
-
-
-def _roles_in(folder: Path) -> Files:
-    return {role: tuple(paths) for role, paths in _files_in(folder).items()}
 
 
 def _problems_of_folder(folder: Path) -> Iterator[str]:

@@ -56,7 +56,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core import checks, seeds
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Natural, checked
+from pipeline_lib.core.checks import Natural, Several, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import length_law
@@ -183,8 +183,6 @@ class Population:
 
     def draw_queries(self, n_queries: Natural, rng: np.random.Generator) -> Queries:
         """The first layer: latent parameters of ``n_queries`` i.i.d. queries."""
-        if isinstance(n_queries, bool) or not isinstance(n_queries, int | np.integer) or n_queries < 0:
-            raise DataError(f"n_queries: expected a whole number of at least 0, found {n_queries!r}")
         d = self.settings.features
         level = rng.uniform(-1.0, 1.0, n_queries)
         centre = 2.0 * rng.random((n_queries, d), dtype=np.float32) - np.float32(1.0)
@@ -240,7 +238,7 @@ class Population:
         loss: Callable[[Floats, NDArray[np.int32], NDArray[np.int64]], Floats],
         w: ArrayLike,
         rng: np.random.Generator,
-        n_queries: Natural = 100_000,
+        n_queries: Several = 100_000,
         documents: int | None = None,
     ) -> Risk:
         """True risks of linear rankers, on fresh queries: mean of the loss with its standard error.
@@ -283,17 +281,14 @@ class Population:
         >>> population.risk(miss, population.utility, rng, 1000).value
         array([0.])
         """
-        weights = np.atleast_2d(np.asarray(w, np.float64).T).T
-        if weights.ndim != 2 or len(weights) != self.settings.features or not np.isfinite(weights).all():
-            raise DataError(
-                f"w: expected finite weights, shape ({self.settings.features},) or ({self.settings.features}, k), "
-                f"found shape {np.shape(w)}"
-            )
-        if n_queries < 2:
-            raise DataError(f"n_queries: expected at least 2 for a standard error, found {n_queries}")
+        weights, d = np.atleast_2d(np.asarray(w, np.float64).T).T, self.settings.features
+        if weights.ndim != 2 or len(weights) != d:
+            raise DataError(f"w: expected weights of shape ({d},) or ({d}, k), found shape {np.shape(w)}")
         counted, mean, squares = 0, np.zeros(weights.shape[1]), np.zeros(weights.shape[1])
+        longest = self.settings.most_documents if documents is None else documents
+        most = max(1, NUMBERS_PER_RISK_BLOCK // (longest * d))
         while counted < n_queries:
-            data = self.draw(min(self._queries_per_risk_block(documents), n_queries - counted), rng, documents)
+            data = self.draw(min(most, n_queries - counted), rng, documents)
             scores = data.X @ weights
             try:
                 losses = np.array([loss(np.ascontiguousarray(s), data.y, data.offsets) for s in scores.T])
@@ -361,17 +356,11 @@ class Population:
         grade = np.searchsorted(self.thresholds, t)
         return (reach - gap * s.y_max / 2.0) * t + gap * (grade - s.y_max / 2.0)
 
-    def _queries_per_risk_block(self, documents: int | None) -> int:
-        longest = self.settings.most_documents if documents is None else documents
-        return max(1, NUMBERS_PER_RISK_BLOCK // (longest * self.settings.features))
-
 
 def _lengths(documents: ArrayLike, n_queries: int) -> NDArray[np.int64]:
-    lengths = checks.array("documents", documents)
-    if lengths.shape not in ((), (n_queries,)) or not np.issubdtype(lengths.dtype, np.integer):
+    lengths = checks.whole_numbers("documents", documents, 1, checks.MOST, ndim=None)
+    if lengths.shape not in ((), (n_queries,)):
         raise DataError(
-            f"documents: expected a whole number, or one for each of {n_queries} queries, found {lengths.dtype}, "
-            f"shape {lengths.shape}"
+            f"documents: expected a whole number, or one for each of {n_queries} queries, found shape {lengths.shape}"
         )
-    checks.whole_numbers("documents", lengths, 1, checks.MOST, ndim=None)
-    return np.broadcast_to(lengths, (n_queries,)).astype(np.int64)
+    return np.broadcast_to(lengths, (n_queries,)).copy()

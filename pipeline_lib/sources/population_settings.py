@@ -140,7 +140,7 @@ class PopulationSettings(Settings):
         """The largest number of documents of a query."""
         if isinstance(self.documents, LogNormalLengths):
             return self.documents.high
-        return self.documents[1] if isinstance(self.documents, tuple) else self.documents
+        return max(self.documents) if isinstance(self.documents, tuple) else self.documents
 
     @property
     def realisable(self) -> bool:

@@ -18,8 +18,8 @@ from pipeline_lib.core.checks import Natural, checked
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.stored_data import query_index
 from pipeline_lib.sources import readers
-from pipeline_lib.sources.letor_reader import Block
-from pipeline_lib.sources.tables import PARQUET, Options
+from pipeline_lib.sources.letor_reader import Block, whole_queries
+from pipeline_lib.sources.tables import PARQUET, Layout, Options
 
 ROWS_AT_ONCE = 16_384
 """So many documents of a stored data set are read at a time, or one query if it has more."""
@@ -100,25 +100,8 @@ def _stored(path: str | os.PathLike[str]) -> Iterator[RankingData]:
         begin = max(begin + 1, end)
 
 
-def _whole_queries(blocks: Iterator[Block], known: readers.Layout) -> Iterator[RankingData]:
-    kept: list[Block] = []  # documents of one query, whose end has not been met
-    for block in blocks:
-        last = int(np.flatnonzero(np.r_[True, block.qid[1:] != block.qid[:-1]])[-1])
-        if last or (kept and kept[0].qid[0] != block.qid[0]):
-            yield _joined([*kept, _rows(block, 0, last)], known)
-            kept = []
-        # Copied: a few rows must not keep a whole block in memory.
-        kept.append(_rows(block, last, len(block.qid)))
-    if kept:
-        yield _joined(kept, known)
-
-
-def _rows(block: Block, begin: int, end: int) -> Block:
-    return replace(block, **{name: getattr(block, name)[begin:end].copy() for name in ("qid", "label", "X")})
-
-
-def _joined(blocks: list[Block], known: readers.Layout) -> RankingData:
-    X, y, qid = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("X", "label", "qid"))
-    data = RankingData.from_arrays(X, y, qid, feature_names=known.feature_names)
-    names = blocks[-1].names
-    return data if names is None else replace(data, query_names=tuple(names[q] for q in data.qids.tolist()))
+def _whole_queries(blocks: Iterator[Block], known: Layout) -> Iterator[RankingData]:
+    for block in whole_queries(blocks):
+        data = RankingData.from_arrays(block.X, block.label, block.qid, feature_names=known.feature_names)
+        names = block.names
+        yield data if names is None else replace(data, query_names=tuple(names[q] for q in data.qids.tolist()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -78,7 +78,7 @@ def content_for_planning(data_set: DataSet, raw_folder: Path, record: Path) -> s
     manifest = recorded(data_set, raw_folder)
     if manifest is None:
         return UNCHANGED
-    known = _recorded_files(record)
+    known = {file["file"]: file for file in _read(record)["files"]}
     now = {}
     for part in manifest.parts:
         path = raw_folder / data_set.name / part.file
@@ -109,11 +109,12 @@ def _planned_sha256(path: Path, size: int, modified: int) -> str | None:
         return None
 
 
-def _recorded_files(record: Path) -> dict[str, Mapping[str, Any]]:
+def _read(record: Path) -> Mapping[str, Any]:
+    """What :func:`write_record` wrote; no files where there is none yet, or one that cannot be read."""
     try:
-        return {file["file"]: file for file in storage.read_json(record)["files"]}
-    except (DataError, KeyError, TypeError, ValueError):
-        return {}  # none yet, or one that cannot be read
+        return storage.read_json(record)
+    except DataError:
+        return {"files": []}
 
 
 def relisted(data_set: DataSet, raw_folder: Path) -> Manifest | None:
@@ -124,19 +125,13 @@ def relisted(data_set: DataSet, raw_folder: Path) -> Manifest | None:
     manifest = recorded(data_set, raw_folder)
     if manifest is None or not all(path.is_file() for path in manifest.files(raw_folder).values()):
         return None
-    parts = tuple(
-        _part_now(part, path, data_set.parts[part.name].sha256)
-        for part, path in zip(manifest.parts, manifest.files(raw_folder).values(), strict=True)
-    )
-    return replace(manifest, parts=parts)
-
-
-def _part_now(part: ManifestPart, path: Path, accepted: Collection[str]) -> ManifestPart:
-    size = path.stat().st_size
-    found = digest(path)
-    obtained = part.before or part.sha256
-    before = None if found in accepted or found == obtained else obtained
-    return replace(part, bytes=size, sha256=found, verified=found in accepted, before=before)
+    parts = []
+    for part, path in zip(manifest.parts, manifest.files(raw_folder).values(), strict=True):
+        size, found, obtained = path.stat().st_size, digest(path), part.before or part.sha256
+        verified = found in data_set.parts[part.name].sha256
+        before = None if verified or found == obtained else obtained
+        parts.append(replace(part, bytes=size, sha256=found, verified=verified, before=before))
+    return replace(manifest, parts=tuple(parts))
 
 
 def state_for_planning(data_set: DataSet, raw_folder: Path, record: Path) -> str:
@@ -148,22 +143,21 @@ def state_for_planning(data_set: DataSet, raw_folder: Path, record: Path) -> str
     """
     if not record.exists():
         return UNCHANGED
-    own = data_set.source == "own"
     now = [recorded_state(path) for name in data_set.parts for path in data_set.raw_paths(name, raw_folder)]
-    try:
-        last = storage.read_json(record)
-        pairs = zip(last["files"], now, strict=True)
-        if all(_is_unchanged(state, before, read=own) for before, state in pairs):
+    last = _read(record)
+    if len(last["files"]) == len(now):  # else it cannot be read, or is one of other files: check again
+        own = data_set.source == "own"
+        if all(_is_unchanged(state, before, read=own) for before, state in zip(last["files"], now, strict=True)):
             return str(last["planned_with"])
-    except (DataError, KeyError, TypeError, ValueError):
-        pass  # a record that cannot be read, or is one of other files, is useless: check again
     return hashlib.sha256(json.dumps(now).encode()).hexdigest()[:16]
 
 
 def _is_unchanged(now: Mapping[str, Any], before: Mapping[str, Any], *, read: bool) -> bool:
     if (now["file"], now["bytes"]) != (before["file"], before["bytes"]):
         return False
-    return bool(now["modified"] == before["modified"] or (read and digest(now["file"]) == before["sha256"]))
+    if now["modified"] == before["modified"]:
+        return True
+    return read and _planned_sha256(Path(now["file"]), now["bytes"], now["modified"]) == before["sha256"]
 
 
 def damaged(record: Path) -> Iterator[DamagedFileError]:
@@ -172,12 +166,9 @@ def damaged(record: Path) -> Iterator[DamagedFileError]:
     A file that somebody has changed is left to the next run, which compares it because of its time.
     """
     for known in storage.read_json(record)["files"]:
-        path = Path(known["file"])
-        state = recorded_state(path)
-        if (state["bytes"], state["modified"]) == (known["bytes"], known["modified"]):
-            found = digest(path)
-            if found != known["sha256"]:
-                yield DamagedFileError(path, f"expected the SHA-256 {known['sha256']}, found {found}")
+        path, expected = Path(known["file"]), known["sha256"]
+        if known == {**recorded_state(path), "sha256": expected} and (found := digest(path)) != expected:
+            yield DamagedFileError(path, f"expected the SHA-256 {expected}, found {found}")
 
 
 def write_record(record: Path, files: list[dict[str, Any]], planned_with: str) -> None:

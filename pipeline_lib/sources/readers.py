@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -23,24 +23,12 @@ from pipeline_lib.sources import tables
 from pipeline_lib.sources.compression import Digest, lines
 from pipeline_lib.sources.letor_reader import Block, Form, Reader, gathered
 from pipeline_lib.sources.own_settings import group_file
+from pipeline_lib.sources.tables import Layout
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _ROUNDING = "`labels: rounded`"
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What all files of a data set have in common.
-
-    ``textual`` says that queries are named by text; ``first_id`` is the id of the first feature of LETOR text.
-    """
-
-    n_features: int
-    feature_names: tuple[str, ...] | None
-    textual: bool
-    first_id: int = 1
 
 
 def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
@@ -56,16 +44,13 @@ def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
     for path, other in zip(paths, seen, strict=True):
         if (first.feature_names is None) != (other.feature_names is None):
             raise DataError(f"{path}: expected features with names in every file or in none, as in {paths[0]}")
-        if first.feature_names is None or other.feature_names is None:
-            continue
-        if set(first.feature_names) != set(other.feature_names):
-            different = sorted(set(first.feature_names) ^ set(other.feature_names))
+        if different := sorted(set(first.feature_names or ()) ^ set(other.feature_names or ())):
             raise DataError(
                 f"{path}: expected the same features as in {paths[0]}, found a difference in "
                 f"{', '.join(map(repr, different[:5]))}; leave columns that are no features out (`ignore`)"
             )
     textual = any(one.textual for one in seen)
-    if first.feature_names is not None or first.n_features < 0:
+    if first.feature_names is not None:
         return replace(first, textual=textual)
     first_id = min(one.first_id for one in seen)
     n_features = max(one.n_features + (one.first_id - first_id) for one in seen)
@@ -135,14 +120,11 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
     if groups:
         group_sizes(groups)
     if tables.is_table(path):
-        return Layout(*tables.layout(path, options, grouped=groups is not None))
+        return tables.layout(path, options, grouped=groups is not None)
     qid = "none" if groups else "text"
     reader = Reader(path, Form(None, _labels(options), qid, 0, _ROUNDING))  # type: ignore[arg-type]
-    for _ in reader.blocks():
-        pass
-    first_id = 0 if reader.has_id_0 else 1
-    textual = not all(map(_WHOLE.fullmatch, reader.names or ()))
-    return Layout(reader.largest_id + 1 - first_id, None, textual, first_id)
+    largest, first_id = reader.read_ids(), 0 if reader.has_id_0 else 1
+    return Layout(largest + 1 - first_id, None, not all(map(_WHOLE.fullmatch, reader.names or ())), first_id)
 
 
 def _labels(options: tables.Options) -> str:

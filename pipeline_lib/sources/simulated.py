@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pipeline_lib.core import checks, seeds
 from pipeline_lib.core.checks import checked
-from pipeline_lib.core.errors import ArgumentError, ConfigurationError
+from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import length_law, letor
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -64,42 +64,20 @@ def parts(
         raise ConfigurationError(
             f"sizes: expected parts of at least one query each, found sizes {list(sizes.values())}"
         )
-    population = Population(settings)
-    starts = np.cumsum([0, *sizes.values()])
-    lengths = _all_lengths(name, settings.documents, int(starts[-1]), seed)
-    return {
-        part: partial(
-            _part,
-            population,
-            sizes[part],
-            (seed, name, number),
-            int(starts[number - 1]) + 1,
-            None if lengths is None else lengths[starts[number - 1] : starts[number]],
-        )
-        for number, part in enumerate(sizes, start=1)
-    }
+    population, law = Population(settings), settings.documents
+    ends = np.cumsum(list(sizes.values())).tolist()
+    exact: NDArray[np.int64] | None = None
+    if isinstance(law, LogNormalLengths):
+        exact = length_law.exact(law, length_law.draw(law, ends[-1], seeds.generator(seed, name, "lengths")))
 
+    def drawn(number: int, size: int, end: int) -> RankingData:
+        rng = seeds.generator(seed, name, number)
+        queries = population.draw_queries(size, rng)
+        lengths = population.draw_lengths(size, rng) if exact is None else exact[end - size : end]
+        return population.draw_documents(queries, lengths, rng, first_qid=end - size + 1)
 
-def _all_lengths(name: str, law: object, n_queries: int, seed: int) -> NDArray[np.int64] | None:
-    """The lengths of all lists of a data set whose number of documents is stated; None elsewhere."""
-    if not isinstance(law, LogNormalLengths):
-        return None
-    drawn = length_law.draw(law, n_queries, seeds.generator(seed, name, "lengths"))
-    return length_law.exact(law, drawn)
-
-
-def _part(
-    population: Population,
-    n_queries: int,
-    axes: tuple[int, str, int],
-    first_qid: int,
-    lengths: NDArray[np.int64] | None,
-) -> RankingData:
-    rng = seeds.generator(*axes)
-    queries = population.draw_queries(n_queries, rng)
-    if lengths is None:
-        lengths = population.draw_lengths(n_queries, rng)
-    return population.draw_documents(queries, lengths, rng, first_qid)
+    numbered = enumerate(zip(sizes, ends, strict=True), start=1)
+    return {part: partial(drawn, number, sizes[part], end) for number, (part, end) in numbered}
 
 
 @checked
@@ -114,10 +92,6 @@ def write_text(
         When a function of ``drawn`` gives something else than a ``RankingData``; earlier parts are written by then.
     """
     for part, draw in drawn.items():
-        if not isinstance(data := draw(), RankingData):
-            raise ArgumentError(
-                f"drawn: expected functions that give RankingData, found {checks.shown(data)} for {part}"
-            )
         path = Path(folder) / f"{part}.txt"
-        letor.write(path, data)
+        letor.write(path, checks.instance(f"drawn[{part!r}]()", draw(), RankingData))
         yield part, path

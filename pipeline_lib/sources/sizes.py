@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,25 +41,15 @@ def size(data_set: DataSet, simulation: Mapping[str, Any] | None, summary: Path 
     106
     """
     if simulation is not None and data_set.source == "generated":
-        return _simulated(simulation["queries"], PopulationSettings.from_mapping(simulation["population"]))
+        queries, population = simulation["queries"], PopulationSettings.from_mapping(simulation["population"])
+        return Size(float(queries * population.mean_documents), queries, population.features)
     if data_set.counts is not None and data_set.n_features:
         return Size(data_set.counts.rows, data_set.counts.queries, data_set.n_features)
-    known = _converted(summary) if summary is not None else None
-    return known or _from_cells(data_set.n_cells, data_set.n_features or _USUAL_FEATURES)
-
-
-def _simulated(queries: int, population: PopulationSettings) -> Size:
-    return Size(float(queries * population.mean_documents), queries, population.features)
-
-
-def _converted(summary: Path) -> Size | None:
     # A summary that cannot be read is no reason to stop: the job that makes it will report what is wrong.
-    try:
-        found = json.loads(summary.read_text(encoding="utf-8"))
-        return Size(found["rows"], found["queries"], found["features"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _from_cells(cells: float, features: int) -> Size:
-    return Size(cells / features, cells / features / _USUAL_DOCUMENTS, features)
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        if summary is not None:
+            found = json.loads(summary.read_text(encoding="utf-8"))
+            return Size(found["rows"], found["queries"], found["features"])
+    features = data_set.n_features or _USUAL_FEATURES
+    documents = data_set.n_cells / features
+    return Size(documents, documents / _USUAL_DOCUMENTS, features)

@@ -7,17 +7,17 @@ CR; empty ones are skipped. Within quotes, two quotes stand for one.
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
@@ -34,7 +34,6 @@ _PIECE = 1 << 20
 _WRONG_VALUE = re.compile(
     r"In CSV column #(\d+): Row #(\d+): .*(?:invalid value '(.*)'|(invalid UTF8 data))", re.DOTALL
 )
-_UP_TO_QUOTE = re.compile(r'(?:[^"]|"")*')
 _WRONG_COUNT = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
@@ -48,20 +47,17 @@ class Options:
     rounded: bool = False
 
 
-class Known(Protocol):
-    """What is known of all files of a data set."""
+@dataclass(frozen=True)
+class Layout:
+    """What all files of a data set have in common.
 
-    @property
-    def n_features(self) -> int:
-        """The number of features."""
+    ``textual`` says that queries are named by text; ``first_id`` is the id of the first feature of LETOR text.
+    """
 
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        """Their names."""
-
-    @property
-    def textual(self) -> bool:
-        """Whether queries are named by text."""
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    textual: bool
+    first_id: int = 1
 
 
 def is_table(path: Path) -> bool:
@@ -69,8 +65,8 @@ def is_table(path: Path) -> bool:
     return _ending(path) in (*SEPARATORS, *PARQUET)
 
 
-def layout(path: Path, options: Options, *, grouped: bool) -> tuple[int, tuple[str, ...] | None, bool]:
-    """The number and the names of a table's features, and whether its queries are named by text.
+def layout(path: Path, options: Options, *, grouped: bool) -> Layout:
+    """What must be known of a table before its documents are read.
 
     Raises
     ------
@@ -90,14 +86,14 @@ def layout(path: Path, options: Options, *, grouped: bool) -> tuple[int, tuple[s
         if _ending(path) in SEPARATORS:
             textual = not all(_all_whole(piece.column(0)) for piece in _pieces(path, (chosen.query,), chosen, None))
     if not chosen.listed:
-        return len(chosen.features), chosen.features, textual
+        return Layout(len(chosen.features), chosen.features, textual)
     first = next(_pieces(path, chosen.features, chosen, None), None)
     if first is None:
         raise DataError(f"{path}: expected at least one document, found none")
-    return columns.features(first.slice(0, 1), chosen, _place(path)).shape[1], None, textual
+    return Layout(columns.features(first.slice(0, 1), chosen, _place(path)).shape[1], None, textual)
 
 
-def blocks(path: Path, options: Options, known: Known, digest: Digest, *, grouped: bool) -> Iterator[Block]:
+def blocks(path: Path, options: Options, known: Layout, digest: Digest, *, grouped: bool) -> Iterator[Block]:
     """The documents of a table, block by block; afterwards ``digest`` is that of the file's bytes.
 
     Raises
@@ -110,8 +106,8 @@ def blocks(path: Path, options: Options, known: Known, digest: Digest, *, groupe
     if known.feature_names is not None:  # the order of the first file
         chosen = columns.Roles(chosen.label, chosen.query, known.feature_names, chosen.listed)
     queries = columns.Queries(textual=known.textual)
-    place, row = _place(path), 0
-    pending = _Pending(rows_per_group(known.n_features))
+    place, row, size = _place(path), 0, rows_per_group(known.n_features)
+    waiting: list[Block] = []
     for piece in _pieces(path, chosen.all, chosen, digest):
 
         def here(index: int, first: int = row) -> str:
@@ -125,41 +121,16 @@ def blocks(path: Path, options: Options, known: Known, digest: Digest, *, groupe
         if chosen.query is not None:
             qid = queries.number(piece.column(chosen.query), chosen.query, here)
         row += len(y)
-        yield from (Block(*arrays, names=queries.names) for arrays in pending.add(qid, y, X))
+        waiting.append(Block(qid, y, X, queries.names))
+        if sum(len(block.qid) for block in waiting) >= size:
+            joined = Block.joined(waiting)
+            full = len(joined.qid) // size * size
+            yield from (joined.rows(slice(start, start + size)) for start in range(0, full, size))
+            waiting = [joined.rows(slice(full, None))]
     if not row:
         raise DataError(f"{path}: expected at least one document, found none")
-    yield from (Block(*arrays, names=queries.names) for arrays in pending.rest())
-
-
-class _Pending:
-    """Rows that wait until a block is full."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._waiting: list[tuple[NDArray[Any], ...]] = []
-        self._count = 0
-
-    def add(self, *arrays: NDArray[Any]) -> Iterator[tuple[Any, Any, Any]]:
-        """Add rows, and give the blocks that are full."""
-        self._waiting.append(arrays)
-        self._count += len(arrays[0])
-        if self._count >= self._size:
-            qid, label, X = self._joined()
-            full = self._count - self._count % self._size
-            for start in range(0, full, self._size):
-                rows = slice(start, start + self._size)
-                yield qid[rows], label[rows], X[rows]
-            self._waiting = [(qid[full:], label[full:], X[full:])]
-            self._count -= full
-
-    def rest(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Give the rows that are left."""
-        if self._count:
-            yield self._joined()
-
-    def _joined(self) -> tuple[Any, Any, Any]:
-        qid, label, X = (np.concatenate(arrays) for arrays in zip(*self._waiting, strict=True))
-        return qid, label, X
+    if len((rest := Block.joined(waiting)).qid):
+        yield rest
 
 
 def _ending(path: Path) -> str:
@@ -227,35 +198,22 @@ def _check_text(path: Path) -> None:
 
 def _rows(path: Path) -> Iterator[int]:
     """The numbers of the lines in which rows begin: all that are not empty, and not within quotes."""
-    separator, begun, inside = SEPARATORS[_ending(path)], 0, False
-    for number, line in enumerate(text_lines(path), start=1):
-        if not inside:
-            if line == "\n":
-                continue
-            begun = number
-            yield number
-        inside = _left_open(line, separator, inside)
-    if inside:
+    # The line that is added is a row of its own, unless a value in quotes goes on up to the end of the file.
+    rows = csv.reader(chain(text_lines(path), [""]), delimiter=SEPARATORS[_ending(path)])
+    row, begun = [], 1
+    try:
+        for row in rows:
+            if row:
+                yield begun
+            last, begun = begun, rows.line_num + 1
+        closed = not row
+    except csv.Error:  # a value is longer than any that Arrow reads
+        last, closed = begun, False
+    if not closed:
         raise DataError(
-            f"{path}:{begun}: expected a second quote, at the end of a value that begins with one, found none up to "
+            f"{path}:{last}: expected a second quote, at the end of a value that begins with one, found none up to "
             "the end of the file; close or double the quotes"
         )
-
-
-def _left_open(line: str, separator: str, inside: bool) -> bool:
-    """Whether a value in quotes goes on after this line; ``inside`` says that one goes on from the line before."""
-    if not inside and '"' not in line:
-        return False
-    place = 0
-    while True:
-        if inside or line.startswith('"', place):
-            place = _UP_TO_QUOTE.match(line, place + (not inside)).end()  # type: ignore[union-attr]
-            if place == len(line):
-                return True
-            inside = False
-        place = line.find(separator, place) + 1
-        if not place:
-            return False
 
 
 def _place(path: Path) -> columns.Place:

@@ -5,13 +5,14 @@ separate the fields. Programs that read runs sort by the score, many of them in 
 its own way. So the scores that are written here fall strictly in single precision: those of the ranker as nearly as
 that allows.
 
-Reading keeps an index of the queries in memory, and of the lines those of one query at a time. The lines of a query
-need not stand together.
+Reading keeps in memory where the lines of every query stand, and of the lines themselves those of one query at a time.
+The lines of a query need not stand together.
 """
 
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, NoReturn
@@ -91,11 +92,18 @@ class _Lines:
     """
 
     def __init__(self, path: str | os.PathLike[str], n_fields: int) -> None:
-        self.path, self._n_fields = Path(path), n_fields
-        # query -> where its lines stand: first byte, byte behind the last, number of the first line
-        self._places: dict[str, list[tuple[int, int, int]]] = {}
+        self.path = Path(path)
+        # query -> the first byte and the number of each of its lines, one after the other
+        self._places: dict[str, array[int]] = {}
+        position = 0
         with self._opened() as file:
-            self._index(file)
+            for number, line in enumerate(file, start=1):
+                fields = line.decode("utf-8", "backslashreplace").split()
+                if fields and len(fields) != n_fields:
+                    self._wrong(number, f"{n_fields} fields", " ".join(fields))
+                if fields:
+                    self._places.setdefault(fields[0], array("q")).extend((position, number))
+                position += len(line)
         if not self._places:
             raise DataError(f"{self.path}:1: expected at least one line of {n_fields} fields, found none")
 
@@ -110,12 +118,10 @@ class _Lines:
     def _of(self, query: str) -> Iterator[tuple[int, list[str]]]:
         """The number and the fields of every line of a query."""
         with self._opened() as file:
-            for begin, end, number in self._places.get(query, []):
-                file.seek(begin)
-                for k, line in enumerate(file.read(end - begin).splitlines()):
-                    fields = line.decode("utf-8", "backslashreplace").split()
-                    if fields:
-                        yield number + k, fields
+            places = self._places.get(query, array("q"))
+            for position, number in zip(places[::2], places[1::2], strict=True):
+                file.seek(position)
+                yield number, file.readline().decode("utf-8", "backslashreplace").split()
 
     def _wrong(self, number: int, expected: str, found: str) -> NoReturn:
         """Raise the error for a line."""
@@ -126,26 +132,6 @@ class _Lines:
             return open(self.path, "rb")
         except OSError as error:
             raise DataError(f"{self.path}: expected a readable file, found none ({error.strerror})") from error
-
-    def _index(self, file: IO[bytes]) -> None:
-        current, begin, first, position = None, 0, 1, 0
-        number = 0
-        for number, line in enumerate(file, start=1):
-            fields = line.split()
-            if fields:
-                if len(fields) != self._n_fields:
-                    text = line.decode("utf-8", "backslashreplace").strip()
-                    self._wrong(number, f"{self._n_fields} fields", text)
-                query = fields[0].decode("utf-8", "backslashreplace")
-                if query != current:
-                    self._note(current, begin, position, first)
-                    current, begin, first = query, position, number
-            position += len(line)
-        self._note(current, begin, position, first)
-
-    def _note(self, query: str | None, begin: int, end: int, first: int) -> None:
-        if query is not None:
-            self._places.setdefault(query, []).append((begin, end, first))
 
 
 class Run(_Lines):
@@ -173,17 +159,12 @@ class Run(_Lines):
         DataError
             When a score is no finite number, or a document stands there twice.
         """
-        documents: list[str] = []
-        scores: list[float] = []
-        seen: set[str] = set()
+        scores: dict[str, float] = {}
         for number, (_, _, document, _, score, _) in self._of(query):
-            if document in seen:
+            if document in scores:
                 self._wrong(number, f"every document of query {query} once", document)
-            seen.add(document)
-            documents.append(document)
-            scores.append(_number(self, number, score))
-        order = np.argsort(-np.array(scores, dtype=np.float64), kind="stable")
-        return [documents[k] for k in order.tolist()]
+            scores[document] = _number(self, number, score)
+        return sorted(scores, key=scores.__getitem__, reverse=True)
 
 
 class Judgements(_Lines):

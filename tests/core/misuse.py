@@ -2,17 +2,17 @@
 
     python tests/core/misuse.py --calls 3000 --seed 0
 
-finds all public functions, classes and methods of the names that ``pipeline_lib`` offers by introspection, makes good
-arguments for each from the names and annotations of its parameters, spoils one or two of them, and calls. Allowed are a
-result and an error that names an argument; the process prints everything else as JSON, a line per finding, and ``done``
-at the end. What it is about to call goes to the file given by ``--trace`` first, so that whoever started the process
-knows what killed it. Experiments, papers and claims are declared for the workflow: their settings are read by the same
-class as those of learners, which are public, and what else they hold is no function for others to call.
+finds all public functions, classes and methods of the names that ``pipeline_lib`` offers by introspection, takes good
+arguments from the example in each one's docstring, spoils one or two of them, and calls. The methods of surrogates
+share their arguments; what else has no example is not called. Allowed are a result and an error that names an argument;
+the process prints everything else as JSON, a line per finding, and ``done`` at the end. What it is about to call goes
+to the standard error first, so that whoever started the process knows what killed it.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
 import dataclasses
 import doctest
@@ -34,13 +34,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import pipeline_lib
-from pipeline_lib import RankingData, learners, sources, surrogates, theory
-from pipeline_lib.core.errors import DownloadError, PipelineError, printable
+from pipeline_lib import RankingData, learners, surrogates
+from pipeline_lib.core.errors import PipelineError, printable
 from pipeline_lib.core.settings import Settings
 from pipeline_lib.data.ranking_data import Standardisation
 from pipeline_lib.surrogates.base import INTERNAL, Surrogate
@@ -123,7 +123,52 @@ def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 # --- Arguments that make sense ------------------------------------------------------------------------------------
 
 
-@functools.cache
+class Call(NamedTuple):
+    """A function, bound to its object where it is a method, and arguments that it takes."""
+
+    function: Callable[..., Any]
+    arguments: dict[str, Any]
+
+
+def known_calls() -> dict[str, Call]:
+    """A call of every public function whose docstring has an example, and of all methods of surrogates."""
+    calls = {}
+    for name, function in public().items():
+        known = example(function)
+        if "self" in known and inspect.isfunction(function):
+            function = functools.partial(function, known["self"])
+        chosen = {p.name: known[p.name] for p in parameters(function) if p.name in known}
+        for p in inspect.signature(function).parameters.values():
+            chosen |= known.get(p.name, {}) if p.kind is p.VAR_KEYWORD else {}
+        if chosen:
+            calls[name] = Call(function, chosen)
+    for name in surrogates.NAMES:
+        loss = surrogates.create(name)
+        for ending, method in of_class(type(loss)).items():
+            if ending:
+                bound = functools.partial(method, loss)
+                arguments = {p.name: OF_SURROGATES[p.name] for p in parameters(bound) if p.name in OF_SURROGATES}
+                with contextlib.suppress(PipelineError):  # a loss may lack a constant
+                    bound(**arguments)
+                    calls[f"{name}{ending}"] = Call(bound, arguments)
+    return calls
+
+
+OF_SURROGATES: dict[str, Any] = {
+    "scores": np.linspace(-1.0, 1.0, 5),
+    "y": np.array([0, 1, 2, 1, 0], np.int32),
+    "offsets": np.array([0, 3, 5]),
+    "X": np.linspace(-1.0, 1.0, 10).reshape(5, 2),
+    "m": 2,
+    "y_max": 2,
+    "norm": "linf",
+    "score_bound": 1.0,
+    "width": 1.0,
+    "factor": 2.0,
+    "what": "lipschitz-linf",
+}
+
+
 def example(function: Callable[..., Any]) -> dict[str, Any]:
     """The arguments with which the example in a function's docstring calls it first; none where there is no example."""
     plain = inspect.unwrap(function.__init__ if inspect.isclass(function) else getattr(function, "__func__", function))
@@ -149,311 +194,6 @@ def copied(given: Any) -> Any:
         return copy.deepcopy(given)
     except TypeError:
         return given
-
-
-class Good:
-    """Good arguments: by the function's name where it has its own wishes, else by the parameter's."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        rng = np.random.default_rng(5)
-        X = rng.uniform(-1.0, 1.0, (12, 2))
-        self.data = RankingData.from_arrays(
-            X, [0, 1, 2, 1, 0, 0, 2, 0, 1, 0, 2, 1], np.repeat([4, 5, 6, 7], [3, 4, 3, 2])
-        )
-        self.parquet = folder / "good.parquet"
-        self.data.write_parquet(self.parquet)
-        self.letor = folder / "good.txt"
-        sources.letor.write(self.letor, self.data)
-        self.ranker = folder / "good.json"
-        learners.models.LinearModel.of([1.0, 2.0]).save(self.ranker)
-        self.run, self.qrels = folder / "good.run", folder / "good.qrels"
-        self.run.write_text("7 Q0 a 1 0.5 x\n")
-        self.qrels.write_text("7 0 a 2\n")
-        self.made = 0
-
-    def arguments(self, name: str, function: Callable[..., Any]) -> dict[str, Any]:
-        """One good value for every parameter that has no default, and for most that have one."""
-        wanted = parameters(function)
-        together = {p.name for p in wanted}
-        own = next((OWN[key] for key in (name, name.rpartition(".")[2]) if key in OWN), {})
-        shown = {} if own else example(function)
-        chosen: dict[str, Any] = {}
-        for p in wanted:
-            if p.name in own:
-                chosen[p.name] = own[p.name](self)
-            elif p.name in shown:
-                chosen[p.name] = copied(shown[p.name])
-            elif "offsets" in together and p.name in OF_QUERIES:
-                chosen[p.name] = OF_QUERIES[p.name](self)
-            elif p.name in BY_NAME:
-                chosen[p.name] = BY_NAME[p.name](self)
-            elif p.default is p.empty:
-                raise LookupError(f"{name}: no good value is known for its argument {p.name}: {p.annotation}")
-            else:
-                chosen[p.name] = p.default
-        if ".train" in name:
-            learner = name.split(".")[1]
-            chosen["settings"] = {} if learner in ("file_order", "ideal", "random") else dict(SETTINGS[learner])
-        for p in inspect.signature(function).parameters.values():
-            if p.kind is p.VAR_KEYWORD:
-                chosen |= shown.get(p.name, {key: make(self) for key, make in own.items() if key not in together})
-        return chosen
-
-    def owner(self, name: str, function: Callable[..., Any]) -> Any:
-        """The object whose method is called."""
-        kind = name.rpartition(".")[0]
-        if kind not in OBJECTS and "self" in (shown := example(function)):
-            return copied(shown["self"])
-        if kind not in OBJECTS:
-            raise LookupError(f"{kind}: no object of it is known, for {name}")
-        return OBJECTS[kind](self)
-
-    def target(self) -> Path:
-        """A path at which nothing is yet."""
-        self.made += 1
-        return self.folder / f"new-{self.made}"
-
-
-def surrogate(name: str = "squared", **options: Any) -> Callable[[Good], Any]:
-    return lambda good: surrogates.create(name, **options)
-
-
-def value(x: Any) -> Callable[[Good], Any]:
-    return lambda good: x
-
-
-def fresh(make: Callable[[], Any]) -> Callable[[Good], Any]:
-    return lambda good: make()
-
-
-N = 12  # documents of the good data
-OF_QUERIES: dict[str, Callable[[Good], Any]] = {
-    "scores": fresh(lambda: np.linspace(-1.0, 1.0, N)),
-    "others": fresh(lambda: np.linspace(-0.5, 1.5, N)),
-    "y": lambda good: np.array(good.data.y),
-    "offsets": lambda good: np.array(good.data.offsets),
-    "X": lambda good: np.array(good.data.X64),
-}
-BY_NAME: dict[str, Callable[[Good], Any]] = {
-    "data": lambda good: good.data,
-    "train": lambda good: good.data,
-    "validation": lambda good: good.data,
-    "rng": fresh(lambda: np.random.default_rng(0)),
-    "X": fresh(lambda: np.array([[0.0, 1.0], [1.0, 0.5], [-1.0, 0.25], [0.5, -0.5]])),
-    "w": fresh(lambda: np.array([0.5, -0.25])),
-    "mapping": value({}),
-    "settings": value({}),
-    "folder": lambda good: good.target(),
-    "target": lambda good: good.target(),
-    "data_path": lambda good: good.parquet,
-    "raw_folder": lambda good: good.folder,
-    "data_set": lambda good: catalog()["letor-sim"],
-    "mirrors": lambda good: sources.mirrors.Mirrors(),
-    "name": value("listnet"),
-    "differences": fresh(lambda: np.array([[0.0, 0.5], [0.25, 1.0], [1.0, 0.5]])),
-    "delta": value(0.5),
-    "eps": value(0.5),
-    "loss_bound": value(1.0),
-    "width": value(1.0),
-    "score_bound": value(1.0),
-    "reach": value(0.1),
-    "m": value(2),
-    "d": value(2),
-    "y_max": value(2),
-    "rounds": value(2),
-    "components": value(2),
-    "n_queries": value(20),
-    "seed": value(3),
-    "points": value(10.0),
-    "fraction": value(0.1),
-    "factor": value(2.0),
-    "bandwidth": value(1.0),
-    "what": value("lipschitz-linf"),
-    "first_qid": value(1),
-}
-OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
-    "theory.two_layer.informative_from": {"complexity": value(lambda k: math.sqrt(2.0 / k))},
-    "sources.catalog.get": {"name": value("letor-sim"), "path": value(sources.catalog.CATALOG)},
-    "RankingData.read_parquet": {"path": lambda good: good.parquet, "queries": value([0, 2])},
-    "RankingData.write_parquet": {"path": lambda good: good.target()},
-    "sources.conversion.convert_own": {
-        "parts": lambda good: {"a": good.letor},
-        "options": value(sources.tables.Options()),
-    },
-    "save": {"path": lambda good: good.target()},
-    "learners.configured.ConfiguredLearner": {"name": value("erm"), "settings": value({"surrogate": "squared"})},
-    "learners.bandit.Parameters": {"step": value(0.1), "delta": value(0.2), "bound": value(10.0)},
-    "learners.features.Features": {"standard": value(None), "random": value(None), "n_features": value(2)},
-    "learners.models.LinearModel.of": {"mean": value(np.zeros(2)), "scale": value(np.ones(2))},
-    "learners.models.RandomFourierModel.of": {
-        "mean": value(np.zeros(2)),
-        "scale": value(np.ones(2)),
-        "random": lambda good: learners.kernel.RandomFourier(2, 2, 1.0, (1,)),
-    },
-    **{
-        f"learners.models.ThresholdModel{ending}": {
-            "features": value(np.array([0, 1])),
-            "thresholds": value(np.array([0.5, -0.5])),
-            "alphas": value(np.array([1.0, 2.0])),
-            "n_features": value(2),
-        }
-        for ending in ("", ".of")
-    },
-    **{
-        f"learners.models.TreesModel{ending}": {
-            "roots": value(np.array([0])),
-            "features": value(np.array([0, -1, -1])),
-            "thresholds": value(np.array([0.5, 0.0, 0.0])),
-            "lower": value(np.array([1, 0, 0])),
-            "upper": value(np.array([2, 0, 0])),
-            "values": value(np.array([0.0, -1.0, 2.0])),
-            "n_features": value(2),
-        }
-        for ending in ("", ".of")
-    },
-    "sources.acquisition.obtain": {"network": value(False)},
-    "sources.folds.queries": {"path": lambda good: good.parquet, "fold": value(1), "part": value("train")},
-    "sources.folds.read": {
-        "documents": lambda good: good.parquet,
-        "path": lambda good: good.parquet,
-        "fold": value(1),
-        "part": value("train"),
-    },
-    "sources.simulated.write_text": {"drawn": lambda good: {"all": lambda: good.data}},
-    "sources.mirrors.Mirrors": {"folders": value(()), "addresses": value(())},
-    **{f"sources.mirrors.{name}": {"folder": lambda good: good.folder} for name in ("find_archives", "find_parts")},
-    "sources.population.Population.draw": {"documents": value(3), "n_queries": value(2)},
-    "sources.population.Population.draw_documents": {
-        "queries": lambda good: population().draw_queries(2, np.random.default_rng(1)),
-        "documents": value([3, 2]),
-    },
-    "sources.population.Population.risk": {
-        "loss": lambda good: surrogates.create("squared").value,
-        "w": value(np.ones(3)),
-        "documents": value(3),
-    },
-    "sources.population.Queries": {
-        "level": value(np.zeros(2)),
-        "centre": value(np.zeros((2, 3), np.float32)),
-        "taste": value(np.zeros(2, np.int64)),
-        "sign": value(np.ones(2)),
-    },
-    "sources.population.Queries.take": {"indices": value(np.array([1, 0]))},
-    "sources.trec.Run.ranked": {"query": value("7")},
-    "sources.trec.Judgements.labels": {"query": value("7")},
-    **{
-        f"theory.partial_labels.{name}": {
-            "m": value(2),
-            "grades": value(2),
-            "labels": value(1),
-            "values": value([0.0, 0.25, 0.5, 1.0]),
-            "p": value([0.25, 0.25, 0.25, 0.25]),
-            "q": value([0.5, 0.0, 0.0, 0.5]),
-            "gap": value(0.0),
-            "relevance": value([0.5, 1.0]),
-        }
-        for name in (
-            *("LawPair", "learnable", "label_vectors", "relevances", "split"),
-            *("law_pair", "hardest_pair", "linear_rate", "best_value", "regret_exponent", "unseen_by_neighbours"),
-        )
-    },
-    "theory.calibration.Misordering": {"law": value([0.25, 0.25, 0.25, 0.25]), "gap": value(0.1)},
-    "theory.entropy.Covering": {"scale": value(2.0)},
-    "theory.pair_losses.PairLoss": {
-        field.name: lambda good, name=field.name: getattr(theory.pair_losses.get("logistic"), name)
-        for field in dataclasses.fields(theory.pair_losses.PairLoss)
-    },
-    "theory.two_layer_rademacher.Pairs": {"owner": value(np.array([0, 0, 1]))},
-}
-SETTINGS: dict[str, dict[str, Any]] = {
-    "best_feature": {"selection": "ndcg"},
-    "adarank": {"measure": "ndcg", "rounds": 2, "repeats": None, "selection": "ndcg"},
-    "cone": {
-        "basis": [2],
-        "method": "sg",
-        "passes": 2,
-        "restarts": 1,
-        "fold_in": "gradient",
-        "selection": "ndcg",
-    },
-    "bandit": {"surrogate": "squared", "step": [0.1], "passes": 2, "selection": "ndcg"},
-    "erm": {"surrogate": "squared", "l2": [1.0, 0.1], "selection": "ndcg@3"},
-    "ogd": {"surrogate": "squared", "step": [0.1], "passes": 2, "selection": "ndcg"},
-    "lambdamart": {"trees": 2, "selection": "map"},
-    "pairwise_perceptron": {"passes": 2, "selection": "map"},
-    "perceptron": {"passes": 2, "selection": "map"},
-    "prank": {"passes": 2, "selection": "map"},
-    "rankboost": {"rounds": 2, "pairs": "alike", "selection": "ndcg"},
-    "top_k_feedback": {
-        "surrogate": "squared",
-        "k": 1,
-        "step": [0.1],
-        "passes": 2,
-        "radius": 1.0,
-        "selection": "ndcg",
-    },
-}
-OBJECTS: dict[str, Callable[[Good], Any]] = {
-    "theory.two_layer_rates.Variances": lambda good: theory.two_layer_rates.Variances(0.1, 0.1, 0.5),
-    "RankingData": lambda good: good.data,
-    "Standardisation": lambda good: Standardisation.of(good.data),
-    "learners.adarank.Run": lambda good: learners.adarank.run(good.data, "map", rounds=2),
-    "learners.cone.Fit": lambda good: learners.cone.fit(good.data, 2, passes=1),
-    "learners.configured.ConfiguredLearner": lambda good: learners.create("erm", surrogate="squared", l2=1.0),
-    "learners.erm.Fit": lambda good: learners.erm.fit(good.data, "squared", l2=1.0),
-    "learners.ogd.Run": lambda good: learners.ogd.run(good.data, "squared", step=0.1),
-    "learners.pairwise_perceptron.Run": lambda good: learners.pairwise_perceptron.run(good.data),
-    "learners.perceptron.Run": lambda good: learners.perceptron.run(good.data),
-    "learners.prank.Run": lambda good: learners.prank.run(good.data),
-    "learners.rankboost.Run": lambda good: learners.rankboost.run(good.data, rounds=2),
-    "learners.ranker.Trained": lambda good: learners.ranker.Trained(learners.models.IdealModel()),
-    "learners.top_k_feedback.Run": lambda good: learners.top_k_feedback.run(good.data, "squared", 1, 5, 0.1, 0.5),
-    "learners.cone_risk.Problem": lambda good: learners.cone.Problem(),
-    "learners.features.Features": lambda good: learners.features.fitted("standardised", good.data, 0),
-    "learners.kernel.RandomFourier": lambda good: learners.kernel.RandomFourier(2, 2, 1.0, (1,)),
-    "learners.models.IdealModel": lambda good: learners.models.IdealModel(),
-    "learners.models.AveragedResult": lambda good: learners.perceptron.run(good.data),
-    "learners.models.LinearModel": lambda good: learners.models.LinearModel.of([1.0, 2.0]),
-    "learners.models.LinearResult": lambda good: learners.erm.fit(good.data, "squared", l2=1.0),
-    "learners.models.RandomFourierModel": lambda good: learners.models.RandomFourierModel.of(
-        [1.0, 2.0], [0.0, 0.0], [1.0, 1.0], learners.kernel.RandomFourier(2, 2, 1.0, (1,))
-    ),
-    "learners.models.RandomModel": lambda good: learners.models.RandomModel((1,)),
-    "learners.models.TreesModel": lambda good: learners.models.TreesModel.of(
-        [0], [0, -1, -1], [0.5, 0, 0], [1, 0, 0], [2, 0, 0], [0, -1.0, 2.0], 2
-    ),
-    "learners.models.ThresholdModel": lambda good: learners.models.ThresholdModel.of([0, 1], [0.5, 0.0], [1.0, 2.0], 2),
-    "sources.population.Population": lambda good: population(),
-    "sources.population.Queries": lambda good: population().draw_queries(2, np.random.default_rng(1)),
-    "sources.trec.Judgements": lambda good: sources.trec.Judgements(good.qrels),
-    "sources.trec.Run": lambda good: sources.trec.Run(good.run),
-    "theory.entropy.Covering": lambda good: theory.entropy.Covering(2.0, 10.0, 1.0),
-    "theory.pair_losses.PairLoss": lambda good: theory.pair_losses.get("logistic"),
-    **{
-        f"{kind.__module__.removeprefix('pipeline_lib.')}.{kind.__name__}": surrogate(name)
-        for name in surrogates.NAMES
-        for kind in [type(surrogates.create(name))]
-    },
-    "surrogates.pairwise.RoundedRankSVM": lambda good: surrogates.create("ranksvm").smoothed(0.5),
-}
-
-
-def settings_of_population() -> Any:
-    return sources.population.PopulationSettings(features=3, documents=(2, 4))
-
-
-def law_of_lengths() -> Any:
-    return sources.population_settings.LogNormalLengths(mean=3.0, low=1, high=8, spread=0.5)
-
-
-def population() -> Any:
-    return sources.population.Population(settings_of_population())
-
-
-@functools.cache
-def catalog() -> Any:
-    return sources.catalog.load()
 
 
 # --- Arguments that make none -------------------------------------------------------------------------------------
@@ -561,97 +301,53 @@ class TookTooLong(BaseException):
     """A call did not come back in time."""
 
 
-def outcome(
-    name: str, function: Callable[..., Any], arguments: dict[str, Any], spoilt: list[str], refusal: str | None = None
-) -> str | None:
-    """Call, and say what is wrong with what came of it, if anything; ``refusal`` is what good arguments meet."""
+def outcome(name: str, call: Call) -> str | None:
+    """Call, and say what is wrong with what came of it, if anything."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             signal.setitimer(signal.ITIMER_PROF, SECONDS_PER_CALL)
             try:
-                result = function(**arguments)
+                result = call.function(**call.arguments)
                 if inspect.isgenerator(result):
                     result = [item for item, _ in zip(result, range(100), strict=False)]
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
     except (PipelineError, TypeError, ValueError, OSError) as error:
-        return None if str(error) == refusal else _complaint(error, function, arguments, spoilt)
+        return None if says_why(error, call) else _raised(error)
     except BaseException as error:  # whatever else is raised is a finding, unless a function of an example raised it
         last = traceback.extract_tb(error.__traceback__)[-1]
         return None if last.filename.startswith("<doctest") else _raised(error)
-    return _nonsense(name, result)
+    if getattr(result, "certified", False) is True and not math.isfinite(getattr(result, "objective", 0.0)):
+        return f"certified nonsense: {result}"
+    is_nan = isinstance(result, float | np.ndarray) and np.asarray(result).dtype.kind == "f" and np.isnan(result).any()
+    return "NaN" if is_nan and name not in MAY_BE_NAN else None
 
 
-def _complaint(
-    error: Exception, function: Callable[..., Any], arguments: dict[str, Any], spoilt: list[str]
-) -> str | None:
-    """Nothing, when the message names an argument, a key of one that is a mapping, or quotes a text it was given.
+MAY_BE_NAN = ("metrics.ndcg", "metrics.average_precision")  # a query without relevant documents, with "skip"
 
-    A key may also be one that the settings of a learner lack.
-    """
-    message = str(error)
-    if any(_calls(arguments.get(name)) for name in spoilt) and not isinstance(error, PipelineError):
-        return None  # a function that was given raised it
-    if isinstance(error, DownloadError):
-        return None  # speaks of what was tried, not of an argument
-    if isinstance(error, OSError) and not isinstance(error, PipelineError):
-        return (
-            None if any("path" in n or "folder" in n or n in ("target", "archive") for n in spoilt) else _raised(error)
+
+def says_why(error: Exception, call: Call) -> bool:
+    """Does the message name an argument, or quote one, or a part of one?"""
+    message, given = str(error), list(call.arguments.values())
+    if any(map(callable, given)) and not isinstance(error, PipelineError):
+        return True  # a function that was given raised it
+    for value in tuple(given):
+        given += value.tolist() if isinstance(value, np.ndarray) and value.ndim else ()
+        given += (
+            [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
         )
-    names = {*spoilt, *(p.name for p in parameters(function))}
-    for name in spoilt if isinstance(error, PipelineError) else ():
-        if isinstance(arguments.get(name), dict):
-            names |= {shown for key in arguments[name] for shown in (str(key), f"[{key}]")}
-            # The setting step is called eta, as in the papers, by the functions that learners call.
-            names |= {"eta", *(key for keys in SETTINGS.values() for key in keys)} if name == "settings" else set()
-            if any(repr(item) in message or message.startswith(f"{item}:") for item in arguments[name].values()):
-                return None
-        if isinstance(arguments.get(name), str | Path) and str(arguments[name]) and str(arguments[name]) in message:
-            return None
-        several = arguments.get(name)
-        several = several.tolist() if isinstance(several, np.ndarray) and several.ndim else several
-        if isinstance(several, list | tuple) and any(repr(one) in message for one in several):
-            return None
-        if repr(arguments.get(name)) in message:
-            return None
-    if isinstance(error, PipelineError) and any(
-        isinstance(text, str | Path) and len(str(text)) > 2 and printable(str(text)) in message
-        for text in arguments.values()
-    ):
-        return None
-    if re.search(rf"(?<!\w)({'|'.join(map(re.escape, sorted(names)))})(:|\[|,|'| =| and | \()", message):
-        return None
-    return _raised(error)
-
-
-def _calls(argument: Any) -> bool:
-    """Is it a function, or does it contain one?"""
-    return callable(argument) or (isinstance(argument, dict) and any(map(callable, argument.values())))
+    names = {*call.arguments, *(p.name for p in parameters(call.function))}
+    named = re.search(rf"(?<!\w)({'|'.join(map(re.escape, sorted(names)))})(:|\[|,|'| =| and | \()", message)
+    texts = {printable(str(one)) for one in given if isinstance(one, str | Path) and str(one)}
+    quoted = isinstance(error, PipelineError) and any(text in message for text in texts | set(map(repr, given)))
+    return bool(named) or quoted
 
 
 def _raised(error: BaseException) -> str:
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "pipeline_lib" in f.filename]
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{where}: {str(error)[:200]}"
-
-
-def _nonsense(name: str, result: Any) -> str | None:
-    if getattr(result, "certified", False) is True and not math.isfinite(getattr(result, "objective", 0.0)):
-        return f"certified nonsense: {result}"
-    if isinstance(result, float) and math.isnan(result):
-        return "NaN"
-    if (
-        isinstance(result, np.ndarray)
-        and result.dtype.kind == "f"
-        and np.isnan(result).any()
-        and name not in MAY_BE_NAN
-    ):
-        return "an array with NaN"
-    return None
-
-
-MAY_BE_NAN = ("metrics.ndcg", "metrics.average_precision")  # a query without relevant documents, with "skip"
 
 
 # --- The process --------------------------------------------------------------------------------------------------
@@ -664,63 +360,40 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="number of the first call, to repeat one")
     parser.add_argument("--only", default="", help="only functions whose name contains this")
-    parser.add_argument("--trace", type=Path, default=Path(os.devnull))
     chosen = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.signal(signal.SIGPROF, _too_long)
-    functions = {name: f for name, f in public().items() if chosen.only in name}
-    names = list(functions)
-    with tempfile.TemporaryDirectory() as folder, chosen.trace.open("w") as trace:
+    with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        good = Good(Path(folder))
-        for call in range(chosen.first, chosen.first + chosen.calls):
-            rng = random.Random(f"{chosen.seed}/{call}")
-            name = names[call % len(names)] if call < 3 * len(names) else rng.choice(names)
-            function, arguments, spoilt = misused(name, functions[name], good, rng)
-            print(call, name, spoilt, file=trace, flush=True)
-            findings = outcome(name, function, arguments, spoilt, refusal(name, functions[name], good))
-            if findings is not None:
-                given = {key: repr(arguments[key])[:80] for key in spoilt if key in arguments}
-                print(json.dumps({"call": call, "name": name, "spoilt": given, "found": findings}), flush=True)
+        calls = {name: call for name, call in known_calls().items() if chosen.only in name}
+        names = list(calls)
+        for number in range(chosen.first, chosen.first + chosen.calls):
+            rng = random.Random(f"{chosen.seed}/{number}")
+            name = names[number % len(names)]
+            misuse = misused(calls[name], rng)
+            print(number, name, file=sys.stderr, flush=True)
+            found = outcome(name, misuse)
+            if found is not None:
+                given = {key: repr(value)[:80] for key, value in misuse.arguments.items()}
+                print(json.dumps({"call": number, "name": name, "given": given, "found": found}), flush=True)
     print("done")
 
 
-@functools.cache
-def refusal(name: str, function: Callable[..., Any], good: Good) -> str | None:
-    """What a function says to good arguments if it refuses these too, such as that a loss has no such constant."""
-    arguments = good.arguments(name, function)
-    try:
-        (functools.partial(function, good.owner(name, function)) if is_method(function) else function)(**arguments)
-    except PipelineError as error:
-        return str(error)
-    return None
-
-
-def is_method(function: Callable[..., Any]) -> bool:
-    """Does it take its object first?"""
-    return inspect.isfunction(function) and "self" in inspect.signature(function).parameters
-
-
-def misused(
-    name: str, function: Callable[..., Any], good: Good, rng: random.Random
-) -> tuple[Callable[..., Any], dict[str, Any], list[str]]:
-    """The function with its object, arguments of which some are spoilt, and the names of those."""
-    arguments = good.arguments(name, function)
-    if is_method(function):
-        function = functools.partial(function, good.owner(name, function))
-    chosen = rng.sample(list(arguments), min(len(arguments), rng.choice([1, 1, 1, 2])))
-    if len(arguments) > 1 and rng.random() < 0.1:
+def misused(call: Call, rng: random.Random) -> Call:
+    """The same call with one or two arguments spoilt, swapped, left out or added."""
+    arguments = {name: copied(value) for name, value in call.arguments.items()}
+    way = rng.random()
+    if len(arguments) > 1 and way < 0.1:
         first, second = rng.sample(list(arguments), 2)
         arguments[first], arguments[second] = arguments[second], arguments[first]
-        return function, arguments, [first, second]
-    if rng.random() < 0.03:
-        arguments.pop(chosen[0])
-        return function, arguments, chosen[:1]
-    if rng.random() < 0.01:
-        return function, arguments | {"no_such_argument": 1}, ["no_such_argument"]
-    for key in chosen:
-        arguments[key] = spoiled(arguments[key], rng)
-    return function, arguments, chosen
+    elif way < 0.13:
+        del arguments[rng.choice(list(arguments))]
+    elif way < 0.14:
+        arguments["no_such_argument"] = 1
+    else:
+        for key in rng.sample(list(arguments), min(len(arguments), rng.choice([1, 1, 1, 2]))):
+            arguments[key] = spoiled(arguments[key], rng)
+    return Call(call.function, arguments)
 
 
 def _too_long(number: int, frame: Any) -> None:

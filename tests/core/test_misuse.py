@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,57 +14,40 @@ import misuse
 
 from pipeline_lib import RankingData, learners, metrics, sources, surrogates, theory
 from pipeline_lib.core import checks
-from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError
+from pipeline_lib.core.errors import ConfigurationError, DataError
 
 SCORES, Y, OFFSETS = np.array([0.5, 1.5, 1.0]), np.array([0, 1, 2]), np.array([0, 2, 3])
 
 
-def findings(tmp_path: Path, calls: int, seed: int, seconds: float) -> list[str]:
-    """What a process of its own found wrong; where it died or hung, the call it had begun."""
-    trace = tmp_path / "trace"
-    command = [sys.executable, misuse.__file__, *f"--calls {calls} --seed {seed} --trace {trace}".split()]
-    try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
-    except subprocess.TimeoutExpired:
-        pytest.fail(f"no end within {seconds} s; the last call: {trace.read_text().splitlines()[-1]}")
-    if run.returncode or not run.stdout.endswith("done\n"):
-        pytest.fail(
-            f"ended with {run.returncode} in the call {trace.read_text().splitlines()[-1]}; {run.stderr[-2000:]}"
-        )
-    return [line for line in run.stdout.splitlines() if line.startswith("{")]
+def findings(calls: int, seed: int, seconds: float) -> list[str]:
+    """What a process of its own found wrong; where it died, the call it had begun."""
+    command = [sys.executable, misuse.__file__, *f"--calls {calls} --seed {seed}".split()]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    assert (run.returncode, run.stdout[-5:]) == (0, "done\n"), run.stderr[-2000:]
+    return run.stdout.splitlines()[:-1]
 
 
-def test_a_thousand_misuses(tmp_path: Path) -> None:
-    """Every public function three times, and some more; the slow tests go on from there."""
-    wrong = findings(tmp_path, 1_500, seed=1, seconds=1_500)
+def test_a_thousand_misuses() -> None:
+    """Every public function that has an example some times; the slow tests go on from there."""
+    wrong = findings(1_000, seed=1, seconds=1_500)
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_misuses(tmp_path: Path) -> None:
-    wrong = findings(tmp_path, 100_000, seed=2, seconds=3_000)
+def test_a_hundred_thousand_misuses() -> None:
+    wrong = findings(100_000, seed=2, seconds=3_000)
     assert not wrong, "\n".join(wrong)
 
 
-def test_every_public_function_is_thrown_at(tmp_path: Path) -> None:
-    """Good arguments are known for all of them, and lead to a result or to a refusal that says why."""
-    good = misuse.Good(tmp_path)
-    functions = misuse.public()
-    for name in ("learners.erm.fit", "metrics.ndcg", "surrogates.slam.weights", "RankingData.take", "RankingData"):
-        assert name in functions
-    for name, function in functions.items():
-        good.arguments(name, function)
-        if misuse.is_method(function):
-            good.owner(name, function)
-
-
-def test_the_process_says_what_it_finds(tmp_path: Path) -> None:
-    """A call that crashes is reported with its name, and a raw error is a finding."""
-    assert misuse.outcome("f", lambda k: [][k], {"k": 3}, ["k"]) is not None
-    assert misuse.outcome("f", lambda k: float("nan"), {"k": 3}, ["k"]) == "NaN"
-    assert misuse.outcome("f", lambda k: checks.whole("k", k), {"k": "x"}, ["k"]) is None
-    assert misuse.outcome("f", lambda k: int(k), {"k": "x"}, ["k"]) is not None
-    assert json.loads(json.dumps({"found": misuse.outcome("f", lambda k: 1 // k, {"k": 0}, ["k"])}))["found"]
+def test_what_counts_as_a_clear_error() -> None:
+    """A raw error and NaN are findings; an error that names the argument is none."""
+    for function, given, wrong in (
+        (lambda k: [][k], 3, True),
+        (lambda k: float("nan"), 3, True),
+        (lambda k: int(k), "x", True),
+        (lambda k: checks.whole("k", k), "x", False),
+    ):
+        assert (misuse.outcome("f", misuse.Call(function, {"k": given})) is not None) is wrong
 
 
 # --- What was seen to go wrong ------------------------------------------------------------------------------------
@@ -81,16 +63,6 @@ def test_labels_outside_0_to_255_reach_no_learner(labels: list[int]) -> None:
     for name in surrogates.NAMES:
         with pytest.raises(DataError, match=r"y\[1\]"):
             surrogates.create(name).value([0.0, 1.0, 2.0], labels, [0, 3])
-
-
-def test_labels_have_one_dimension() -> None:
-    with pytest.raises(DataError, match=r"y: .*one dimension"):
-        RankingData(np.eye(2, dtype=np.float32), np.zeros((2, 1), np.int32), np.array([0, 2]), np.array([1]))
-
-
-def test_labels_are_stored_as_they_are(tmp_path: Path) -> None:
-    RankingData.from_arrays(np.zeros((2, 1)), [255, 0], [1, 1]).write_parquet(tmp_path / "data.parquet")
-    assert RankingData.read_parquet(tmp_path / "data.parquet").y.tolist() == [255, 0]
 
 
 @pytest.mark.parametrize(
@@ -110,12 +82,6 @@ def test_weights_that_cannot_be_averaged_certify_nothing(weights) -> None:
     data = RankingData.from_arrays(np.eye(3), [0, 1, 2], [1, 2, 3])
     with pytest.raises(DataError, match="weights"):
         learners.erm.fit(data, "squared", l2=1.0, weights=weights)
-
-
-def test_large_weights_count_as_their_shares() -> None:
-    data = RankingData.from_arrays(np.eye(3), [0, 1, 2], [1, 2, 3])
-    large = learners.erm.fit(data, "squared", l2=1.0, weights=[1e307] * 3)
-    np.testing.assert_allclose(large.w, learners.erm.fit(data, "squared", l2=1.0).w)
 
 
 def test_masks_are_not_ignored() -> None:
@@ -160,13 +126,6 @@ def test_values_beyond_float64_are_no_result(name: str) -> None:
         assert np.isfinite(gradient).all()
 
 
-def test_a_wrong_option_is_named_by_create_and_by_the_class() -> None:
-    with pytest.raises(ConfigurationError, match="ranksvm: margin"):
-        surrogates.create("ranksvm", margin=-1.0)
-    with pytest.raises(ArgumentError, match="margin"):
-        surrogates.pairwise.RankSVM(margin="x")
-
-
 def test_overflow_in_between_names_the_numbers() -> None:
     with pytest.raises(DataError, match=r"m = 2.*score_bound = 1e\+200"):
         surrogates.create("squared-ndcg").bound(2, 1, 1e200)
@@ -185,11 +144,6 @@ def test_a_part_that_is_drawn_must_be_documents(tmp_path: Path) -> None:
     for first in (int, lambda: data):
         with pytest.raises(TypeError, match=r"drawn\['S[12]'\]\(\): expected an object of RankingData, found 0"):
             sources.conversion.convert_drawn({"S1": first, "S2": int}, tmp_path / "data.parquet")  # type: ignore[dict-item]
-
-
-def test_no_queries_have_no_theorem() -> None:
-    with pytest.raises(DataError, match="data: expected at least one query"):
-        learners.bandit.theorem_parameters(RankingData.from_arrays(np.zeros((0, 2)), [], []), "ranksvm", 1.0, 100)
 
 
 def test_numbers_too_large_or_too_few_to_compute_with_are_named() -> None:
@@ -217,24 +171,6 @@ def test_what_passes_is_passed_on_as_python_numbers_and_uncopied() -> None:
     assert same(np.float32(0.5), 2, array)[0] == 0.5
     assert type(same(np.float32(0.5), 2, array)[0]) is float
     assert c is array
-
-
-def test_a_call_that_does_not_fit_the_signature_reads_as_without_checks() -> None:
-    @checks.checked
-    def one(k: int) -> int:
-        return k
-
-    with pytest.raises(TypeError, match="missing 1 required positional argument: 'k'"):
-        one()  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="unexpected keyword argument 'm'"):
-        one(1, m=2)  # type: ignore[call-arg]
-
-
-def test_texts_may_come_one_by_one() -> None:
-    mirrors = sources.mirrors.configured_mirrors((f"http://host/{k}" for k in range(2)), {})
-    assert mirrors.addresses == ("http://host/0", "http://host/1")
-    with pytest.raises(TypeError, match="configured"):
-        sources.mirrors.configured_mirrors("http://host", {})
 
 
 def test_a_surrogate_without_annotations_is_checked_as_its_base_is() -> None:

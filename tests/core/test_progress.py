@@ -43,6 +43,9 @@ MODULES = {"best-feature": "best_feature", **dict.fromkeys(ONLINE_LEARNERS, "sel
 INSTALLED = [name for name in SETTINGS if learners.get(name).unusable is None]
 
 
+TRAINING = "train-model --dataset d --model m --algorithm erm --fold 1 --seed 3"
+
+
 def _data() -> RankingData:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(60, 3))
@@ -73,11 +76,6 @@ def test_a_short_training_writes_a_line_a_setting(learner: str, capfd: pytest.Ca
     assert json.dumps([heard.model.to_dict(), heard.record]) == json.dumps([unheard.model.to_dict(), unheard.record])
 
 
-def test_every_learner_that_searches_is_listed() -> None:
-    # The other controls have nothing to try.
-    assert set(SETTINGS) == {name for name in learners.NAMES if not learners.get(name).control} | {"best-feature"}
-
-
 def test_a_line_says_what_the_record_says() -> None:
     data, stream = _data(), io.StringIO()
     with progress.printed(stream):
@@ -103,19 +101,7 @@ def test_a_job_writes_its_lines_into_its_log_and_not_into_its_model(
     monkeypatch.setattr(folds, "queries", lambda path, fold, part: parts[part])
 
     def model(name: str) -> bytes:
-        arguments = [
-            "train-model",
-            "--dataset",
-            "d",
-            "--model",
-            "m",
-            "--algorithm",
-            "erm",
-            "--fold",
-            "1",
-            "--seed",
-            "3",
-        ]
+        arguments = [*TRAINING.split()]
         arguments += ["--settings", json.dumps(SETTINGS["erm"][0]), "--output", str(tmp_path / name)]
         arguments += ["--documents", str(tmp_path / "documents.parquet"), "--folds", "none"]
         assert main(arguments) == 0
@@ -130,45 +116,6 @@ def test_a_job_writes_its_lines_into_its_log_and_not_into_its_model(
         monkeypatch.setattr(logging.getLogger(f"pipeline_lib.{name}"), "disabled", True)
     assert model("unheard.json") == heard
     assert capfd.readouterr().err == ""
-
-
-def test_a_line_is_written_when_it_is_said() -> None:
-    class Flushed(io.StringIO):
-        known = ""
-
-        def flush(self) -> None:
-            self.known = self.getvalue()
-
-    stream = Flushed()
-    with progress.printed(stream):
-        logging.getLogger("pipeline_lib.learners.erm").info("first")
-        assert _lines(stream.known) == [("learners.erm", "first")]
-    logging.getLogger("pipeline_lib.learners.erm").info("nobody listens any more")
-    assert len(_lines(stream.known)) == 1
-
-
-def test_many_small_steps_are_counted_seldom(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
-    seconds = iter(range(1000))  # one a step
-    pace = progress.Pace(clock=lambda: float(next(seconds)))
-    log = logging.getLogger("pipeline_lib.example")
-    assert list(progress.counted(range(35), log, "rounds", pace)) == list(range(35))
-    step = int(progress.SECONDS)
-    expected = [f"{done} of 35 rounds done" for done in range(step - 1, 35, step)]
-    assert caplog.messages == expected
-
-
-@pytest.mark.parametrize("learner", ["adarank", "rankboost", "best-feature"])
-def test_a_long_training_says_what_it_has_reached(
-    learner: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(progress, "SECONDS", 0.0)  # as if every step took so long
-    caplog.set_level(logging.INFO)
-    learners.get(learner).train(_data(), _data(), SETTINGS[learner][0], 7)
-    first, *later, _ = (message for message in caplog.messages if " done" in message or "best" in message)
-    assert first.endswith(" done")
-    assert later
-    assert all(re.search(r" done; .* [\d.]+$", message) for message in later)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 from collections.abc import Callable
@@ -114,15 +113,6 @@ def test_equal_content_gives_equal_bytes(kind: Any, tmp_path: Path) -> None:
     assert kind(tmp_path)[0].read_bytes() == kind(tmp_path / "again")[0].read_bytes()
 
 
-def test_other_programs_read_what_is_stored(tmp_path: Path) -> None:
-    storage.write_table(tmp_path / "t.parquet", TABLE)
-    assert pl.read_parquet(tmp_path / "t.parquet").equals(TABLE)
-    storage.write_json(tmp_path / "e.json", {})
-    assert json.loads((tmp_path / "e.json").read_text()).keys() == {"sha256"}
-    assert storage.read_json(tmp_path / "e.json") == {}
-    assert storage.read_table(tmp_path / "t.parquet", ["x"]).equals(TABLE.select("x"))
-
-
 def test_a_reader_of_some_groups_checks_those_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage, "BLOCK", 512)
     monkeypatch.setattr("pipeline_lib.data.stored_data.ROWS_PER_GROUP", 300)
@@ -198,18 +188,6 @@ def test_a_damaged_result_is_moved_aside_and_replaces_nothing(
     assert len(list(path.parent.iterdir())) == 2
 
 
-def test_a_file_that_no_run_makes_stays_where_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for folder in (Path("my"), tmp_path / "data" / "raw", Path("results/../my")):
-        path = damaged_model(folder)
-        assert judge(path) == 1
-        assert str(path) in capsys.readouterr().err
-        assert path.exists()
-        assert storage.set_aside(path) is None
-
-
 def test_verify_names_all_damaged_files_and_no_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -264,7 +242,6 @@ def test_a_damaged_file_in_a_read_only_folder_is_named(
 
     monkeypatch.chdir(tmp_path)
     path = damaged_model(Path("results"))
-    monkeypatch.setattr(os, "link", refuse)
     monkeypatch.setattr(Path, "rename", refuse)
     assert judge(path) == 1
     assert str(path) in capsys.readouterr().err

@@ -73,24 +73,6 @@ def test_a_file_that_was_held_out_certifies_by_itself(data, file, tmp_path, caps
         assert certificates.certify(known, loss).holding[0].risk > one.risk
 
 
-def test_the_surrogate_of_a_ranker_is_that_of_its_training(data, file, tmp_path, capsys) -> None:
-    learners.create("erm", surrogate="ranknet", options={"normalisation": "mean"}, l2=1.0).fit(data).save(
-        tmp_path / "model.json"
-    )
-    given = ("--data", file, "--model", tmp_path / "model.json")
-    named = said(capsys, *given, "--surrogate", "ranknet", "--options", '{"normalisation": "mean"}')
-    assert said(capsys, *given) == named
-
-
-def test_a_radius_is_that_of_the_class(file, capsys) -> None:
-    small, large = (said(capsys, "--data", file, "--surrogate", "listnet", "--radius", r) for r in (0.1, 10))
-    assert small != large
-
-
-def test_without_a_model_one_is_trained(file, capsys) -> None:
-    assert "erm" in said(capsys, "--data", file, "--surrogate", "squared")
-
-
 @pytest.mark.parametrize(
     ("words", "named"),
     [

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -139,14 +136,3 @@ def test_features_called_like_another_column() -> None:
     with pytest.raises(DataError, match=r"^feature_names: .*'label'"):
         data.to_frame()
     assert RankingData.from_arrays([[0.0, 1.0]], [0], [1]).to_frame("polars").columns == ["qid", "label", "f1", "f2"]
-
-
-def test_libraries_of_frames_are_imported_when_they_are_used() -> None:
-    program = (
-        "import sys; from pipeline_lib import RankingData; RankingData.from_groups([[0.0]], [1], [1]);"
-        "print([name for name in ('pandas', 'polars', 'pyarrow') if name in sys.modules])"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", program], cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True
-    )
-    assert found.stdout.strip() == "[]"

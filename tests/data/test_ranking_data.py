@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +46,6 @@ def test_from_arrays() -> None:
     ]
     assert data.X64.dtype == np.float64
     assert repr(data) == "RankingData(2 queries, 3 documents, 2 features, labels 0..255)"
-
-
-def test_binary_labels_may_be_booleans() -> None:
-    assert RankingData.from_arrays([[0.0], [1.0]], [True, False], [1, 1]).y.tolist() == [1, 0]
 
 
 def test_no_documents_at_all() -> None:
@@ -168,10 +163,6 @@ def test_take_refuses(indices: Any) -> None:
         some_data([1, 2]).take(indices)
 
 
-def test_take_one_query_by_its_number() -> None:
-    assert same(some_data([1, 2]).take(1), some_data([1, 2]).take([1]))
-
-
 # --- Subsampling documents
 
 
@@ -199,11 +190,6 @@ def test_every_subset_is_equally_likely(size: int, m: int) -> None:
     assert sum(counts) == n_queries
     if len(subsets) > 1:
         assert scipy.stats.chisquare(counts).pvalue > 1e-3
-
-
-def test_a_subsample_of_no_document_is_refused() -> None:
-    with pytest.raises(DataError, match=r"m: expected .*found 0"):
-        some_data([2]).subsample_documents(0, np.random.default_rng(0))
 
 
 # --- Parquet
@@ -246,12 +232,6 @@ def test_the_stored_form(tmp_path: Path) -> None:
     assert [str(field.type) for field in schema][:2] == ["int64", "uint8"]
     assert schema.field("features").type == pa.list_(pa.field("element", pa.float32(), nullable=False), 3)
     assert stored_data.read_parts(path) == [{"name": "all", "rows": 5, "queries": 2, "sha256": None}]
-
-
-def test_the_same_data_give_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        some_data([20, 3]).write_parquet(tmp_path / name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def write_parts(path: Path, parts: list[list[int]], d: int = 2) -> np.ndarray:
@@ -342,19 +322,6 @@ def test_columns_of_other_programs_are_checked(tmp_path: Path, column: str, valu
     pq.write_table(pa.table(columns | {column: values}), tmp_path / "data.parquet")
     with pytest.raises(DataError, match=rf"data.parquet: .*{'X' if 'nan' in str(values) else column}"):
         RankingData.read_parquet(tmp_path / "data.parquet")
-
-
-def test_parts_that_do_not_add_up_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "data.parquet"
-    schema = stored_data.parquet_schema(1)
-    with stored_data.parquet_writer(path, schema) as writer:
-        table = stored_data.parquet_table(
-            np.ones(2, np.int64), np.zeros(2, np.int32), np.zeros((2, 1), np.float32), schema
-        )
-        writer.write_table(table)
-        writer.add_key_value_metadata({stored_data.PARTS_KEY: json.dumps([{"name": "S1", "rows": 3, "queries": 1}])})
-    with pytest.raises(DataError, match="expected parts of 2 rows in all, found 3"):
-        RankingData.read_parquet(path)
 
 
 def test_files_without_a_list_of_parts_are_one_part(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib import RankingData
 from pipeline_lib.sources import letor, letor_reader
 
 from . import damage, plain_letor
@@ -70,40 +69,6 @@ def strict(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
         return bits(data.X), data.y.tolist(), np.repeat(data.qids, data.documents_per_query).tolist()
 
     return content, *difference(plain, project)
-
-
-def lenient(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
-    """``RankingData.from_letor``: queries named by text or given by group sizes, and ids that count from 0 or 1."""
-    grouped, first_id = rng.random() < 0.4, rng.choice((0, 1))
-    text = damage.damaged(made(rng, "none" if grouped else "text", first_id), rng, WORDS)
-    content, whole = damage.packed(text, rng)
-    path, groups = folder / "lenient.txt", folder / "lenient.txt.query"
-    path.write_bytes(content)
-    sizes = sizes_for(text, rng) if grouped or rng.random() < 0.02 else None
-    groups.unlink(missing_ok=True)
-    if sizes is not None:
-        groups.write_bytes(sizes)
-    small_blocks(rng)
-
-    def plain() -> Any:
-        if not whole:
-            raise Refused(f"{path}:", f"{groups}:")
-        by_groups = sizes is not None and not plain_letor.names_queries(text)
-        found = plain_letor.read(text, path, "whole", "none" if by_groups else "text", 0)
-        X = plain_letor.features(found, path, plain_letor.first_id_of(found), None)
-        if by_groups:
-            assert sizes is not None
-            numbers = plain_letor.by_groups(plain_letor.group_sizes(sizes, groups), len(found.y), groups)
-            return X, found.y, numbers, None
-        return X, found.y, *plain_letor.numbered(found.queries)
-
-    def project() -> Any:
-        data = RankingData.from_letor(path)
-        names = None if data.query_names is None else list(data.query_names)
-        return bits(data.X), data.y.tolist(), np.repeat(data.qids, data.documents_per_query).tolist(), names
-
-    accepted, found = difference(plain, project)
-    return content + (b"" if sizes is None else b"\n--- group sizes ---\n" + sizes), accepted, found
 
 
 def sizes_for(text: bytes, rng: random.Random) -> bytes:

@@ -82,7 +82,7 @@ def text(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
         found = gathered(plain)
         first = min(plain_letor.first_id_of(one) for one, _ in found)
         n = max(id_ for one, _ in found for values in one.values for id_ in values) + 1 - first
-        names = any(plain_letor.numbered(one.queries)[1] is not None for one, groups in found if groups is None)
+        names = any(plain_table.textual(one.queries) for one, groups in found if groups is None)
         files = []
         for one, groups in found:
             queries = groups if groups is not None else one.queries if names else [int(q) for q in one.queries]
@@ -100,19 +100,13 @@ def _plain_text(content: bytes, path: Path, sizes: bytes | None, labels: str, wh
             raise Refused(f"{path}:", f"{path}.query:")
         by_groups = sizes is not None and not plain_letor.names_queries(content)
         groups = path.with_name(f"{path.name}.query")
-        places: list[str] = []
-        for part in (
-            lambda: plain_letor.group_sizes(sizes, groups) if by_groups else None,  # type: ignore[arg-type]
-            lambda: plain_letor.read(content, path, labels, "none" if by_groups else "text", 0),
-        ):
-            try:
-                found = part()
-            except Refused as refusal:
-                places += refusal.places
-        if places:
-            raise Refused(*places)
+        known, found = gathered(
+            [
+                lambda: plain_letor.group_sizes(sizes, groups) if by_groups else None,  # type: ignore[arg-type]
+                lambda: plain_letor.read(content, path, labels, "none" if by_groups else "text", 0),
+            ]
+        )
         plain_letor.features(found, path, 1 if plain_letor.first_id_of(found) else 0, None)
-        known = plain_letor.group_sizes(sizes, groups) if by_groups else None  # type: ignore[arg-type]
         return found, None if known is None else plain_letor.by_groups(known, len(found.y), groups)
 
     return read
@@ -206,23 +200,15 @@ def _plain_table(
         if not whole:
             raise Refused(f"{path}:", f"{path}.query:")
         groups = path.with_name(f"{path.name}.query")
-        places: list[str] = []
-        known = found = None
-        if sizes is not None:
-            try:
-                known = plain_letor.group_sizes(sizes, groups)
-            except Refused as refusal:
-                places += refusal.places
-        try:
-            found = plain_table.read(
-                content, separator, path, label=options.label, query=options.query, ignore=options.ignore,
-                rounded=options.rounded, grouped=sizes is not None, of_names=of_names,
-            )  # fmt: skip
-        except Refused as refusal:
-            places += refusal.places
-        if places:
-            raise Refused(*places)
-        assert found is not None
+        known, found = gathered(
+            [
+                lambda: None if sizes is None else plain_letor.group_sizes(sizes, groups),
+                lambda: plain_table.read(
+                    content, separator, path, label=options.label, query=options.query, ignore=options.ignore,
+                    rounded=options.rounded, grouped=sizes is not None, of_names=of_names,
+                ),
+            ]
+        )  # fmt: skip
         return found, None if known is None else plain_letor.by_groups(known, len(found.y), groups)
 
     return read

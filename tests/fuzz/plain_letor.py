@@ -126,14 +126,6 @@ def first_id_of(found: Text) -> int:
     return 0 if any(0 in values for values in found.values) else 1
 
 
-def numbered(queries: list[Any]) -> tuple[list[int], list[str] | None]:
-    """The number of every document's query; and names, where these are not all whole numbers, counted from 0."""
-    if all(PLAIN_WHOLE.fullmatch(str(query)) for query in queries):
-        return [int(query) for query in queries], None
-    names = list(dict.fromkeys(str(query) for query in queries))
-    return [names.index(str(query)) for query in queries], names
-
-
 def group_sizes(text: bytes, where: object) -> list[int]:
     """The numbers of documents in a file of LightGBM or XGBoost."""
     sizes: list[int] = []

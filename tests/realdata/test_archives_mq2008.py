@@ -17,7 +17,6 @@ def test_obtained_from_the_mirror_and_verified(mirror, tmp_path, name):
     manifest = obtain(data_set, tmp_path, mirrors, network=False)
     assert all(part.verified for part in manifest.parts)
     assert availability(data_set, mirrors, tmp_path).status == "present"
-    labels = [0, 0, 0]
     for name_of_part, path in manifest.files(tmp_path).items():
         lines = path.read_bytes().splitlines()
         part = data_set.parts[name_of_part]
@@ -25,7 +24,3 @@ def test_obtained_from_the_mirror_and_verified(mirror, tmp_path, name):
         assert len({line.split(b" ", 2)[1] for line in lines}) == part.queries
         assert part.max_bytes is not None
         assert path.stat().st_size <= part.max_bytes
-        for line in lines:
-            labels[int(line[:1])] += 1
-    assert data_set.counts is not None
-    assert tuple(labels) == data_set.counts.labels

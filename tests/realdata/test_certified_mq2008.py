@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import zipfile
-
 import pytest
 
 from pipeline_lib import surrogates
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.learners import erm
-from pipeline_lib.sources import letor
 
 QUICK = [name for name in surrogates.NAMES if surrogates.create(name).convex and name != "structured-ndcg"]
 
 
 @pytest.fixture(scope="module")
-def train(mirror, tmp_path_factory) -> RankingData:
-    text = tmp_path_factory.mktemp("mq2008") / "train.txt"
-    with zipfile.ZipFile(mirror / "MQ2008.zip") as files:
-        text.write_bytes(files.read("MQ2008/Fold1/train.txt"))
-    data = letor.read(text)
+def train(mq2008) -> RankingData:
+    data = mq2008("Fold1/train")
     return Standardisation.of(data).apply(data)
 
 

@@ -5,31 +5,18 @@ The data's terms of use keep them out of the repository.
 
 from __future__ import annotations
 
-import zipfile
-
 import pytest
 
 from pipeline_lib import RankingData, metrics
 from pipeline_lib.learners import cone, rankboost
-from pipeline_lib.sources import letor
 
 TOLERANCE = 0.015
 
 
 @pytest.fixture(scope="module")
-def fold_one(mirror, tmp_path_factory):
+def fold_one(mq2008):
     """Training, validation and test part of fold 1."""
-    archive, folder = mirror / "MQ2008.zip", tmp_path_factory.mktemp("MQ2008")
-    if not archive.is_file():
-        pytest.skip(f"{archive} is not there")
-    parts = []
-    with zipfile.ZipFile(archive) as files:
-        for names in (["S1", "S2", "S3"], ["S4"], ["S5"]):
-            text = b"".join(files.read(f"MQ2008/{name}.txt") for name in names)
-            path = folder / f"{'-'.join(names)}.txt"
-            path.write_bytes(text)
-            parts.append(letor.read(path))
-    return parts
+    return mq2008("S1", "S2", "S3"), mq2008("S4"), mq2008("S5")
 
 
 def measured(model, test: RankingData) -> tuple[float, float]:

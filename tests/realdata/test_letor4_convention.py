@@ -61,10 +61,3 @@ def test_letor4_on_fold_1(fold1_test, feature):
     assert expected.pop("short") > 0.3
     assert expected.pop("no_relevant") > 0.1
     assert metrics.letor4(scores, labels, offsets) == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_standard_discount_gives_other_numbers(fold1_test):
-    labels, qids, X = fold1_test
-    offsets = np.r_[0, np.flatnonzero(np.array(qids[1:]) != np.array(qids[:-1])) + 1, len(qids)]
-    standard = metrics.ndcg(X[:, 24], labels, offsets, 2).mean()
-    assert abs(standard - metrics.letor4(X[:, 24], labels, offsets)["ndcg@2"]) > 0.005

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import zipfile
-
 import numpy as np
 import pytest
 
 from pipeline_lib.papers.lists.real.experiment import RealSettings, measure
-from pipeline_lib.sources import letor
 from tests.papers.jobs import Given
 
 ASKED = RealSettings.parse(
@@ -29,11 +26,8 @@ ASKED = RealSettings.parse(
 
 
 @pytest.fixture(scope="module")
-def rows(mirror, tmp_path_factory):
-    text = tmp_path_factory.mktemp("mq2008") / "train.txt"
-    with zipfile.ZipFile(mirror / "MQ2008.zip") as files:
-        text.write_bytes(files.read("MQ2008/Fold1/train.txt"))
-    return list(measure(Given(ASKED, 1, data={"MQ2008": letor.read(text)})))
+def rows(mq2008):
+    return list(measure(Given(ASKED, 1, data={"MQ2008": mq2008("Fold1/train")})))
 
 
 def test_minimisers_are_certified_and_gaps_bounded(rows):

@@ -58,14 +58,3 @@ def test_every_value_is_what_plain_python_reads(extracted: tuple[str, dict[str, 
             expected[int(id_) - 1] = float(value)
         assert data.X[row].tobytes() == expected.astype(np.float32).tobytes()
         assert (data.y[row], f"qid:{qid[row]}") == (int(label), query)
-
-
-def test_written_and_read_again(extracted: tuple[str, dict[str, Path]], tmp_path: Path) -> None:
-    _, parts = extracted
-    data = letor.read(parts["S1"])
-    letor.write(tmp_path / "again.txt", data)
-    again = letor.read(tmp_path / "again.txt")
-    assert again.X.tobytes() == data.X.tobytes()
-    assert again.y.tolist() == data.y.tolist()
-    assert again.offsets.tolist() == data.offsets.tolist()
-    assert again.qids.tolist() == data.qids.tolist()

@@ -6,28 +6,15 @@ The values are those of RankSVM-struct on fold 1 in the LETOR 4.0 results: MAP .
 
 from __future__ import annotations
 
-import zipfile
-
 import pytest
 
-from pipeline_lib import RankingData, metrics
+from pipeline_lib import metrics
 from pipeline_lib.learners import erm
 from pipeline_lib.learners.models import LinearModel
-from pipeline_lib.sources import letor
 
 
-def read(archive, parts, folder) -> RankingData:
-    path = folder / f"{'-'.join(parts)}.txt"
-    with zipfile.ZipFile(archive) as files:
-        path.write_bytes(b"".join(files.read(f"MQ2008/{part}.txt") for part in parts))
-    return letor.read(path)
-
-
-def test_fold_one(mirror, tmp_path):
-    archive = mirror / "MQ2008.zip"
-    if not archive.is_file():
-        pytest.skip(f"{archive} is not there")
-    train, test = (read(archive, parts, tmp_path) for parts in (["S1", "S2", "S3"], ["S5"]))
+def test_fold_one(mq2008):
+    train, test = mq2008("S1", "S2", "S3"), mq2008("S5")
     result = erm.fit(train, "ranksvm", l2=0.1)
     assert result.certified
     assert result.relative_gap <= 1e-6

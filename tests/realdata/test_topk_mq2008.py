@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import zipfile
-
 import pytest
 
-from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.papers.topk.figure import experiment as figure
 from pipeline_lib.papers.topk.figure.experiment import FigureSettings
-from pipeline_lib.sources import letor
 from tests.papers.jobs import Given
 
 pytestmark = pytest.mark.slow
@@ -43,17 +39,10 @@ MEASURED = {
 
 
 @pytest.fixture(scope="module")
-def mq2008(mirror, tmp_path_factory) -> RankingData:
-    text = tmp_path_factory.mktemp("mq2008") / "all.txt"
-    with zipfile.ZipFile(mirror / "MQ2008.zip") as files:
-        text.write_bytes(b"".join(files.read(f"MQ2008/Fold1/{part}.txt") for part in ("train", "vali", "test")))
-    return letor.read(text)
-
-
-@pytest.fixture(scope="module")
 def final(mq2008) -> dict[tuple[str, str], float]:
-    chosen = list(figure.choose(Given(ASKED, 1, data={"MQ2008": mq2008})))
-    found = figure.measure(Given(ASKED, 1, data={"MQ2008": mq2008}, earlier=chosen))
+    data = {"MQ2008": mq2008("Fold1/train", "Fold1/vali", "Fold1/test")}
+    chosen = list(figure.choose(Given(ASKED, 1, data=data)))
+    found = figure.measure(Given(ASKED, 1, data=data, earlier=chosen))
     rows = [row for row in found if isinstance(row, figure.Curve)]
     return {(row.panel, row.learner): row.ndcg.value for row in rows if row.round == ASKED.rounds}
 

@@ -1,15 +1,11 @@
 from __future__ import annotations
 
 import hashlib
-import http.server
-import json
 import os
 import signal
 import subprocess
 import sys
 import textwrap
-import threading
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +13,7 @@ import pytest
 from small_sets import MEMBERS, TEXTS, small_set, tar_of, unverified, zip_of
 
 from pipeline_lib.core.errors import DataError, DownloadError
+from pipeline_lib.sources import catalog
 from pipeline_lib.sources.acquisition import obtain
 from pipeline_lib.sources.manifest import read_manifest
 from pipeline_lib.sources.mirrors import Mirrors, availability
@@ -31,21 +28,9 @@ def raw(tmp_path):
 
 @pytest.fixture
 def web(tmp_path):
-    """A web server for the folder tmp_path/web; gives its address."""
-    folder = tmp_path / "web"
-    folder.mkdir()
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    """The address of the folder tmp_path/web."""
+    (tmp_path / "web").mkdir()
+    return (tmp_path / "web").as_uri()
 
 
 def files(folder: Path) -> list[str]:
@@ -84,16 +69,6 @@ def test_the_manifest_is_the_same_wherever_the_archive_lay(tmp_path):
     assert str(tmp_path) not in texts[0]
 
 
-def test_what_is_there_is_not_touched_again(tmp_path, raw):
-    data_set = small_set(tmp_path)
-    archive = zip_of(raw / "Small.zip")
-    first = obtain(data_set, raw, Mirrors(), network=False)
-    archive.unlink()
-    before = {path: path.stat().st_mtime_ns for path in (raw / "Small").iterdir()}
-    assert obtain(data_set, raw, Mirrors(), network=False) == first
-    assert {path: path.stat().st_mtime_ns for path in (raw / "Small").iterdir()} == before
-
-
 def test_unpacked_text_in_a_mirror_is_copied_and_verified(tmp_path, raw):
     for name, text in MEMBERS.items():
         (tmp_path / "mirror" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -117,15 +92,6 @@ def test_unpacked_folds_serve_as_parts(tmp_path, raw):
     assert manifest.parts[4].origin == "Small/Fold1/test.txt"
 
 
-def test_text_placed_by_hand_is_verified_where_it_lies(tmp_path, raw):
-    (raw / "Small").mkdir(parents=True)
-    for name, text in TEXTS.items():
-        (raw / "Small" / f"{name}.txt").write_bytes(text)
-    inode = (raw / "Small" / "S1.txt").stat().st_ino
-    obtain(small_set(tmp_path), raw, Mirrors(), network=False)
-    assert (raw / "Small" / "S1.txt").stat().st_ino == inode
-
-
 def test_changed_text_placed_by_hand_is_an_error_that_shows_both_digests(tmp_path, raw):
     (raw / "Small").mkdir(parents=True)
     for name, text in TEXTS.items():
@@ -142,15 +108,6 @@ def test_a_damaged_archive_does_not_hide_a_good_one(tmp_path, raw):
     (raw / "Small.zip").write_bytes(b"<html>")
     tar_of(raw / "Small.tar.gz")
     assert obtain(small_set(tmp_path), raw, Mirrors(), network=False).source == "Small.tar.gz"
-
-
-def test_a_damaged_directory_of_an_archive_does_not_hide_a_good_mirror(tmp_path, raw):
-    bad, good = tmp_path / "bad", tmp_path / "good"
-    content = bytearray(zip_of(bad / "Small.zip").read_bytes())
-    content[content.index(b"PK\x05\x06") + 16] = 0xFF  # where the directory begins
-    (bad / "Small.zip").write_bytes(content)
-    zip_of(good / "Small.zip")
-    assert obtain(small_set(tmp_path), raw, Mirrors((bad, good)), network=False).source == "Small.zip"
 
 
 def test_parts_decide_about_an_archive_that_was_packed_again(tmp_path, raw):
@@ -202,14 +159,19 @@ def test_mirrors_come_before_the_catalogue_s_addresses_and_failures_are_told(tmp
     zip_of(tmp_path / "web" / "Small.zip", {**MEMBERS, "Small/S2.txt": b"1 qid:1 1:1\n"})
     (tmp_path / "web" / "Small.tar.gz").write_bytes(b"<html>Sorry</html>")
     zip_of(tmp_path / "web" / "official" / "file")
-    official = {"address": f"{web}/official/file", "archive": "Small.zip", "kind": "official"}
-    data_set = small_set(tmp_path, addresses=[official])
+    official = catalog.Address.model_construct(address=f"{web}/official/file", archive="Small.zip", kind="official")
+    data_set = small_set(tmp_path).model_copy(update={"addresses": (official,)})
     assert obtain(data_set, raw, Mirrors(addresses=(web,)), network=True).source == "Small.zip"
     assert complete(raw / "Small")
     (tmp_path / "web" / "official" / "file").unlink()
     with pytest.raises(DownloadError) as caught:
         obtain(data_set, tmp_path / "again", Mirrors(addresses=(web,)), network=True)
-    for told in ("/Small.zip: wrong file", "found a web page", "/official/file: HTTP 404", "place Small.zip in"):
+    for told in (
+        "/Small.zip: wrong file",
+        "found a web page",
+        "/official/file: cannot be copied",
+        "place Small.zip in",
+    ):
         assert told in str(caught.value)
     assert files(tmp_path / "again") == ["Small"]
     assert files(tmp_path / "again" / "Small") == []
@@ -282,11 +244,3 @@ def test_a_digest_the_catalogue_learns_later_is_heeded(tmp_path, raw):
     zip_of(raw / "Small.zip", {**MEMBERS, "Small/S2.txt": b"1 qid:1 1:1\n"})
     obtain(small_set(tmp_path, parts=unverified()), raw, Mirrors(), network=False)
     assert read_manifest(small_set(tmp_path), raw) is None
-
-
-def test_the_manifest_is_plain_json(tmp_path, raw):
-    zip_of(raw / "Small.zip")
-    obtain(small_set(tmp_path), raw, Mirrors(), network=False)
-    document = json.loads((raw / "Small" / "manifest.json").read_text())
-    assert document["data_set"] == "Small"
-    assert set(document["parts"][0]) == {"name", "file", "bytes", "sha256", "verified", "origin", "before"}

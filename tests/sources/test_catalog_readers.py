@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_sets import ENTRY, small_set, unverified, zip_of
+from small_sets import ENTRY, small_set, zip_of
 
 from pipeline_lib import cli
 from pipeline_lib.sources import catalog, own_data
@@ -71,13 +71,6 @@ def test_a_correction_concerns_those_who_read_it(tmp_path: Path, changes: dict[s
     assert {command for command in catalog.READ_BY if before.digest(command) != after.digest(command)} == readers
 
 
-@pytest.mark.parametrize("changes", [{"archives": [{"name": "Other.zip"}]}, {"parts": parts_with()}])
-def test_archives_decide_where_a_part_has_no_digest(tmp_path: Path, changes: dict[str, Any]) -> None:
-    before = small_set(tmp_path, parts=unverified())
-    after = small_set(tmp_path, **{"parts": unverified(), **changes})
-    assert {command for command in catalog.READ_BY if before.digest(command) != after.digest(command)} == DATA
-
-
 def test_every_command_declares_what_it_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small, simulated = recorded(small_set(tmp_path)), recorded(catalog.get("letor-sim"))
     (tmp_path / "my.txt").write_text("1 qid:1 1:1\n")
@@ -92,14 +85,8 @@ def test_every_command_declares_what_it_reads(tmp_path: Path, monkeypatch: pytes
     stored = [*named[2:], "--summary", str(summary)]
     arguments = {
         "simulate_data": [
-            "--dataset",
-            "letor-sim",
-            "--queries",
-            "5",
-            "--seed",
-            "1",
-            "--manifest",
-            str(tmp_path / "raw/letor-sim/manifest.json"),
+            *("--dataset", "letor-sim", "--queries", "5", "--seed", "1"),
+            *("--manifest", str(tmp_path / "raw/letor-sim/manifest.json")),
         ],
         "obtain_data": ["--dataset", "Small", "--offline", "--manifest", str(manifest)],
         "register_data": [

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib.core.errors import ArgumentError, DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import stored_data
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.sources import conversion, letor, tables
+from pipeline_lib.sources import conversion, letor
 
 
 def write_parts(folder: Path, texts: dict[str, str]) -> dict[str, Path]:
@@ -108,22 +108,6 @@ def test_what_is_converted_is_what_is_read(
     assert [(part.rows, part.queries) for part in summary.parts] == [(sum(part), len(part)) for part in sizes]
 
 
-def test_the_same_text_gives_the_same_bytes_wherever_it_lies(tmp_path: Path) -> None:
-    written = []
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        conversion.convert(write_parts(tmp_path / name, TEXTS), tmp_path / name / "data.parquet")
-        written.append((tmp_path / name / "data.parquet").read_bytes())
-    assert written[0] == written[1]
-
-
-def test_real_labels_and_queries_in_comments(tmp_path: Path) -> None:
-    parts = write_parts(tmp_path, {"train": "0.5 1:1 # 3\n3.4 1:2 # 3\n"})
-    summary = conversion.convert(parts, tmp_path / "data.parquet", labels="rounded", qid="comment")
-    assert summary.labels == {1: 1, 3: 1}
-    assert summary.queries == 1
-
-
 @pytest.mark.parametrize("n_features", [None, 3])
 def test_nothing_appears_when_a_part_is_malformed(tmp_path: Path, n_features: int | None) -> None:
     parts = write_parts(tmp_path, {**TEXTS, "S3": "0 qid:1 1:1\n0 qid:1 1:x\n"})
@@ -131,25 +115,6 @@ def test_nothing_appears_when_a_part_is_malformed(tmp_path: Path, n_features: in
     with pytest.raises(DataError, match=r"S3.txt:2: expected a finite number"):
         conversion.convert(parts, target, n_features=n_features)
     assert not target.parent.exists() or list(target.parent.iterdir()) == []
-
-
-def test_what_stood_there_stays_when_a_part_is_malformed(tmp_path: Path) -> None:
-    target = tmp_path / "data.parquet"
-    conversion.convert(write_parts(tmp_path, TEXTS), target)
-    before = target.read_bytes()
-    with pytest.raises(DataError, match=r"feature id in 1..2"):
-        conversion.convert(write_parts(tmp_path, TEXTS), target, n_features=2)
-    assert target.read_bytes() == before
-
-
-def test_files_of_any_form_come_as_named_paths(tmp_path: Path) -> None:
-    target, options = tmp_path / "target.parquet", tables.Options()
-    with pytest.raises(DataError, match="at least one part"):
-        conversion.convert_own({}, target, options)
-    (tmp_path / "a.txt").write_text("1 qid:1 1:2\n")
-    assert conversion.convert_own({"a": str(tmp_path / "a.txt")}, str(target), options).rows == 1
-    with pytest.raises(ArgumentError, match=r"parts\['a'\]"):
-        conversion.convert_own({"a": 3}, target, options)  # type: ignore[dict-item]
 
 
 def test_no_parts_and_missing_parts(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import http.server
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -139,19 +139,6 @@ BUSY = [{"Retry-After": "7"}, {"Retry-After": "86400"}]
         ([*(Answer(status=503, headers=wish) for wish in BUSY), Answer()], RIGHT, [7.0, module.LONGEST_PAUSE]),
         ([Answer(status=302, headers={"Location": "/elsewhere.zip"}), Answer()], RIGHT, []),
     ],
-    ids=[
-        "well-behaved",
-        "no length",
-        "slow",
-        "cut",
-        "cut, unknown",
-        "cut, no length",
-        "500",
-        "503",
-        "429",
-        "wish",
-        "302",
-    ],
 )
 def test_what_can_arrive_arrives(server, tmp_path, pauses, answers, archive, paused):
     server.answers = answers
@@ -178,7 +165,6 @@ SMALL = Archive(name="x.zip", max_bytes=len(BODY))
         (Answer(body=BODY * 3, stated_length=None), RIGHT, r"sent .* more than the 256,000 that x\.zip may have", 1),
         (Answer(body=BODY * 3), SMALL, r"offers 768,000 .* more than the 256,000 that x\.zip may have", 1),
         (Answer(body=BODY * 3, stated_length=None), SMALL, r"sent .* more than the 256,000 that x\.zip may have", 1),
-        (Answer(status=302, headers={"Location": "ftp://127.0.0.1:1/x.zip"}), RIGHT, "'ftp'; only http and https", 1),
         (Answer(status=302, headers={"Location": "http://[::1/x.zip"}), RIGHT, "IPv6", 1),
         (Answer(status=404, reason="gone\x1b]0;title\x07\x9b2J"), RIGHT, r"gone\\x1b\]0;title\\x07\\x9b2J", 1),
     ],
@@ -191,10 +177,6 @@ def test_what_cannot_be_used_leaves_a_reason_and_no_file(server, tmp_path, answe
     assert str(caught.value).endswith("Ask.")
     assert files(tmp_path) == []
     assert len(server.requests) == requests
-
-
-def test_md5_is_compared_where_it_is_all_that_is_known(server, tmp_path):
-    assert fetch(server, tmp_path, Archive(name="x.zip", md5=(MD5,))).read_bytes() == BODY
 
 
 def test_a_download_is_refused_that_would_fill_the_disk(server, tmp_path, monkeypatch):
@@ -290,20 +272,3 @@ def test_files_are_copied_and_checked(tmp_path):
     source.write_bytes(OTHER)
     with pytest.raises(DownloadError, match="wrong file"):
         download(candidates, tmp_path / "new", Path, by_hand="")
-
-
-def test_the_final_name_never_shows_a_partial_file(server, tmp_path, monkeypatch):
-    seen: list[bool] = []
-    watch: Callable[[float], None] = lambda _: seen.append((tmp_path / "x.zip").exists())  # noqa: E731
-    monkeypatch.setattr(module.time, "sleep", watch)
-    server.answers = [Answer(send=100_000), Answer(send=100_000), Answer()]
-    fetch(server, tmp_path)
-    assert seen == [False, False]
-
-
-def test_progress_is_shown_rarely(server, tmp_path, monkeypatch, capsys):
-    fetch(server, tmp_path / "quick")
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(module, "REPORT_EVERY", 0.0)
-    fetch(server, tmp_path / "slow")
-    assert "x.zip: 0.3 of 0.3 MB" in capsys.readouterr().err

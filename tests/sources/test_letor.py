@@ -62,35 +62,14 @@ def test_what_the_format_allows(tmp_path: Path, text: str, X: list[Any], y: list
     assert data.qids.tolist() == qids
 
 
-def test_a_comment_may_hold_bytes_that_are_no_text_of_any_kind(tmp_path: Path) -> None:
-    path = file_of(tmp_path, b"1 qid:1 1:1 # \xff\xfe\x80\x01\r\r qid:\n0 qid:1 1:2\n")
-    assert letor.read(path).X.tolist() == [[1], [2]]
-
-
-def test_a_given_number_of_features_is_kept(tmp_path: Path) -> None:
-    assert letor.read(file_of(tmp_path, "1 qid:1 2:1\n"), n_features=4).X.tolist() == [[0, 1, 0, 0]]
-
-
 def test_the_largest_id_decides_wherever_it_stands(tmp_path: Path) -> None:
     path = file_of(tmp_path, "".join(f"0 qid:1 {j}:1 # 9999:\n" for j in (*range(1, 400), 7)))
     assert np.argwhere(letor.read(path).X).tolist() == [*([i, i] for i in range(399)), [399, 6]]
-    assert letor.count_features(path) == 399
 
 
 def test_rounded_labels_round_halves_up(tmp_path: Path) -> None:
-    labels = [
-        "0",
-        "0.49999999999999994",
-        "0.5",
-        "1.4999",
-        "1.5",
-        "2.5",
-        "3.07142857142857142857142857",
-        "4e0",
-        "-0.0",
-        "255.4",
-    ]
-    path = file_of(tmp_path, "".join(f"{label} qid:1 1:1\n" for label in labels))
+    labels = "0 0.49999999999999994 0.5 1.4999 1.5 2.5 3.07142857142857142857142857 4e0 -0.0 255.4"
+    path = file_of(tmp_path, labels.replace(" ", " qid:1 1:1\n") + " qid:1 1:1")
     assert letor.read(path, labels="rounded").y.tolist() == [0, 0, 1, 1, 2, 3, 3, 4, 0, 255]
 
 
@@ -108,52 +87,35 @@ def test_the_query_may_stand_in_the_comment(tmp_path: Path) -> None:
 TOO_LONG = "9" * 40
 REFUSED = [
     ("qid:1 1:1", "as the label", "'qid:1'"),
-    ("x qid:1 1:1", "as the label", "'x'"),
     ("1.5 qid:1 1:1", "as the label", "'1.5'"),
     ("1.0 qid:1 1:1", "labels='rounded'", "'1.0'"),
     ("-1 qid:1 1:1", "a label in 0..255", "'-1'"),
     ("256 qid:1 1:1", "a label in 0..255", "'256'"),
     (f"{TOO_LONG} qid:1 1:1", "as the label", "'99999"),
     ("18446744073709551616 qid:1 1:1", "as the label", "'18446744073709551616'"),
-    ("nan qid:1 1:1", "as the label", "'nan'"),
     ("1 1:1", "'qid:'", "'1:1'"),
-    ("1", "'qid:'", "the end of the line"),
     ("1 # qid:1", "'qid:'", "'#"),
-    ("1 QID:1 1:1", "'qid:'", "'QID:1'"),
     ("1 qid:a 1:1", "a whole number", "'qid:a'"),
-    ("1 qid: 1:1", "a whole number", "'qid:'"),
     ("1 qid:1.0 1:1", "a whole number", "'qid:1.0'"),
     ("1 qid:9223372036854775808 1:1", "64 bits", "'qid:9223372036854775808'"),
     (f"1 qid:{TOO_LONG} 1:1", "64 bits", "'qid:99999"),
     ("1 qid:1 1:1 1:2", "once", "'1:2'"),
-    ("1 qid:1 2:1 1:1 2:1", "once", "'2:1'"),
     ("1 qid:1 0:1", "a feature id in 1..3", "'0:1'"),
     ("1 qid:1 4:1", "a feature id in 1..3", "'4:1'"),
     ("1 qid:1 18446744073709551617:1", "a feature id in 1..3", "'18446744073709551617:1'"),
     (f"1 qid:1 {TOO_LONG}:1", "a feature id in 1..3", "'99999"),
-    ("1 qid:1 -1:1", "a feature id in 1..3", "'-1:1'"),
     ("1 qid:1 1:1 qid:2", "a feature id in 1..3", "'qid:2'"),
-    ("1 qid:1 a:1", "a feature id in 1..3", "'a:1'"),
     ("1 qid:1 1 2:2", "a colon", "'1'"),
-    ("1 qid:1 1.5", "a colon", "'1.5'"),
     ("1 qid:1 1 :2", "a colon", "'1'"),
     ("1 qid:1 1:", "a finite number", "'1:'"),
-    ("1 qid:1 1: 2", "a finite number", "'1:'"),
-    ("1 qid:1 1:x", "a finite number", "'1:x'"),
     ("1 qid:1 1:1.2.3", "a finite number", "'1:1.2.3'"),
     ("1 qid:1 1:1,5", "a finite number", "'1:1,5'"),
     ("1 qid:1 1:0x10", "a finite number", "'1:0x10'"),
     ("1 qid:1 1:1_0", "a finite number", "'1:1_0'"),
-    ("1 qid:1 1:.", "a finite number", "'1:.'"),
-    ("1 qid:1 1:-", "a finite number", "'1:-'"),
-    ("1 qid:1 1:1e", "a finite number", "'1:1e'"),
     ("1 qid:1 1:1e+", "a finite number", "'1:1e+'"),
-    ("1 qid:1 1:e5", "a finite number", "'1:e5'"),
     ("1 qid:1 1:nan", "a finite number", "'1:nan'"),
-    ("1 qid:1 1:inf", "a finite number", "'1:inf'"),
     ("1 qid:1 1:-Infinity", "a finite number", "'1:-Infinity'"),
     ("1 qid:1 2:1e39", "finite in float32 for feature 2", "'1e39'"),
-    ("1 qid:1 2:-3.4028236e38", "finite in float32 for feature 2", "'-3.4028236e38'"),
     ("1 qid:1 2:1e99999999999999999999", "finite in float32 for feature 2", "'1e99999"),
     (f"1 qid:1 2:{TOO_LONG}", "finite in float32 for feature 2", "'99999"),
     ("1 qid:1 1:1\r2:2", "a feature id", "'\\r2:2'"),
@@ -245,24 +207,11 @@ def test_a_comment_without_a_query(tmp_path: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "label", ["-0.1", "255.5", "1e300", "-1e300", "99999999999999999999999", "-3.14159265358979323846"]
-)
-def test_rounded_labels_out_of_range(tmp_path: Path, label: str) -> None:
-    with pytest.raises(DataError, match=r"txt:1: expected a label in 0..255, found '"):
-        letor.read(file_of(tmp_path, f"{label} qid:1 1:1\n"), labels="rounded")
-
-
-@pytest.mark.parametrize(
     "options", [{"labels": "real"}, {"qid": "none"}, {"n_features": 0}, {"n_features": -1}, {"n_features": 10**9}]
 )
 def test_options_are_checked(tmp_path: Path, options: dict[str, Any]) -> None:
     with pytest.raises(DataError, match=next(iter(options))):
         letor.read(file_of(tmp_path, "1 qid:1 1:1\n"), **options)
-
-
-def test_an_id_beyond_all_reason_does_not_eat_memory(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"txt:1: expected a feature id in 1..65536, found '4000000000:1'"):
-        letor.read(file_of(tmp_path, "1 qid:1 4000000000:1\n"))
 
 
 def test_one_large_id_does_not_eat_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -327,14 +276,6 @@ def test_numbers_between_two_float32_go_the_right_way(tmp_path: Path, values: li
     assert read_values(tmp_path, texts) == bits(expected)
 
 
-def test_midpoints_with_all_their_digits(tmp_path: Path) -> None:
-    rng = np.random.default_rng(5)
-    low = rng.integers(0, 0x7F7FFFFF, 3000).astype(np.uint32).view(np.float32)
-    middle = (low.astype(np.float64) + np.nextafter(low, np.float32(np.inf)).astype(np.float64)) / 2
-    texts = [f"{Decimal(m)}" for m in middle] + [f"{Decimal(m)}0000000001" for m in middle if m < 1]
-    assert read_values(tmp_path, texts) == bits(np.array([float(t) for t in texts]).astype(np.float32))
-
-
 def test_hard_numbers_fill_the_list_and_parsing_goes_on(tmp_path: Path) -> None:
     """Subnormal float32 values below 1e-290 need Python, one by one; the list of them holds some thousands."""
     value = "1." + "0" * 30 + "1e-300"
@@ -385,12 +326,6 @@ def test_values_are_written_with_the_fewest_digits(tmp_path: Path) -> None:
     shortest = [significant(np.format_float_scientific(x, unique=True)) for x in X]
     assert [significant(text) for text in texts] == shortest
     assert texts[-9:] == ["0.1", "0.0001", "9.999999e-5", "16777215", "1.6777216e+7", "1e+10", "0", "-0", "123"]
-
-
-def test_the_text_written(tmp_path: Path) -> None:
-    path = tmp_path / "folder" / "written.txt"
-    letor.write(path, RankingData.from_arrays([[0.5, -2], [0, 1e-9], [3, 0.1]], [0, 12, 1], [30, 30, -4]))
-    assert path.read_bytes() == b"0 qid:30 1:0.5 2:-2\n12 qid:30 1:0 2:1e-9\n1 qid:-4 1:3 2:0.1\n"
 
 
 def test_many_rows_are_written_in_several_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,6 @@ from pipeline_lib import RankingData
 from pipeline_lib.commands import convert_data, describe_data, register_data, split_folds
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import ConfigurationError, DataError
-from pipeline_lib.data import stored_data
 from pipeline_lib.sources import folds, own_data, raw_files
 from pipeline_lib.sources.own_settings import OwnDataSettings, group_file, problems
 from pipeline_lib.study import configuration
@@ -80,15 +79,6 @@ def test_queries_of_files_are_dealt_to_folds_of_equal_size(n_folds: int) -> None
     assert description["labels"] == {str(r): int((data.y == r).sum()) for r in (0, 1)}
     [part] = description["parts"]
     assert (part["file"], part["sha256"]) == ("my.txt", hashlib.sha256(Path("my.txt").read_bytes()).hexdigest())
-
-
-def test_one_fold_of_several_files() -> None:
-    files = [write("a.txt", range(10)), write("b.txt", (f"q{i}" for i in range(5)))]
-    _, [fold], _ = prepared(files=files, folds=1)
-    assert [len(fold[role]) for role in ROLES] == [9, 3, 3]
-    assert sorted(query for found in fold.values() for query in found) == sorted(
-        [*map(str, range(10)), *(f"q{i}" for i in range(5))]
-    )
 
 
 def test_too_few_queries_for_the_folds() -> None:
@@ -279,22 +269,3 @@ def test_a_job_is_given_only_what_it_reads_of_the_entry() -> None:
     assert set(entries["convert_data"]) == {"name", "files", "label"}
     assert set(entries["split_folds"]) == {"name", "files", "folds"}
     assert entries["describe_data"] == plain
-
-
-def test_parts_list_their_queries_in_files_without_shared_ones() -> None:
-    write("a.txt", range(4))
-    prepared(files=["a.txt", write("b.txt", range(6))], folds=3)
-    found = stored_data.queries_of_parts(Path("parquet/documents.parquet"), stored=True)
-    assert {name: indices.tolist() for name, indices in found.items()} == {
-        "file1": [0, 1, 2, 3],
-        "file2": [4, 5, 6, 7, 8, 9],
-    }
-
-
-def test_group_sizes_that_are_not_needed_are_data_all_the_same() -> None:
-    text = b"".join(b"%d qid:%d 1:%d\n" % (i % 2, i // 2, i) for i in range(10))
-    Path("named.txt").write_bytes(text)
-    Path("named.txt.query").write_text("2 2 2 2 2\n")
-    data, _, description = prepared(files=["named.txt"])
-    assert data.qids.tolist() == [0, 1, 2, 3, 4]
-    assert description["parts"][0]["sha256"] == hashlib.sha256(text + b"2 2 2 2 2\n").hexdigest()

@@ -9,7 +9,6 @@ import pytest
 from pipeline_lib import papers
 from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.core.settings import Settings
-from pipeline_lib.sources.population_settings import PopulationSettings
 from pipeline_lib.study.study_settings import study_settings
 
 
@@ -55,9 +54,3 @@ def test_documents_that_an_experiment_would_overrule_are_refused(place: str) -> 
         nested = {key: nested}
     with pytest.raises(ConfigurationError, match=f"^{place}: .*documents"):
         study_settings().parse(nested)
-
-
-def test_the_settings_are_those_of_the_population() -> None:
-    from pipeline_lib.sources import population
-
-    assert population.PopulationSettings is PopulationSettings

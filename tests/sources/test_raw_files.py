@@ -86,13 +86,6 @@ def test_changed_text_is_named_with_both_digests(
     assert not (tmp_path / "documents.parquet").exists()
 
 
-def test_text_that_can_no_longer_be_read_is_called_changed(data_set: catalog.DataSet, tmp_path: Path) -> None:
-    path = tmp_path / "raw/Small/S2.txt"
-    path.write_bytes(b"x" * path.stat().st_size)
-    with pytest.raises(DataError, match=r"S2\.txt: changed"):
-        run(convert_data, arguments(tmp_path))
-
-
 def test_deleted_text_is_unpacked_again_by_the_check(data_set: catalog.DataSet, tmp_path: Path) -> None:
     manifest = (tmp_path / "raw/Small/manifest.json").read_bytes()
     path = tmp_path / "raw/Small/S2.txt"
@@ -224,21 +217,3 @@ def test_planning_sees_sizes_and_times(data_set: catalog.DataSet, tmp_path: Path
     assert state() not in seen
     chosen.record.write_text("{}")
     assert state() not in seen
-
-
-def test_only_a_download_uses_the_network(
-    data_set: catalog.DataSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-
-    def failing(*arguments: object, network: bool) -> None:
-        asked.append(network)
-        raise DataError("nothing there")
-
-    monkeypatch.setattr(obtain_data.acquisition, "obtain", failing)
-    chosen = Namespace(**{**vars(arguments(tmp_path)), "manifest": tmp_path / "other/Small/manifest.json"})
-    for value, offline in (("", False), ("yes", False), ("", True)):
-        monkeypatch.setenv("LTR_OFFLINE", value)
-        with pytest.raises(DataError, match="nothing there"):
-            run(obtain_data, chosen, offline=offline)
-    assert asked == [True, False, False]

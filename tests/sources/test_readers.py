@@ -8,8 +8,6 @@ import gzip
 import hashlib
 import io
 import random
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,10 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline_lib import RankingData, cli
+from pipeline_lib import RankingData
 from pipeline_lib.core.errors import DataError, PipelineError
 from pipeline_lib.data import stored_data
-from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.sources import conversion, letor_reader, query_stream, readers
 from pipeline_lib.sources.own_settings import group_file
 from pipeline_lib.sources.tables import Options
@@ -256,13 +253,6 @@ def test_queries_without_names_are_shared_by_their_documents(tmp_path: Path) -> 
     assert [found.tolist() for found in members.values()] == [[0, 1], [2, 3, 1], [2, 3]]
 
 
-def test_labels_are_rounded_on_demand(tmp_path: Path) -> None:
-    (tmp_path / "some.csv").write_text("qid,label,x\n1,0.4,1\n1,2.5,2\n")
-    (tmp_path / "some.txt").write_text("0.4 qid:1 1:1\n2.5 qid:1 1:2\n")
-    for name in ("some.csv", "some.txt"):
-        assert converted(tmp_path / name, options=Options(rounded=True)).y.tolist() == [0, 3]
-
-
 HEAD = "qid,label,x,url\n"
 IGNORE = Options(ignore=("url",))
 WRONG_TABLES = [
@@ -365,18 +355,6 @@ def test_errors_of_group_sizes_name_the_line(tmp_path: Path, sizes: str, message
             read(path)
 
 
-def test_names_of_text_and_group_sizes_in_one_data_set(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("label,x\n0,1\n1,3\n")
-    (tmp_path / "a.group").write_text("1 1\n")
-    (tmp_path / "b.csv").write_text("qid,label,x\nq,0,1\n")
-    assert converted(tmp_path / "a.csv", tmp_path / "b.csv").query_names == ("0", "1", "q")
-    (tmp_path / "c.txt").write_text("0 1:1\n1 1:1\n")
-    (tmp_path / "c.group").write_text("1 1\n")
-    (tmp_path / "d.txt").write_text("0 qid:q 0:1\n")
-    data = converted(tmp_path / "c.txt", tmp_path / "d.txt")
-    assert (data.query_names, data.X.tolist()) == (("0", "1", "q"), [[0, 1], [0, 1], [1, 0]])
-
-
 def test_tables_without_a_row(tmp_path: Path) -> None:
     for name, columns in (
         ("a.parquet", {"x": pa.array([], pa.float64())}),
@@ -387,20 +365,6 @@ def test_tables_without_a_row(tmp_path: Path) -> None:
         )
         with pytest.raises(DataError, match=rf"{name}: expected at least one document"):
             converted(tmp_path / name)
-
-
-def test_group_sizes_of_a_table_and_names_of_both_kinds(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("label,x,y2\n0,1,2\n1,3,4\n")
-    (tmp_path / "a.group").write_text("1 1\n")
-    assert converted(tmp_path / "a.csv").offsets.tolist() == [0, 1, 2]
-    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"qid,label,x\n9,0,1\n9,1,3\n"))
-    (tmp_path / "b.csv.query").write_text("1\n1\n")
-    data = converted(tmp_path / "b.csv.gz")
-    assert (data.offsets.tolist(), data.feature_names) == ([0, 1, 2], ("x",))
-    # Lines that name their queries need no sizes.
-    (tmp_path / "c.txt").write_text("# a remark\n1 qid:4 1:1\n")
-    (tmp_path / "c.query").write_text("nonsense\n")
-    assert RankingData.from_letor(tmp_path / "c.txt").qids.tolist() == [4]
 
 
 @pytest.mark.parametrize("packed", [".gz", ".bz2", ".zst"])
@@ -432,52 +396,6 @@ def test_files_that_do_not_fit_together_are_named(tmp_path: Path) -> None:
     (tmp_path / "f.csv").write_text("qid,label,x,x\n1,0,1,2\n")
     with pytest.raises(DataError, match=r"f\.csv: .*2 columns 'x'"):
         converted(tmp_path / "f.csv")
-
-
-PEAK = """
-import re, sys
-from pathlib import Path
-from pipeline_lib.data import stored_data
-from pipeline_lib.sources import conversion
-from pipeline_lib.sources.tables import Options
-
-def peak():  # not getrusage: that begins with the peak of the process that started this one
-    return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
-
-stored_data.ROWS_PER_GROUP = 4096
-conversion.convert_own({"warm up": Path(sys.argv[1])}, Path(sys.argv[3]), Options())
-before = peak()
-conversion.convert_own({"all": Path(sys.argv[2])}, Path(sys.argv[3]), Options())
-print(peak() - before)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak memory of a process is read from /proc")
-@pytest.mark.parametrize("name", ["csv.gz", "txt"])
-def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str) -> None:
-    """Twice the rows (64 MB more features, 46 MB more text) may raise the peak by a small part of them only.
-
-    Arrow reads ahead by a fixed number of pieces, about 50 MB of them here, which the smaller file fills as well.
-    """
-    n, d = 20_000, 100
-    lines = [] if name == "txt" else [",".join(["query", "label", *(f"x{j}" for j in range(d))])]
-    documents = []
-    for i, values in enumerate(np.random.default_rng(0).integers(0, 50, (n, d)).astype(str).tolist()):
-        if name == "txt":
-            documents.append(f"{i % 3} qid:K-{i // 40} " + " ".join(f"{j}:{x}" for j, x in enumerate(values, 1)))
-        else:
-            documents.append(f"K-{i // 40},{i % 3},{','.join(values)}")
-    block = "\n".join(documents) + "\n"
-    for size, times in (("small", 8), ("large", 16)):
-        path = tmp_path / f"{size}.{name}"
-        with gzip.open(path, "wt", compresslevel=1) if name.endswith("gz") else path.open("w") as file:
-            file.writelines(f"{line}\n" for line in lines)
-            file.writelines(block.replace("K", f"q{k}") for k in range(times))
-    paths = [tmp_path / f"small.{name}", tmp_path / f"large.{name}", tmp_path / "data.parquet"]
-    command = [sys.executable, "-c", PEAK, *map(str, paths)]
-    grown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert int(grown) < 24 * 1024
 
 
 def foreign_parquet(folder: Path) -> dict[str, bytes]:
@@ -531,16 +449,3 @@ def test_damaged_parquet_is_read_or_named(tmp_path: Path) -> None:
                 errors.append((seed, str(error)))
     assert len(errors) > 400
     assert [(seed, text) for seed, text in errors if str(path) not in text or "\n" in text] == []
-
-
-def test_a_parquet_file_with_damaged_pages_is_one_line_of_every_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path, model = tmp_path / "damaged.parquet", tmp_path / "model.json"
-    content = bytearray(foreign_parquet(tmp_path)["plain"])
-    content[30:60] = b"\xff" * 30
-    path.write_bytes(content)
-    LinearModel.of([1.0, 1.0]).save(model)
-    output = str(tmp_path / "out.run")
-    assert cli.main(["rank", "--model", str(model), "--data", str(path), "--output", output]) == 1
-    assert capsys.readouterr().err.startswith(f"error: {path}: expected a Parquet file that can be read")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from pipeline_lib.core import seeds
-from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError
 from pipeline_lib.data import stored_data
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import catalog, conversion, length_law, letor, simulated
@@ -29,12 +28,6 @@ def drawn(sizes: list[int], seed: int = 1) -> dict[str, RankingData]:
     return {name: draw() for name, draw in simulated.parts("letor-sim", SETTINGS, named, seed).items()}
 
 
-def test_parts_have_consecutive_distinct_queries() -> None:
-    parts = drawn([6, 7, 8, 9, 10])
-    assert np.concatenate([data.qids for data in parts.values()]).tolist() == list(range(1, 41))
-    assert [data.n_queries for data in parts.values()] == [6, 7, 8, 9, 10]
-
-
 def test_parts_depend_on_the_seed_and_not_on_each_other() -> None:
     a, b, c = drawn([6, 7]), drawn([9, 7]), drawn([6, 7], seed=2)
     np.testing.assert_array_equal(a["S2"].X, b["S2"].X)
@@ -49,12 +42,6 @@ def test_a_part_is_one_sample_of_the_population() -> None:
     queries = population.draw_queries(7, rng)
     data = population.draw_documents(queries, population.draw_lengths(7, rng), rng, first_qid=7)
     np.testing.assert_array_equal(drawn([6, 7])["S2"].X, data.X)
-
-
-def test_empty_parts_are_rejected() -> None:
-    for sizes in ({}, {"S1": 5, "S2": 0}):
-        with pytest.raises(ConfigurationError, match="sizes"):
-            simulated.parts("letor-sim", SETTINGS, sizes, 1)
 
 
 def test_mslr_sim_has_the_counts_of_mslr_web30k() -> None:
@@ -101,10 +88,3 @@ def test_documents_are_those_of_the_text_whatever_the_size_of_blocks(tmp_path: P
         assert data.qids.tolist() == list(range(1, 8))
     assert (at_once.labels, at_once.rows, at_once.queries) == (by_text.labels, by_text.rows, by_text.queries)
     assert {part.sha256 for part in at_once.parts}.isdisjoint(part.sha256 for part in by_text.parts)
-
-
-def test_what_is_no_division_or_no_data_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"n_parts: expected .*1000"):
-        simulated.sizes_of_parts(7, 2**62)
-    with pytest.raises(ArgumentError, match="drawn: expected functions that give RankingData, found 0 for all"):
-        list(simulated.write_text({"all": int}, tmp_path))
