@@ -26,7 +26,7 @@ CONDA_NAMES = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal"
 # Modules of an extra that the package offers, with what installs them; whoever imports them without it is told so.
 OFFERED = {"sklearn": "scikit-learn"}
 MODULES_OF_SNAKEMAKE = {"snakemake_interface_logger_plugins": "snakemake"}
-ONLY_ON_PYPI = {"pandas-stubs", "scipy-stubs", "types-jsonschema", "types-pyyaml"}
+ONLY_ON_PYPI = {"pandas-stubs", "scipy-stubs", "types-pyyaml"}
 
 
 def name_and_range(requirement: str) -> tuple[str, str]:

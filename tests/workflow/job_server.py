@@ -28,7 +28,7 @@ from pathlib import Path
 
 # What starts no threads: a fork holds only one thread of the process that it is made from.
 LIBRARIES = (
-    *("numpy", "numba", "scipy.optimize", "scipy.special", "yaml", "jsonschema", "jinja2", "tomllib"),
+    *("numpy", "numba", "scipy.optimize", "scipy.special", "yaml", "jinja2", "tomllib"),
     *("pydantic.main", "pydantic.json_schema", "pydantic.functional_validators"),
     *("matplotlib.figure", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_agg"),
     *("pyarrow.compute", "pyarrow.parquet"),
