@@ -25,7 +25,7 @@ ENVIRONMENTS = {"environment.yml": (), "environment-dev.yml": EXTRAS}
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal"}
 # Modules of an extra that the package offers, with what installs them; whoever imports them without it is told so.
 OFFERED = {"sklearn": "scikit-learn"}
-MODULES_OF_SNAKEMAKE = {"snakemake_interface_logger_plugins": "snakemake"}
+PARTS_OF = {"snakemake_interface_logger_plugins": "snakemake", "pydantic_core": "pydantic"}
 ONLY_ON_PYPI = {"pandas-stubs", "scipy-stubs", "types-pyyaml"}
 
 
@@ -64,7 +64,7 @@ def test_every_library_that_the_package_imports_is_required() -> None:
         foreign.remove(module)
         assert distribution in dict(map(name_and_range, PROJECT["optional-dependencies"][module]))
     distributions = importlib.metadata.packages_distributions()
-    named = {MODULES_OF_SNAKEMAKE.get(name) or distributions[name][0].lower() for name in foreign}
+    named = {PARTS_OF.get(name) or distributions[name][0].lower() for name in foreign}
     assert named <= set(required(()))
 
 
