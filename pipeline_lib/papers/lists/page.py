@@ -12,7 +12,7 @@ from typing import Any
 from pipeline_lib.report.queries import Rows
 
 POWERS = (
-    ("lists-m-free", "gap_exponent_in_m", "gap against m, ListNet and SmoothDCG (title)", 0.0),
+    ("lists-m-free", "gap_exponent_in_m", "gap against m, ListNet and SmoothDCG (abstract)", 0.0),
     ("lists-m-free", "chapelle_wu_exponent_in_m", "Chapelle and Wu's term against m (section 3)", 0.5),
     ("lists-ranksvm", "exponent_in_m", "G of RankSVM against m (section 3.3)", 2.0),
     ("lists-lan", "exponent_in_m", "ListNet, one score at a time, against m (section 3.1)", 1.0),
