@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from markupsafe import Markup
 
 from pipeline_lib.claims import errata
+from pipeline_lib.claims.errata import Kind
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
 from pipeline_lib.claims.severity import SLACK, Severity
 from pipeline_lib.claims.words import STATUSES, Status, plain, rounded_down
@@ -18,6 +19,7 @@ from pipeline_lib.report.blocks import Block, Subsection
 from pipeline_lib.report.claims_section import excluded
 from pipeline_lib.report.markdown import prose
 from pipeline_lib.report.results import Row
+from pipeline_lib.report.study import count
 from pipeline_lib.report.tables import Cell, whole
 
 CONTRADICTED: tuple[Status, ...] = ("refuted", "deviates")
@@ -26,6 +28,14 @@ WHOSE = {"Stated by the paper": False, "Stated by this project, on its own or as
 """Whether claims are the project's own, by what the ledger calls them."""
 
 
+KINDS: Mapping[Kind, tuple[str, str]] = {
+    "wrong": ("wrong statement", "wrong statements"),
+    "gap": ("gap in a proof", "gaps in proofs"),
+    "loose": ("loose bound", "loose bounds"),
+    "reading": ("matter of reading", "matters of reading"),
+    "misprint": ("misprint", "misprints"),
+}
+"""What errata of a kind are called, one and several."""
 NUMBERED = re.compile(r"(?:Theorem|Lemma|Corollary|Proposition)s? \d")
 """How the place of a claim at a numbered statement begins."""
 THEOREM = re.compile(r"Theorems? ([\d., ]*\d)(?: / \d+)?(?: and its example)?")
@@ -95,9 +105,16 @@ def summary(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any]:
         "own": sum(claim.own for claim in every.claims),
         "numbered": _numbered(every),
         "statuses": [every.counts(own) for own in (False, True)],
+        "errata": _errata(papers),
         "left_out": [name for name in judged.papers if name in others],
         "not_judged": len(others),
     }
+
+
+def _errata(papers: Sequence[str]) -> list[str]:
+    """How many errata of the papers are of which kind."""
+    numbers = Counter(one.kind for one in errata.load() if {*one.where} & {*papers})
+    return [count(numbers[kind], *words) for kind, words in KINDS.items() if numbers[kind]]
 
 
 def _numbered(every: LedgerRow) -> dict[str, Any]:

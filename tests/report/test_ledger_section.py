@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from page_of_paper import claims_of, judged
 
+from pipeline_lib.claims import errata
 from pipeline_lib.claims.judged import JudgedStudy
-from pipeline_lib.report.ledger_section import summary
+from pipeline_lib.report.ledger_section import KINDS, summary
 
 STATUSES = {"topk-thm52": "consistent", "topk-thm52-constant": "refuted", "topk-thm51": "not-run"}
 
@@ -15,3 +16,10 @@ def test_a_theorem_stands_where_a_step_of_its_proof_is_refuted_but_not_where_not
     found = summary(JudgedStudy("study", claims, {}), ["topk"])["numbered"]
     assert (found["theorems"], found["standing"]) == (3, 2)
     assert [*found["against"]] == ["[`topk`, Theorem 5.2, proof](#claim-topk-thm52-constant)"]
+
+
+def test_errata_are_counted_by_kind() -> None:
+    assert {one.kind for one in errata.load()} == set(KINDS)
+    kinds = [one.kind for one in errata.load() if "cone" in one.where]
+    said = summary(JudgedStudy("study", (), {}), ["cone"])["errata"]
+    assert [int(words.split()[0]) for words in said] == [kinds.count(kind) for kind in KINDS if kind in kinds]
