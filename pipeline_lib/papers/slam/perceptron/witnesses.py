@@ -154,3 +154,26 @@ def margin_attained(share: F = F(1)) -> Instance:
             Relation("so that f_t(u) = 0", hinge([score / gamma for score in scores], (1, 0), 0), "=", 0),
         ),
     )
+
+
+@witness(
+    "truncated-weights",
+    place="slam, section 7.10",
+    says="For a document i' with a less relevant one above it, sum v_i ≤ k v_max v_i' c_i', with the weights (31).",
+    errata="BG",
+    claims=("slam-cor7", "slam-prop4"),
+    true_for={"chosen": 1},
+)
+def truncated_weights(chosen: int = 2) -> Instance:
+    k, labels, v, scores = 1, (1, 1, 0), (F(1), F(0), F(0)), (1, 0, 2)
+    v_max = F(1)  # only one weight is positive
+
+    def right(i: int) -> F:
+        return k * v_max * v[i - 1] * hinge(scores, labels, i - 1)
+
+    return Instance(
+        f"k = 1, R = {listed(labels)}, v = {listed(v)}, s = {listed(scores)}: document 3 is above both others, and 1 - "
+        f"NDCG@1 = 1; i' = {chosen}",
+        (Relation("sum v_i ≤ k v_max v_i' c_i'", sum(v, F(0)), "≤", right(chosen)),),
+        (Relation("it is with i' = 1, one of the first k", sum(v, F(0)), "≤", right(1)),),
+    )
