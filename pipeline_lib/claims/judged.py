@@ -56,8 +56,8 @@ class JudgedClaim:
 
     @property
     def own(self) -> bool:
-        """Whether it is a statement of this project, on its own or as a correction, and not one of the paper."""
-        return self.says.startswith("(Ours)") or self.where.endswith("corrected")
+        """Whether it is a statement of this project, on its own or as a correction, for which no paper is quoted."""
+        return not self.words
 
 
 @dataclass(frozen=True)

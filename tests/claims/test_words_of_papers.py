@@ -19,7 +19,8 @@ from pipeline_lib import papers
 from pipeline_lib.claims import ledger
 from pipeline_lib.claims.ledger import Claim
 
-CLAIMS = [claim for claim in ledger.load() if claim.words]
+EVERY = ledger.load()
+CLAIMS = [claim for claim in EVERY if claim.words]
 
 
 def letters(text: str) -> str:
@@ -52,3 +53,8 @@ def test_the_paper_prints_what_a_claim_quotes(claim: Claim) -> None:
     for part in re.split(r"\s*\.\.\.\s*", claim.words or ""):
         place = text.find(letters(part), place)
         assert place >= 0, f"{claim.id}: not printed, or not in this order: {part!r}"
+
+
+def test_a_claim_that_quotes_no_paper_says_whose_it_is() -> None:
+    for claim in EVERY:
+        assert (claim.says.startswith("(Ours)") or claim.where.endswith("corrected")) is not bool(claim.words), claim.id

@@ -94,7 +94,7 @@ def on_data(
             n_queries=len(own),
             value=float(own.mean()),
             over_first=difference(own, counted[(learner, 1), measure], statistics, axes),
-            file_order=float(counted[FILE_ORDER, measure].mean()),
+            file_order=float(np.nanmean(values[FILE_ORDER, measure])),
             largest_norm=norms[ranker],
         )
 
