@@ -216,8 +216,8 @@ class Local(Row, table="tables/lists-local"):
 def measure(job: Job) -> Iterator[Row]:
     """The rows of all tables."""
     settings, seed = job.settings, job.seed
-    yield from chain(bounds(settings), gaps(settings), unbounded(settings), highest_document(settings))
-    yield from chain(listwise_constants(settings, seed), local(settings, seed))
+    yield from chain(bounds(settings), gaps(settings), soft_maxima(settings), unbounded(settings))
+    yield from chain(highest_document(settings), listwise_constants(settings, seed), local(settings, seed))
 
 
 class Class:
