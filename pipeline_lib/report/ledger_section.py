@@ -36,10 +36,10 @@ KINDS: Mapping[Kind, tuple[str, str]] = {
     "misprint": ("misprint", "misprints"),
 }
 """What errata of a kind are called, one and several."""
-NUMBERED = re.compile(r"(?:Theorem|Lemma|Corollary|Proposition)s? \d")
+NUMBERED = re.compile(r"(?:Section [\d.]+, )?(?:Theorem|Lemma|Corollary|Proposition)s? \d")
 """How the place of a claim at a numbered statement begins."""
-THEOREM = re.compile(r"Theorems? ([\d., ]*\d)(?: / \d+)?(?: and its example)?")
-"""The place of a claim that is a theorem itself, not a step of its proof; after a stroke stands a restatement."""
+THEOREM = re.compile(r"(?:Section [\d.]+, )?Theorems? (\d+(?:\.\d+)?)(?: and .*)?")
+"""The place of a claim that is a theorem itself, not a step of its proof; after "and" stands where it is restated."""
 
 
 @dataclass(frozen=True)
@@ -123,9 +123,8 @@ def _numbered(every: LedgerRow) -> dict[str, Any]:
     theorems: dict[tuple[str, str], bool] = {}
     for claim in claims:
         if found := THEOREM.fullmatch(claim.where):
-            for number in found[1].split(", "):
-                stands = theorems.get((claim.paper, number), True)
-                theorems[claim.paper, number] = stands and claim.status in ("verified", "consistent")
+            stands = theorems.get((claim.paper, found[1]), True)
+            theorems[claim.paper, found[1]] = stands and claim.status in ("verified", "consistent")
     against = [claim for claim in claims if claim.status in CONTRADICTED]
     return {
         "claims": len(claims),

@@ -18,6 +18,13 @@ def test_a_theorem_stands_where_a_step_of_its_proof_is_refuted_but_not_where_not
     assert [*found["against"]] == ["[`topk`, Theorem 5.2, proof](#claim-topk-thm52-constant)"]
 
 
+def test_every_numbered_theorem_of_the_papers_is_counted() -> None:
+    theorems = {"slam": 5, "topk": 3, "cone": 2, "lists": 6, "twolayer": 3}
+    for paper, number in theorems.items():
+        claims = tuple(judged(claim, "verified") for claim in claims_of(paper))
+        assert summary(JudgedStudy("study", claims, {}), [paper])["numbered"]["theorems"] == number
+
+
 def test_errata_are_counted_by_kind() -> None:
     assert {one.kind for one in errata.load()} == set(KINDS)
     kinds = [one.kind for one in errata.load() if "cone" in one.where]
