@@ -116,6 +116,7 @@ class Bound(Check):
     ) -> str:
         trial = trials[nearest]
         claimed = f"{spoken(self.statistic)} {self._sign} {spoken(self.limit)}"
+        claimed += f" (tolerance {plain(self.tolerance)})" if self.tolerance else ""
         against = f"{shown_value(trial.values[self.statistic])} against {plain(amount(self.limit, trial))}{at(trial)}"
         if statuses[nearest] in FAILED:
             return f"{claimed} {_result(statuses, trials)}; the decisive value is {against}."
@@ -382,13 +383,13 @@ def judge(checks: Sequence[Check], trials: Sequence[Trial]) -> Verdict:
 def _combined(verdicts: Sequence[Verdict], per_trial: tuple[Status, ...]) -> Verdict:
     status = of_checks([verdict.status for verdict in verdicts])
     first = sorted(verdicts, key=lambda verdict: verdict.status != status)
-    sentence = " ".join(verdict.sentence for verdict in first)
+    sentence = " ".join(verdict.sentence[0].upper() + verdict.sentence[1:] for verdict in first)
     # Of a claim that fails, the checks that fail; else each limit has to be tested.
     counted = [one for one in verdicts if one.status == status] if status in FAILED else verdicts
     factors = [one.slack_factor for one in counted if one.slack_factor is not None]
     return Verdict(
         status,
-        sentence[0].upper() + sentence[1:],
+        sentence,
         per_trial,
         slack_factor=max(factors, default=None),
         excludes={name: ends for verdict in verdicts for name, ends in verdict.excludes.items()},

@@ -135,7 +135,7 @@ def summary(name: str, caption: str, found: Sequence[Rows]) -> Table:
     ]
     notes = [
         "“Without a theorem”: the largest value that the quantity can have. “Stated without it”: the number if that "
-        "step cost nothing and all others what they cost now."
+        "step cost nothing; terms that later steps add remain, so that it need not be the quotient of the two columns."
     ]
     if any(row.step.endswith(UNSURE) for row in rows):
         notes.append(

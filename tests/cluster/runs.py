@@ -80,6 +80,10 @@ class Run:
         shown = ("JobId", "JobState", "NodeList", "Restarts", "RunTime", "TimeLimit", "TRES", "Comment")
         return "\n".join(" ".join(job.get(name, "") for name in shown) for job in self.cluster.jobs())
 
+    def logged(self, words: str) -> bool:
+        """Whether the log of the run says something."""
+        return any(words in path.read_text() for path in (self.project.folder / ".snakemake/log").glob("*.log"))
+
     def happened(self, model: str) -> bool:
         """Whether the accident of a model has happened."""
         return (self.accidents / f"{model}.happened").exists()
