@@ -125,13 +125,13 @@ def _numbered(every: LedgerRow) -> dict[str, Any]:
         if found := THEOREM.fullmatch(claim.where):
             stands = theorems.get((claim.paper, found[1]), True)
             theorems[claim.paper, found[1]] = stands and claim.status in ("verified", "consistent")
-    against = [claim for claim in claims if claim.status in CONTRADICTED]
+    refuted = [claim for claim in claims if claim.status == "refuted"]
     return {
         "claims": len(claims),
         "statuses": LedgerRow("", "", claims).counts(own=False),
         "theorems": len(theorems),
         "standing": sum(theorems.values()),
-        "against": [Markup(f"[`{claim.paper}`, {claim.where}](#claim-{claim.id})") for claim in against],
+        "refuted": [Markup(f"[`{claim.paper}`, {claim.where}](#claim-{claim.id})") for claim in refuted],
     }
 
 

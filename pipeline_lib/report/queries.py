@@ -159,9 +159,9 @@ class Rows:
                 raise DataError(f"{self.source}: expected one row with {on} = {head} for {key}, found several")
             cells |= {head: self._get(row, first), **{f"{head} {name}": self._get(row, name) for name in others}}
             wide[key] = cells
-        return Rows(wide.values(), self.tables)
+        return self._some(wide.values())
 
-    def _some(self, rows: Iterable[SimpleNamespace]) -> Rows:
+    def _some(self, rows: Iterable[dict[str, Any] | SimpleNamespace]) -> Rows:
         return Rows(rows, self.tables, computed=self._computed)
 
     def _values(self, name: str) -> list[Any]:

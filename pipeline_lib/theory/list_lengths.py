@@ -84,8 +84,7 @@ def of_listnet(*, n: Positive, scores: Positive, centred: Positive | None = None
     >>> round(of_listnet(n=1.0, scores=1.0), 4), round(of_listnet(n=1.0, scores=1.0, centred=1.0), 4)
     (5.6708, 1.7183)
     """
-    known = math.inf if centred is None or centred > 2.0 * LARGEST_EXPONENT else math.expm1(centred)
-    return min(scores + _curved(scores), known) / math.sqrt(n)
+    return min(scores + _curved(scores), _centred(centred)) / math.sqrt(n)
 
 
 @checked
@@ -113,8 +112,7 @@ def of_smooth_dcg(*, n: Positive, scores: Positive, largest_gain: Positive, cent
     >>> round(of_smooth_dcg(n=4.0, scores=1.0, largest_gain=1.0), 4)
     3.3027
     """
-    known = math.inf if centred is None or centred > 2.0 * LARGEST_EXPONENT else math.expm1(centred)
-    return math.sqrt(2.0 / n) * largest_gain * min(_curved(scores), known)
+    return math.sqrt(2.0 / n) * largest_gain * min(_curved(scores), _centred(centred))
 
 
 @checked
@@ -145,6 +143,11 @@ def of_loss(loss: Surrogate, *, scores: Positive, y_max: Label) -> float | None:
     if loss.name == "smooth-dcg" and known.k == 1 and y_max > 0:
         return of_smooth_dcg(n=1.0, scores=scores / known.sigma, largest_gain=known.largest_gain(1, y_max))
     return None
+
+
+def _centred(size: float | None) -> float:
+    # e^c - 1, infinite where c is not known or this is no float64.
+    return math.inf if size is None or size > 2.0 * LARGEST_EXPONENT else math.expm1(size)
 
 
 def _curved(scores: float) -> float:

@@ -242,3 +242,9 @@ def test_a_section_needs_a_title() -> None:
 @pytest.mark.parametrize("paper", papers.names())
 def test_a_study_without_tables_has_no_page_of_a_paper(paper: str, tmp_path: Path) -> None:
     assert page_of_paper.build(tmp_path, paper, {}) is None
+
+
+def test_rows_that_a_query_computed_stay_so_in_a_pivot(build) -> None:
+    computed = "sql('SELECT loss, T, 2 * regret AS x FROM \"draws\" WHERE T = 10')"
+    with pytest.raises(DataError, match="answer to a query"):
+        build(f"# R\n\n{{{{ {computed}.pivot('T', 'x', 'loss') | at_most('10') }}}}")
