@@ -3,8 +3,6 @@
 A run of all of them writes docs/benchmarks.md; a run of some prints their sections.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 

@@ -4,8 +4,6 @@ Flat functions work on one array over documents, or over the list of all pairs; 
 function here gives calls which return the sum of the values of all queries and the gradient in all scores.
 """
 
-from __future__ import annotations
-
 import importlib
 import itertools
 from collections.abc import Callable
@@ -34,7 +32,7 @@ class Problem:
     lower: NDArray[np.int64]
 
     @classmethod
-    def of(cls, scores: NDArray[np.float64], y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Problem:
+    def of(cls, scores: NDArray[np.float64], y: NDArray[np.int32], offsets: NDArray[np.int64]) -> "Problem":
         """From the arrays of all queries."""
         sizes = np.diff(offsets)
         query = np.repeat(np.arange(len(sizes)), sizes)

@@ -5,8 +5,6 @@ ten projected gradient steps per pair, one basis step per query. The peer perfor
 for all pairs of a query at once. AdaRank and RankBoost have no maintained peer in Python.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

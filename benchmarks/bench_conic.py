@@ -8,8 +8,6 @@ note states the relative difference of its primal and its dual objective, which 
 above our lower bound of the minimum its ranker ends. Its times include cvxpy's translation of the problem.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

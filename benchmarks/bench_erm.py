@@ -8,8 +8,6 @@ the checks and the certificate; scipy's L-BFGS uses our kernels, features in flo
 cost of a certificate.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from typing import Any

@@ -15,8 +15,6 @@ and the mean of the second half of its 2,000 iterates. Notes state how far above
 them ended.
 """
 
-from __future__ import annotations
-
 import importlib
 import math
 import multiprocessing

@@ -15,8 +15,6 @@ two documents share one; ranking measures compare each relevant document's score
 ConeRank's steps are multiplications. What lists need again and again (labels, scores, gradients) is counted once.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

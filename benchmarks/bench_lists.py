@@ -7,8 +7,6 @@ one m. It gives processor time per document, so that equal numbers in a row mean
 equal rows that it grows linearly in n.
 """
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -8,8 +8,6 @@ that its seconds are those of the process that it starts, and its values have fi
 queries.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import resource

@@ -5,8 +5,6 @@ scores without ties. Kendall's tau of one query, with the ties of the labels tak
 it; all pairs at once need a matrix for every query.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -5,8 +5,6 @@ NDCG, the weighted subgradient and the step. The peer is Algorithm 1 in a plain 
 first, with the weights v computed beforehand; both give the same w.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.timing import Timing, compare

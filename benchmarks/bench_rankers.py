@@ -19,8 +19,6 @@ Times are those of the training of a fold, all that is tried and the choice incl
 over the five folds.
 """
 
-from __future__ import annotations
-
 import importlib
 import itertools
 import os

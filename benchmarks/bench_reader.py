@@ -7,8 +7,6 @@ into one matrix; comments are cut off beforehand, outside the time measured. The
 as MQ2007 and MQ2008 have; the second mixes counts and decimals as MSLR-WEB10K does.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import tempfile
 from collections.abc import Callable

@@ -19,8 +19,6 @@ includes the change from one to the other; from 3,000 on, all its lists are sort
 takes all pairs.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from functools import partial

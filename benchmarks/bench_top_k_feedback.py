@@ -7,8 +7,6 @@ same in a plain loop over numpy arrays; the other only reads the documents, 8 su
 allows.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -11,8 +11,6 @@ After a change of one job, measure it again, for example ``--job train_model:lis
 sizes. ``--show`` writes the section without measuring.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

@@ -5,8 +5,6 @@ of several rounds, because a limit is what the machine can do, not what it usual
 again and again; those "in memory" are far larger than any cache.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A section a benchmark: its title and text are the docstring of the benchmark's m
 Sections that another module of this folder writes (it has a ``TITLE``) are kept as they are.
 """
 
-from __future__ import annotations
-
 import datetime
 import importlib
 import importlib.metadata

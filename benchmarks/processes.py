@@ -1,7 +1,5 @@
 """What does a process take that runs a command of the project?"""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

@@ -7,8 +7,6 @@ interval that belongs to the sign test). It follows from the measured times alon
 the approximations that a bootstrap of so few rounds would need.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ section; it offers one or more of ``measure() -> list[Timing]``, ``scaling() -> 
 size) and ``tables() -> list[Table]``.
 """
 
-from __future__ import annotations
-
 import importlib
 import multiprocessing
 import os

@@ -6,8 +6,6 @@ are processor seconds of the process, in user mode and in the system, so that ot
 as possible.
 """
 
-from __future__ import annotations
-
 import gc
 import math
 import statistics

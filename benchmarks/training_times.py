@@ -12,8 +12,6 @@ When a learner or a surrogate has become faster or slower, measure it again with
 1. ``--show`` prints them without measuring.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -10,8 +10,6 @@ What is measured is written to ``workflow_overhead.csv`` beside this module, and
 docs/benchmarks.md is made from it; ``--show`` writes the section without measuring.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

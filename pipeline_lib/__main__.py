@@ -1,7 +1,5 @@
 """Run a command of the project: ``python -m pipeline_lib COMMAND ...``."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import os

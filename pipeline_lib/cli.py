@@ -6,8 +6,6 @@ with any number of texts, and ``first: Annotated[Path, "a file"]`` before the ``
 the module of the given command is imported, so that a job starts quickly and depends on the code of its own command.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import contextlib

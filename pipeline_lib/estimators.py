@@ -24,8 +24,6 @@ Example
 ({'l2': 0.01}, (60,))
 """
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -71,7 +69,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
-    def fit(self, X: Any, y: Any, qid: Any = None) -> Ranker:
+    def fit(self, X: Any, y: Any, qid: Any = None) -> "Ranker":
         """Train.
 
         Parameters

@@ -20,8 +20,6 @@ Example
 (['tables/toy-mean'], [Mean(draws=100, mean=0.5)])
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -7,8 +7,6 @@ Some functions compute the same number and add its terms in different orders, so
 results must not change with the function that a caller takes, and every caller therefore keeps to one of them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -7,8 +7,6 @@ independently: the query, the result of a fold, or the repetition, and never the
 NaN is rejected: first drop the queries without a value (``no_relevant="skip"``) from both sides.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

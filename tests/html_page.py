@@ -1,7 +1,5 @@
 """What is on a page in HTML: addresses, links, what it loads, headings; and are its tags balanced?"""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

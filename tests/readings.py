@@ -1,7 +1,5 @@
 """What claims read from the rows of tables: for tests of experiments, which compute rows and no study."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small settings of every experiment, with which its work takes a second or so: paper -> experiment -> settings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 SETTINGS: dict[str, dict[str, dict[str, Any]]] = {

@@ -1,7 +1,5 @@
 """The recipes of the container images install what the project needs, the same in both, and from the lock file."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

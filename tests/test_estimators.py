@@ -1,7 +1,5 @@
 """Do the estimators keep scikit-learn's rules, and do its searches split, route and measure by query?"""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Are the tables of a step written as it declares them, and nothing else?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A wheel, installed elsewhere, holds everything that the commands and the library need."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

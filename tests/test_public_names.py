@@ -1,7 +1,5 @@
 """Are the names that other people's scripts rely on there after one import, and is nothing imported before its use?"""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Are the order, the ranks and the ideal DCG those of their definitions, in whatever way they are computed?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

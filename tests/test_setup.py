@@ -1,7 +1,5 @@
 """What the set-up files say of the software agrees: pyproject.toml, the conda environments, the lock, the citation."""
 
-from __future__ import annotations
-
 import ast
 import importlib.metadata
 import re

@@ -1,7 +1,5 @@
 """Do tests keep their level and intervals their coverage?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -5,8 +5,6 @@ Tests mirror the package: those of ``pipeline_lib/theory/entropy.py`` lie in ``t
 through others. A module with doctests counts as its own file of tests.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath

@@ -8,8 +8,6 @@ Slow tests and those that run Snakemake are left out; where the workflow or a co
 ``smoke`` run it. What was left out is listed at the end. The module is also pytest's plug-in that watches the time.
 """
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 import sys

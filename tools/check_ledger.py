@@ -6,8 +6,6 @@ prints the claims by status, and what is wrong; the exit status is 1 if somethin
 these pages must have the statuses that they state, as in "`slam-eta-free` refuted".
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

@@ -8,8 +8,6 @@ the seconds that their commands took according to the benchmarks of the workflow
 for starting Snakemake and for the scheduler. The machine should do nothing else.
 """
 
-from __future__ import annotations
-
 import csv
 import sys
 import tempfile

@@ -4,8 +4,6 @@
 every claim, and the register of claims in the documentation without.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Protocol, Self
 

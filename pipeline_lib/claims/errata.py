@@ -5,8 +5,6 @@ The errata of a paper stand in its file ``errata.yaml``, those of descriptions o
 exact instances that name them (:mod:`pipeline_lib.papers.witnesses`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

@@ -4,8 +4,6 @@
 of others, read it.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -8,8 +8,6 @@ widened for all trials together, contains the limit (:mod:`pipeline_lib.claims.v
 :mod:`pipeline_lib.claims.questions`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self

@@ -5,8 +5,6 @@ tables that its trials are read from (:mod:`pipeline_lib.claims.reading`); :func
 No status is ever written by hand.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -138,7 +136,7 @@ class Context:
     _read: dict[Path, pl.DataFrame] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
-    def of(cls, study: str, availability: Sequence[Mapping[str, Any]], **results: Any) -> Context:
+    def of(cls, study: str, availability: Sequence[Mapping[str, Any]], **results: Any) -> "Context":
         """Take the missing data sets from ``availability.json``.
 
         Example

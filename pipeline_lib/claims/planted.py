@@ -6,8 +6,6 @@ it lets the right one pass. For a statement that is refuted the test is turned r
 statement, must pass (``holds: true``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, Self

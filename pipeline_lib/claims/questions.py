@@ -1,7 +1,5 @@
 """How is an open question answered? By the first of its possible answers that a trial's whole interval satisfies."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self

@@ -16,8 +16,6 @@ they fall into trials, and the values of every trial. What is written there are 
 The settings of the experiment that made the table are the fields of ``settings``, as in ``settings.seeds``.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping

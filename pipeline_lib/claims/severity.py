@@ -1,7 +1,5 @@
 """How severely was a claim tested? The figures behind a verdict, and the status that they leave of it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -54,7 +52,7 @@ class Severity:
     planted: tuple[Plant, ...] = ()
 
     @classmethod
-    def of(cls, verdict: Verdict, planted: tuple[Plant, ...]) -> Severity:
+    def of(cls, verdict: Verdict, planted: tuple[Plant, ...]) -> "Severity":
         """Take the figures of a verdict."""
         decided = sum(status != "consistent" for status in verdict.per_trial)
         figures = verdict.slack_factor, verdict.excludes, verdict.resolution

@@ -4,8 +4,6 @@ They are read from tables (:mod:`pipeline_lib.claims.reading`); the rules that t
 :mod:`pipeline_lib.claims.kinds`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What is the verdict of a check, and how are the statuses of trials and of checks combined?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist

@@ -1,7 +1,5 @@
 """How are statuses, settings and values written, both in the sentences of rules and in the report?"""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Literal, get_args

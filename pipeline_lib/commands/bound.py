@@ -6,8 +6,6 @@ settings; with --radius, what they say of all linear rankers of the ball, with s
 what queries certify on which the ranker was not trained.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -5,8 +5,6 @@ numbers (`pipeline_lib.theory.two_layer_rates`), which needs to know how much of
 queries, to documents and to pairs; without ``--variances`` it presumes the worst case.
 """
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """Compare a data set's raw text files with its manifest by SHA-256, and obtain missing files again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Test every pair of models of a data set on the same queries, with Holm's correction."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path

@@ -4,8 +4,6 @@ A study is given by its name, or by its results folder `results/NAME`, next to w
 expected. The exit status is 1 if a status, the evidence for a claim, or a number differs beyond the tolerance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated

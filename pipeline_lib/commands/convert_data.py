@@ -1,7 +1,5 @@
 """Read the files of a data set in bounded memory and store them as one Parquet file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Write the page that lists every setting of a study with its default, from the classes of the settings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Describe the contents of a data set and compare them with its entry in the catalogue."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """Measure one model on every test query of every fold, with one row per query, and its risk on each test part."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Measure a run by relevance judgements: every measure, with its mean over queries and a confidence interval."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby

@@ -5,8 +5,6 @@ search its title has, how well its text fits, and how often it is lent, with som
 no role.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated

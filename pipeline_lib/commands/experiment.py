@@ -1,7 +1,5 @@
 """Run one step of an experiment: read its inputs, compute, and write its tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any

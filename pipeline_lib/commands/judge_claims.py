@@ -1,7 +1,5 @@
 """Turn the tables of a study into a status for every claim of the ledger."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Find a data set by hand, in a mirror (LTR_MIRROR) or on the network; unpack and verify its parts."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import replace

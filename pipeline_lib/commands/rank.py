@@ -1,7 +1,5 @@
 """Score the documents of a file with a trained ranker and write the rankings, as a TREC run or as Parquet."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,7 +1,5 @@
 """Record a study: its configuration, its models, what it changes, and which data sets were available."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Note the sizes and digests of the files of a data set that the configuration describes."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Write the report of a study: its pages, also in one file, and all tables and figures as files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated

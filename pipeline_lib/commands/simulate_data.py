@@ -1,7 +1,5 @@
 """Draw a data set from its population, and store it as LETOR text, or at once as Parquet."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Assign the queries of a data set to the training, validation and test part of every fold."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Compute the tables of the report from the measures of every query and the training records."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Train one model on one or several folds of a data set, choosing its settings on the validation parts."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import Mapping, Sequence

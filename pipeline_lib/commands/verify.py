@@ -4,8 +4,6 @@ Studies, reports and data sets in this folder are checked. A damaged file is ren
 all of them again, with what follows from them. Logs, measured times and ro-crate-metadata.json have no checksum.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

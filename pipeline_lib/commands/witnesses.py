@@ -5,8 +5,6 @@ holds instead, and both sides in rational numbers; square brackets enclose an ir
 one of them does not show what it should.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path

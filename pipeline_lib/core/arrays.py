@@ -1,7 +1,5 @@
 """Which types of arrays do functions take and return?"""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -16,8 +16,6 @@ Inner loops do not pay for this: they call functions compiled by numba, modules 
 named in ``surrogates.base.INTERNAL``. Those are internal and receive only arguments that were checked before.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import math

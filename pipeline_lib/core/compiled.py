@@ -7,8 +7,6 @@ found by a digest of all of it. Nothing has to be told of an edit, code of diffe
 tests and other programs that use the package need no setting.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import shutil

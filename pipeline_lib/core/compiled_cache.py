@@ -5,8 +5,6 @@ Numba writes two files per function (:mod:`pipeline_lib.core.compiled`), an inde
 interrupted, would make every later process fail. Removing the index has the function compiled anew.
 """
 
-from __future__ import annotations
-
 import contextlib
 import pickle
 import traceback

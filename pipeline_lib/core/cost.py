@@ -1,7 +1,5 @@
 """What does one job of a rule cost, as a function of the size of its data?"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 LARGE_CELLS = 1 << 25
@@ -33,7 +31,7 @@ class Size:
         """The mean number of documents of a query, at least 1."""
         return max(self.documents / max(self.queries, 1.0), 1.0)
 
-    def with_features(self, features: float) -> Size:
+    def with_features(self, features: float) -> "Size":
         """The same documents with another number of features, as random features give them."""
         return Size(self.documents, self.queries, features)
 

@@ -4,8 +4,6 @@ Every message states the place (file, line, key or argument), what was expected,
 command line prints such an error as one line and exits with status 1; anything else keeps its traceback.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 from collections.abc import Iterable

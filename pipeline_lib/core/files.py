@@ -1,7 +1,5 @@
 """How does a file get its final name only once it is complete?"""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,7 +1,5 @@
 """How are names written in running text, so that none is interpreted as markup?"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ program requests it: the commands of this project do so by :func:`printed`, and 
 library. Nothing that is logged becomes part of a result.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence

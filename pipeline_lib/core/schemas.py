@@ -1,7 +1,5 @@
 """How are plain values read from YAML that a person wrote, without YAML's leniency?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

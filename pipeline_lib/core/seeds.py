@@ -10,8 +10,6 @@ require the role that is right for each, so that none is called true that was me
 process, no seed is given to two roles.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Literal
@@ -35,7 +33,7 @@ class Stream(np.random.Generator):
 
     role: Role | None = None
 
-    def continued(self, role: Role) -> Stream:
+    def continued(self, role: Role) -> "Stream":
         """The rest of the stream, in another role: numbers are never drawn twice.
 
         Example

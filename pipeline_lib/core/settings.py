@@ -18,8 +18,6 @@ Traceback (most recent call last):
 pipeline_lib.core.errors.ConfigurationError: lists.grid: unknown key 'length'; did you mean 'lengths'?
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, get_args, get_origin
 

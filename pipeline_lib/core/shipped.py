@@ -1,7 +1,5 @@
 """Where is a page of the documentation that the report shows? An installed package has copies of these pages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -10,8 +10,6 @@ modules that it names and on no others, a package delegates two functions to thi
         return submodules.names(__path__, globals())
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator

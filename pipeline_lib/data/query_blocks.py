@@ -7,8 +7,6 @@ every one is computed by a single thread, and what they contribute to a sum is a
 threads decides how long it takes, and not a bit of what comes out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager

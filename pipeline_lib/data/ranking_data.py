@@ -4,14 +4,12 @@ One type, :class:`RankingData`, is used by every part of the project: all docume
 a query contiguous, and the offsets where each query begins. :mod:`pipeline_lib.data.stored_data` stores it.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -143,7 +141,7 @@ class RankingData:
     @classmethod
     def from_arrays(
         cls, X: ArrayLike, y: ArrayLike, qid: ArrayLike, *, feature_names: Sequence[str] | None = None
-    ) -> RankingData:
+    ) -> Self:
         """Build a data set from a feature matrix, labels and one query name per document.
 
         Parameters
@@ -192,7 +190,7 @@ rows by query
     @classmethod
     def from_groups(
         cls, X: ArrayLike, y: ArrayLike, groups: ArrayLike, *, feature_names: Sequence[str] | None = None
-    ) -> RankingData:
+    ) -> Self:
         """Build a data set from a feature matrix, labels and the number of documents of every query.
 
         LightGBM and XGBoost describe queries so. The queries are numbered from 0.
@@ -226,7 +224,7 @@ rows by query
     @checked
     def from_frame(
         cls, frame: Any, *, label: str | None = None, query: str | None = None, ignore: Sequence[str] = ()
-    ) -> RankingData:
+    ) -> Self:
         """Build a data set from a data frame of pandas or polars, or from a table of Arrow.
 
         Parameters
@@ -258,7 +256,7 @@ rows by query
 
     @classmethod
     @checked
-    def from_letor(cls, path: str | os.PathLike[str], *, labels: Literal["whole", "rounded"] = "whole") -> RankingData:
+    def from_letor(cls, path: str | os.PathLike[str], *, labels: Literal["whole", "rounded"] = "whole") -> Self:
         """Read a file of LETOR (SVMlight) text: ``label qid:Q id:value id:value ... # comment``.
 
         Beside what :func:`pipeline_lib.sources.letor.read` takes, queries may be named by text, labels may be written
@@ -305,7 +303,7 @@ rows by query
 
         return pl.from_arrow(table)
 
-    def take(self, indices: ArrayLike) -> RankingData:
+    def take(self, indices: ArrayLike) -> Self:
         """Take queries by index, in the order given (an index may occur more than once).
 
         Raises
@@ -324,7 +322,7 @@ rows by query
         names = None if self.query_names is None else tuple(self.query_names[q] for q in chosen)
         return RankingData(self.X[rows], self.y[rows], offsets, self.qids[chosen], self.feature_names, names, self.role)
 
-    def in_role(self, *roles: Role) -> RankingData:
+    def in_role(self, *roles: Role) -> Self:
         """The data themselves, where they were drawn for one of the roles.
 
         Raises
@@ -343,7 +341,7 @@ rows by query
         seeds.required("queries", self.role, *roles)
         return self
 
-    def divided(self, **queries: ArrayLike) -> dict[str, RankingData]:
+    def divided(self, **queries: ArrayLike) -> "dict[str, RankingData]":
         """Parts of the queries, by the role that each is for.
 
         Raises
@@ -362,7 +360,7 @@ rows by query
             raise DataError(f"{', '.join(queries)}: expected parts that share no query, found some that do")
         return {role: replace(self.take(part), role=role) for role, part in queries.items()}  # type: ignore[arg-type]
 
-    def with_binary_labels(self) -> RankingData:
+    def with_binary_labels(self) -> Self:
         """The same documents, labelled 1 where they are relevant in any degree and 0 elsewhere.
 
         Example
@@ -373,7 +371,7 @@ rows by query
         return replace(self, y=np.minimum(self.y, 1))
 
     @checked
-    def subsample_documents(self, m: Count, rng: np.random.Generator) -> RankingData:
+    def subsample_documents(self, m: Count, rng: np.random.Generator) -> Self:
         """Keep at most ``m`` documents of every query, drawn without replacement, in their old order.
 
         Raises
@@ -419,7 +417,7 @@ rows by query
     @checked
     def read_parquet(
         cls, path: str | os.PathLike[str], queries: ArrayLike | None = None, *, stored: bool = False
-    ) -> RankingData:
+    ) -> Self:
         """Read a data set from Parquet, whole or only some queries (by index, in the order given).
 
         Only the row groups that hold the wanted queries are read. What the file says of its own checksum is checked;
@@ -459,7 +457,7 @@ class Standardisation:
     scale: NDArray[np.float64]
 
     @classmethod
-    def of(cls, data: RankingData) -> Standardisation:
+    def of(cls, data: RankingData) -> "Standardisation":
         """Learn mean and standard deviation (divisor N) of every feature over all documents of ``data``."""
         if not data.n_documents:
             raise DataError("data: expected at least one document, found none")

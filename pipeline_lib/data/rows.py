@@ -25,8 +25,6 @@ n
 ...
 """
 
-from __future__ import annotations
-
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

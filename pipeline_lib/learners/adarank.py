@@ -17,8 +17,6 @@ References
 Xu and Li, AdaRank: a boosting algorithm for information retrieval, SIGIR 2007, figure 1.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Which point of a ball is nearest to a given point, and at which is a regularised linear function smallest?"""
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

@@ -15,8 +15,6 @@ With C and L bounds on the loss and its slope in the ball of radius U (Theorem 2
 The rounds are those of :mod:`pipeline_lib.learners.top_k_feedback`: the same queries, measures and random numbers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple

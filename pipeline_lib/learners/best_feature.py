@@ -1,7 +1,5 @@
 """The control ranker that ranks by one feature: the one that, with a sign, ranks the training part best."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from typing import Any

@@ -13,8 +13,6 @@ Where features are many, the model's last solution is changed (:mod:`~pipeline_l
 valid whatever they are.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -57,7 +55,7 @@ PATIENCE = 200
 NO_PROGRESS = "the gap stopped shrinking before it was reached"
 
 
-def minimise(problem: Problem, start: Floats, tol: float, known: Planes | None = None) -> Solution:
+def minimise(problem: Problem, start: Floats, tol: float, known: "Planes | None" = None) -> Solution:
     """Minimise F for any convex surrogate until gap <= tol * objective, from ``start``; l2 > 0 or a finite radius.
 
     ``known`` are planes below the same L, met with another l2: they are used, and added to, where features are many.
@@ -90,7 +88,7 @@ def minimise(problem: Problem, start: Floats, tol: float, known: Planes | None =
     return Solution(w, best - bound, CERTIFICATE, iteration, NO_PROGRESS)
 
 
-def _touch(problem: Problem, planes: Planes, w: Floats) -> tuple[Floats, Floats, float]:
+def _touch(problem: Problem, planes: "Planes", w: Floats) -> tuple[Floats, Floats, float]:
     # Add the plane that touches L at w; return w, its scores and L(w).
     scores = problem.X @ w
     loss, score_gradient = problem.loss(scores)

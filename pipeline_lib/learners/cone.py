@@ -25,8 +25,6 @@ Where Algorithm 1 leaves a choice, or is read otherwise than printed (docs/metho
   the gradient of the whole risk, as Algorithm 1 is printed.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Mapping

@@ -14,8 +14,6 @@ Everything runs serially, so that the numbers do not depend on the number of cor
 another are typed (``np.int64(0)``): numba would compile the other once more for every constant.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

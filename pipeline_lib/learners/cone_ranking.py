@@ -10,8 +10,6 @@ The positive factor of eq. 5 changes no sign, so l gets the point exactly when a
 pairs in O(m^2 K) is the order of the scores a.x in O(m d).
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -9,8 +9,6 @@ and (9) the same with ||u_k|| = c and low <= sum w_j <= high. Queries without a 
 the coefficients w_j that are best for it are found, with a certificate.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass

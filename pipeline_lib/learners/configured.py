@@ -4,8 +4,6 @@ Most learners choose something by queries that they do not train on: the best of
 no such queries are given and the settings leave something to be chosen, a fifth of the queries is set apart at random.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

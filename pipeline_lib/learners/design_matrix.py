@@ -5,8 +5,6 @@ or ``X.T @ g``. It holds the features as they are stored, and converts a block o
 (:mod:`pipeline_lib.data.query_blocks`). A matrix that is small is a plain array instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
@@ -55,7 +53,7 @@ class DesignMatrix:
             scores[block.rows] = found
         return scores
 
-    def times(self, matrix: Floats) -> DesignMatrix:
+    def times(self, matrix: Floats) -> "DesignMatrix":
         """The products with a matrix (d, r), as a design matrix."""
         return DesignMatrix(self._stored, self.blocks, matrix if self._mapped is None else self._mapped @ matrix)
 
@@ -64,7 +62,7 @@ class DesignMatrix:
         return query_blocks.in_order(lambda block: function(block, self.block(block)), self.blocks)
 
     @property
-    def T(self) -> _Transposed:
+    def T(self) -> "_Transposed":
         """X', which multiplies vectors."""
         return _Transposed(self)
 

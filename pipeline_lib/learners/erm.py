@@ -22,8 +22,6 @@ Which solver, and which certificate of the gap F(w) - min F:
 All certificates hold up to the rounding of float64.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ A learner fits the map, ``features = fitted(setting, train, seed)``, learns w on
 ``features.model(w)``, which ranks documents with their original features.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The control ranker that leaves documents in the order of their file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The control ranker that puts documents in the ideal order."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Can a package be used that only some learners need? The answer does not import it, which may take a second."""
 
-from __future__ import annotations
-
 import ctypes
 from importlib import metadata
 from importlib.util import find_spec

@@ -15,8 +15,6 @@ The multipliers, made feasible, give an affine function below the risk at every 
 :func:`~pipeline_lib.learners.problem.minorant_gap`).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

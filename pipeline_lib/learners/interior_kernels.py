@@ -5,8 +5,6 @@ Its auxiliary variables are eliminated from the last to the first, in place: wha
 complement H, and the rows of the eliminated variables hold what forward and backward substitution need.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline_lib.core.compiled import njit

@@ -12,8 +12,6 @@ falls as c rises, while c ||v|| does not, so that c ||v|| / radius is a step tow
 are kept for the next time, when few of them change.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

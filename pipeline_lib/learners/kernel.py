@@ -8,8 +8,6 @@ has E <z(x), z(x')> = k(x, x') with the variance (1 + k(x, x')^4 / 2 - k(x, x')^
 sqrt(1/D), so that any learner of linear rankers on z(x) approximates one on the kernel's functions.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -63,7 +61,7 @@ class RandomFourier:
     @classmethod
     def of(
         cls, data: RankingData, components: Count, bandwidth: Positive | Literal["median"], seed: Seed
-    ) -> RandomFourier:
+    ) -> "RandomFourier":
         """Make random features for ``data``; the bandwidth "median" is the median distance between its documents.
 
         Raises

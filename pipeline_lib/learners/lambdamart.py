@@ -8,8 +8,6 @@ References
 Burges 2010 (LambdaMART); Ke et al. 2017 (LightGBM).
 """
 
-from __future__ import annotations
-
 import importlib
 import logging
 from collections.abc import Mapping, Sequence

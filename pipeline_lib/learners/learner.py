@@ -4,8 +4,6 @@ A learner is a module of ``pipeline_lib/learners/``, named like the learner with
 to know of it as ``LEARNER = Learner(...)``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

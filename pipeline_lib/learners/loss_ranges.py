@@ -5,8 +5,6 @@ range that is worst for it, whatever the others have, so that the numbers are bo
 :mod:`pipeline_lib.learners.top_k_kernels`, e^300 stands for every larger exponential.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping
 

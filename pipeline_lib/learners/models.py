@@ -4,8 +4,6 @@ Every kind is a :class:`~pipeline_lib.learners.ranker.Model`. :func:`from_dict` 
 writes every float64 such that it is read back unchanged), and :func:`load` reads a file.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
@@ -64,7 +62,7 @@ class LinearModel(Model):
         mean: ArrayLike | None = None,
         scale: ArrayLike | None = None,
         feature_names: Sequence[str] | None = None,
-    ) -> LinearModel:
+    ) -> "LinearModel":
         """A model from array-likes; without mean and scale, of the features as they are.
 
         Raises
@@ -127,7 +125,7 @@ class RandomFourierModel(Model):
         scale: ArrayLike,
         random: RandomFourier,
         feature_names: Sequence[str] | None = None,
-    ) -> RandomFourierModel:
+    ) -> "RandomFourierModel":
         """A model from array-likes.
 
         Raises
@@ -188,7 +186,7 @@ class ThresholdModel(Model):
         alphas: ArrayLike,
         n_features: Natural,
         feature_names: Sequence[str] | None = None,
-    ) -> ThresholdModel:
+    ) -> "ThresholdModel":
         """A model from array-likes.
 
         Raises
@@ -303,7 +301,7 @@ class TreesModel(Model):
         values: ArrayLike,
         n_features: Natural,
         feature_names: Sequence[str] | None = None,
-    ) -> TreesModel:
+    ) -> "TreesModel":
         """A model from array-likes.
 
         Raises
@@ -326,7 +324,7 @@ class TreesModel(Model):
         return cls(first, which, theta, sides[0], sides[1], leaves, n_features, feature_names=_names(feature_names))
 
     @checked
-    def first(self, trees: Count) -> TreesModel:
+    def first(self, trees: Count) -> "TreesModel":
         """The model of the first ``trees`` trees.
 
         Example

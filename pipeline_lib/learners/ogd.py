@@ -6,8 +6,6 @@
 losses (7), (8)); `topk` compares its learners with the full-information form.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ References
 Rosenblatt 1958; Shen and Joshi 2005 (perceptrons on pairs); Freund and Schapire 1999 (averaging).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -11,8 +11,6 @@ label. The paper states that eta does not matter (Section 5). It does, because t
 then holds for every step size and without its factors m and v_max (see :func:`norm_factor`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -11,8 +11,6 @@ there are fewer planes than features; in the l1 ball few features enter, and a f
 the ball's multiplier.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -9,8 +9,6 @@ term is a constant) is kept from one change to the next: each costs O(n^2 + K n)
 Wolfe's method for the nearest point of a polytope, with a linear term (Kiwiel 1986).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

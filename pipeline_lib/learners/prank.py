@@ -12,8 +12,6 @@ References
 Crammer and Singer 2001, figure 1; `slam`, reference 12.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

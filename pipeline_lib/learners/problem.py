@@ -6,8 +6,6 @@ Where X is large, losses, gradients and second derivatives are computed block by
 threads, and added in the order of the blocks (:mod:`pipeline_lib.data.query_blocks`).
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Callable, Iterator
@@ -68,7 +66,7 @@ class Problem:
         """function(block, its documents) for every block, in their order; results should be small."""
         return query_blocks.in_order(lambda block: function(block, self.rows_of(block)), self.blocks)
 
-    def times(self, matrix: Floats) -> Problem:
+    def times(self, matrix: Floats) -> "Problem":
         """The same problem for documents that are mapped by a matrix (d, r)."""
         X = self.X.times(matrix) if isinstance(self.X, DesignMatrix) else self.X @ matrix
         return replace(self, X=X)

@@ -8,8 +8,6 @@ whenever the momentum points uphill (O'Donoghue and Candes 2015):
 The tangent of L at v is an affine function below L and gives the gap; with l2 = 0 it is the Frank-Wolfe gap.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -9,8 +9,6 @@ programme with a variable for every query, which an interior-point method solves
 (:mod:`~pipeline_lib.learners.interior`), and the number of rounds hardly depends on the number of features.
 """
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar
 
@@ -83,7 +81,7 @@ class _Highest(Surrogate):
         gradient[at[np.unique(np.searchsorted(offsets, at, side="right"), return_index=True)[1]]] = 1.0
         return highest, gradient
 
-    def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> _Heights:
+    def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> "_Heights":
         """See the base class: a variable for every query, and a row for every plane."""
         K, Q = len(self._intercepts), len(offsets) - 1
         return _Heights(

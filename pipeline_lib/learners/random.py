@@ -1,7 +1,5 @@
 """The control ranker that puts documents in a random order."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

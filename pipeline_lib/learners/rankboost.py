@@ -16,8 +16,6 @@ Freund, Iyer, Schapire and Singer, An efficient boosting algorithm for combining
 and section 3.2 (the third choice of alpha).
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Mapping

@@ -9,8 +9,6 @@ A saved ranker is one JSON document with a checksum (:mod:`pipeline_lib.core.sto
 so that reading it executes nothing. The workflow stores its models in the same form.
 """
 
-from __future__ import annotations
-
 import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields

@@ -9,8 +9,6 @@ Every local minimum is L-BFGS's or, in a ball, that of projected gradients with 
 Raydan 2000). The result states that it is a local minimum, and the norm of its projected gradient.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which query does an online learner process in which round?"""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

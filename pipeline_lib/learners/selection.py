@@ -1,7 +1,5 @@
 """How good is a ranker on the validation queries, and which of the models that were tried is kept?"""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any

@@ -13,8 +13,6 @@ exceeds e this is feasible with slope 0, and its intercept b' is at least b (1 -
 |<z_p, zeta>| <= (max |<z_p, zeta>| / e) sum_B alpha_p.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -14,8 +14,6 @@ there, and so on with the support found: Newton's method on a concave function m
 piece. The weights are kept for the next time, when few of them change.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

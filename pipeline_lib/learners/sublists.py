@@ -6,8 +6,6 @@ of a few documents it is not. A ranker that is trained on the parts scores docum
 lost is that the training loss bounds the ranking loss of the whole list.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -32,8 +32,6 @@ p(sigma(1), sigma(2)), by (1) the probability of one order. The denominator of s
 then be 2 P(A), which halves every estimate; ``as-printed`` takes the number for that of the set.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ float32, as they are stored; sums are in float64. Since the queries come in any 
 is read next; the loop therefore prefetches the documents of the next query while it works on the present one.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -9,8 +9,6 @@ With them Lemma 1 (the mean is the gradient) and Lemma 5 (the second moment is a
 sampling.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterator

@@ -18,8 +18,6 @@ Each query is ranked once for all measures; the loops are in :mod:`pipeline_lib.
 looked up; K stands for a rank.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 import re
@@ -365,7 +363,7 @@ class _Ranking:
     offsets: NDArray[np.int64]
 
     @classmethod
-    def of(cls, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> _Ranking:
+    def of(cls, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> "_Ranking":
         s, labels, bounds = checks.ranking(scores, y, offsets)
         # Writable copies where needed: numba would compile every kernel a second time for read-only arrays.
         s, bounds = np.require(s, requirements=["C", "W"]), np.require(bounds, requirements=["C", "W"])

@@ -5,8 +5,6 @@ relevant documents at their ranks, once for all measures, and each measure reads
 the entries ``offsets[q]:offsets[q + 1]`` throughout.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

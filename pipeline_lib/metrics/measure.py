@@ -3,8 +3,6 @@
 A measure is an object of :class:`Measure` in a module of ``pipeline_lib/metrics/``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

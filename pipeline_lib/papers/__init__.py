@@ -26,8 +26,6 @@ Example
 True
 """
 
-from __future__ import annotations
-
 import importlib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator

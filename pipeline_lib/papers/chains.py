@@ -1,7 +1,5 @@
 """What do the experiments on chains of the papers have in common: their settings, and the rows of their tables?"""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pipeline_lib.core.settings import Probability, Settings, Whole

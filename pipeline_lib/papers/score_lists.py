@@ -5,8 +5,6 @@ softmaxes saturate, scores that follow the labels or oppose them, staircases tha
 one margin (the kinks of hinges), lists with one relevant document, with all but one, and with one label only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

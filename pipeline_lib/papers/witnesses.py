@@ -24,8 +24,6 @@ square (section 1; erratum A)
   holds      x^2 ≥ 2 x - 1: 1/4 ≥ 0
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import textwrap
@@ -61,30 +59,30 @@ class Between:
     low: Fraction
     high: Fraction
 
-    def __add__(self, other: Number) -> Between:
+    def __add__(self, other: "Number") -> "Between":
         low, high = ends(other)
         return Between(self.low + low, self.high + high)
 
-    def __mul__(self, other: Number) -> Between:
+    def __mul__(self, other: "Number") -> "Between":
         products = [a * b for a in (self.low, self.high) for b in ends(other)]
         return Between(min(products), max(products))
 
-    def __truediv__(self, other: Number) -> Between:
+    def __truediv__(self, other: "Number") -> "Between":
         low, high = ends(other)
         if low <= 0 <= high:
             raise ZeroDivisionError(f"expected a divisor without 0, found {other}")
         return self * Between(1 / high, 1 / low)
 
-    def __neg__(self) -> Between:
+    def __neg__(self) -> "Between":
         return Between(-self.high, -self.low)
 
-    def __sub__(self, other: Number) -> Between:
+    def __sub__(self, other: "Number") -> "Between":
         return self + -other
 
-    def __rsub__(self, other: Fraction | int) -> Between:
+    def __rsub__(self, other: Fraction | int) -> "Between":
         return -self + other
 
-    def __rtruediv__(self, other: Fraction | int) -> Between:
+    def __rtruediv__(self, other: Fraction | int) -> "Between":
         return Between(Fraction(other), Fraction(other)) / self
 
     __radd__, __rmul__ = __add__, __mul__

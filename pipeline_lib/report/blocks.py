@@ -7,8 +7,6 @@ hold ``code`` between backticks, ``[words](#place)`` links to places of the repo
 they get into running text through :func:`pipeline_lib.core.markup.quoted`.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """What does theory certify of the models of a data set: the tightest bound on each one's risk, and what it is worth?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pipeline_lib.report.results import Row

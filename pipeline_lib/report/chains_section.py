@@ -1,7 +1,5 @@
 """Which step costs each bound of a study most, and is there a bound that says something without it?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pipeline_lib.core.markup import listed

@@ -1,7 +1,5 @@
 """How is a claim shown: its statement and verdict, how it could have failed, and, folded, its rule and evidence?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """What differs between two studies: statuses of claims, settings, and numbers beyond a tolerance?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

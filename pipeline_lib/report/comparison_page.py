@@ -1,7 +1,5 @@
 """How are the differences between two studies shown on a page?"""
 
-from __future__ import annotations
-
 import os
 
 from pipeline_lib.report import page, site

@@ -1,7 +1,5 @@
 """How is a paper shown section by section, with the status of every claim?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pipeline_lib import papers

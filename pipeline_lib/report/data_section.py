@@ -1,7 +1,5 @@
 """Which data sets were studied, what is known of each, and which were not available?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@
          xlabel="rounds, T", ylabel="regret", log="xy") }}
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +29,7 @@ class Curves:
     points: Mapping[str, Sequence[Band]]
     source: str
 
-    def __add__(self, other: Curves) -> Curves:
+    def __add__(self, other: "Curves") -> "Curves":
         """Both, in this order."""
         both = dict.fromkeys([*self.source.split(", "), *other.source.split(", ")])
         return Curves({**self.points, **other.points}, ", ".join(filter(None, both)))

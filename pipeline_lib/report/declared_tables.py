@@ -6,8 +6,6 @@
      col(("low", "high"), "95 % interval", digits=3)]) }}
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace

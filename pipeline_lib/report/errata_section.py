@@ -1,7 +1,5 @@
 """How are the errata shown: what is printed, what holds, the claims that decide it, and the smallest instance?"""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Mapping, Sequence

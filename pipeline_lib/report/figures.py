@@ -7,8 +7,6 @@ numbers give the same bytes: no dates, fixed identifiers. Labels are words, neve
 them as TeX.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import os

@@ -4,8 +4,6 @@ The conversion itself is that of ``latex2mathml``. It lets unknown commands and 
 and asks for styles of letters that browsers no longer know: both are taken care of here.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

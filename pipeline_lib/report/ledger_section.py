@@ -1,7 +1,5 @@
 """How is the ledger shown: as a picture with a cell for every claim, by status, and by severity?"""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -51,7 +49,7 @@ class LedgerRow:
     claims: tuple[JudgedClaim, ...]
 
     @classmethod
-    def of(cls, judged: JudgedStudy, paper: str) -> LedgerRow:
+    def of(cls, judged: JudgedStudy, paper: str) -> "LedgerRow":
         """The row of one paper."""
         claims = [claim for claim in judged.claims if claim.paper == paper]
         claims.sort(key=lambda claim: (STATUSES.index(claim.status), claim.severity.order if claim.severity else ()))

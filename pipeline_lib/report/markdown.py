@@ -15,8 +15,6 @@ Blocks made elsewhere, tables and figures, stand where :func:`placeholder` put t
 executed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """How was everything measured and trained: conventions, formulas and settings?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pipeline_lib import learners, metrics, surrogates

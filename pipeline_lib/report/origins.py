@@ -3,8 +3,6 @@
 Every caption of the report links to the part that answers this for its tables.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What was studied and what is missing, and which learner is the best on every data set?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pipeline_lib.report.declared_tables import shown_as

@@ -43,8 +43,6 @@ a heading. The sections that every report has are templates as well, in ``report
 their names hand what they show; there, a table may also be made of mappings, with its source by name.
 """
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal

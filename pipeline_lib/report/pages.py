@@ -5,8 +5,6 @@ errata, the bounds with their costliest steps, the ledger of all claims, numbers
 terms, references and provenance. The single file contains all of them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Where do the numbers come from: software, command, seeds and configuration?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

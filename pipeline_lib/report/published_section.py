@@ -1,7 +1,5 @@
 """How far are our numbers from published ones?"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -5,8 +5,6 @@ is the file ``tables/NAME.parquet`` of the study. The rows remember their tables
 can name its source.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -64,7 +62,7 @@ class Rows:
     def __getitem__(self, index: int) -> SimpleNamespace:
         return self._rows[index]
 
-    def where(self, **equal: Any) -> Rows:
+    def where(self, **equal: Any) -> "Rows":
         """The rows whose columns have these values; a list, tuple or set stands for any of its values."""
         return self._some(row for row in self._rows if all(_fits(self._get(row, k), v) for k, v in equal.items()))
 
@@ -83,11 +81,11 @@ class Rows:
         """The values of a column, each once, in the order in which they come first."""
         return list(dict.fromkeys(self.column(name)))
 
-    def by(self, name: str) -> dict[Any, Rows]:
+    def by(self, name: str) -> "dict[Any, Rows]":
         """The rows for every value of a column."""
         return {value: self.where(**{name: value}) for value in self.distinct(name)}
 
-    def sorted(self, *names: str) -> Rows:
+    def sorted(self, *names: str) -> "Rows":
         """The rows in ascending order of some columns."""
         in_order: list[SimpleNamespace] = sorted(self._rows, key=lambda row: [self._get(row, name) for name in names])
         return self._some(in_order)
@@ -106,7 +104,7 @@ class Rows:
         """The smallest known value of a column; DataError when there is none."""
         return min(self._values(name))
 
-    def ordered(self, name: str, values: Iterable[Any]) -> Rows:
+    def ordered(self, name: str, values: Iterable[Any]) -> "Rows":
         """The rows whose column has one of these values, in the order of the values."""
         parts = self.by(name)
         return self._some(row for value in values for row in parts.get(value, ()))
@@ -136,7 +134,7 @@ class Rows:
             if (value := self._get(row, name)) is not None
         ]
 
-    def pivot(self, on: str, values: str | Sequence[str], *index: str) -> Rows:
+    def pivot(self, on: str, values: str | Sequence[str], *index: str) -> "Rows":
         """One row for every value of the ``index`` columns, with a column for every value of ``on``.
 
         With one column of ``values`` the new columns are called as the values of ``on``; with several, "VALUE COLUMN"
@@ -161,7 +159,7 @@ class Rows:
             wide[key] = cells
         return self._some(wide.values())
 
-    def _some(self, rows: Iterable[dict[str, Any] | SimpleNamespace]) -> Rows:
+    def _some(self, rows: Iterable[dict[str, Any] | SimpleNamespace]) -> "Rows":
         return Rows(rows, self.tables, computed=self._computed)
 
     def _values(self, name: str) -> list[Any]:

@@ -4,8 +4,6 @@ One class reads everything a report needs from ``results/<study>/``, checks numb
 rows, so that the rest of the report knows neither Parquet nor polars.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import os
@@ -38,7 +36,7 @@ class ResultsFolder:
     path: Path
 
     @classmethod
-    def at(cls, path: str | os.PathLike[str]) -> ResultsFolder:
+    def at(cls, path: str | os.PathLike[str]) -> "ResultsFolder":
         """Take the folder of one study.
 
         Raises

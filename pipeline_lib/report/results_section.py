@@ -1,7 +1,5 @@
 """How good is every model on every data set, and which differences are significant?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """How do the pages become files: a folder that opens from disk, and the same in one file?"""
 
-from __future__ import annotations
-
 import json
 import os
 import re

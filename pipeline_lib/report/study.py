@@ -1,7 +1,5 @@
 """What did a study measure? The sections of the main page share this index of its tables."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -4,8 +4,6 @@ A :class:`Table` is built once; the page shows its cells, ``to_csv`` writes the 
 ``to_latex`` sets it with booktabs.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -3,8 +3,6 @@
 The pages of the documentation for both become pages of the report, whose entries the search finds.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How were the models of a data set trained: which settings were chosen, and what was reached?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pipeline_lib.core.markup import quoted

@@ -5,8 +5,6 @@ length is the factor of the step; the factor is next to it. Terms that are added
 largest factor is dark. A dashed line marks what holds without any theorem.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import dropwhile
 from types import SimpleNamespace

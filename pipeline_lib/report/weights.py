@@ -1,7 +1,5 @@
 """Which features do the linear models of a data set weigh most? The answer is shown where features have names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

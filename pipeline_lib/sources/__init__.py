@@ -1,7 +1,5 @@
 """Where do documents come from? Every module of this folder is imported when its name is first used."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pipeline_lib.core import submodules

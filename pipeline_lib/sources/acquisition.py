@@ -7,8 +7,6 @@ Places are searched in this order: the data set's folder; unpacked text and arch
 folders; and, only if the network is allowed, address mirrors and the catalogue's addresses.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import asdict
 from pathlib import Path

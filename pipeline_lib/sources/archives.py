@@ -6,8 +6,6 @@ destination. An archive that attempts to (by a path outside the folder, a link, 
 is encrypted, or that unpacks to far more than it should is refused as a whole, and no file is left behind.
 """
 
-from __future__ import annotations
-
 import bz2
 import errno
 import gzip
@@ -180,7 +178,7 @@ def _zip_members(archive: zipfile.ZipFile) -> Iterator[_Member]:
         yield _Member(info.orig_filename, kind, bool(info.flag_bits & 1), info.file_size, content)
 
 
-def _tar_members(archive: tarfile.TarFile, plain: _Bounded) -> Iterator[_Member]:
+def _tar_members(archive: tarfile.TarFile, plain: "_Bounded") -> Iterator[_Member]:
     for info in archive:
         kind: Kind = "directory" if info.isdir() else "link" if info.issym() or info.islnk() else "device"
         if info.isreg() and not info.issparse():

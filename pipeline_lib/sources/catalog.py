@@ -5,8 +5,6 @@ other, counts that must add up, folds that must be disjoint). A package installe
 catalogue next to this module. docs/adding-a-data-set.md explains the keys.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

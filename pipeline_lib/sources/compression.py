@@ -1,7 +1,5 @@
 """How is a file read whose bytes may be compressed? By its first bytes: gzip, bzip2 and Zstandard are recognised."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

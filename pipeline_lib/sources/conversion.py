@@ -1,7 +1,5 @@
 """How do the text files of a data set become one Parquet file?"""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections import Counter
@@ -204,7 +202,7 @@ def _store(
     n_features: int,
     feature_names: Sequence[str] | None = None,
     textual: bool = False,
-    sharing: _Sharing | None = None,
+    sharing: "_Sharing | None" = None,
 ) -> ConversionSummary:
     schema = parquet_schema(n_features, named_queries=textual)
     parts: list[PartSummary] = []

@@ -1,7 +1,5 @@
 """Is a file the expected one, and what is its digest?"""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator

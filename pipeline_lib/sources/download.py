@@ -5,8 +5,6 @@ pass, such as a busy server or a broken connection, is tried again from the begi
 when none works, one error lists them all.
 """
 
-from __future__ import annotations
-
 import http.client
 import re
 import shutil

@@ -7,8 +7,6 @@ A list has m documents, low <= m <= high, with probability proportional to the d
 The mean rises with mu, so that there is one such mu for every mean between low and high.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

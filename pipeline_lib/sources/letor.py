@@ -21,8 +21,6 @@ query in memory. A line may have at most 64 MiB. A single wrong id cannot fill t
 is not stated, the size of the array is limited by the size of the text.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Literal
 

@@ -9,8 +9,6 @@ newline, so that no loop has to check for the end, and that ``PADDING`` more byt
 below receive the text as an address, because passing an array costs two atomic operations per call.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

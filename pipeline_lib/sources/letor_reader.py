@@ -4,8 +4,6 @@ The half of :mod:`pipeline_lib.sources.letor` between the compiled kernels and t
 format.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -90,12 +88,12 @@ class Block:
     names: list[str] | None = None
     grouped: bool = False
 
-    def rows(self, rows: slice | NDArray[np.bool_]) -> Block:
+    def rows(self, rows: slice | NDArray[np.bool_]) -> "Block":
         """Some of the documents."""
         return replace(self, qid=self.qid[rows], label=self.label[rows], X=self.X[rows])
 
     @staticmethod
-    def joined(blocks: Sequence[Block]) -> Block:
+    def joined(blocks: "Sequence[Block]") -> "Block":
         """The documents of several blocks of the same width, one after the other, with the names of the last."""
         qid, label, X = (np.concatenate([getattr(one, name) for one in blocks]) for name in ("qid", "label", "X"))
         return replace(blocks[-1], qid=qid, label=label, X=X)

@@ -4,8 +4,6 @@
 killed before leaves no manifest, so that its files are not mistaken for complete ones.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from pathlib import Path
 

@@ -6,8 +6,6 @@ then from ``mirrors:`` of the configuration. The folder of raw data is searched 
 there by hand.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence

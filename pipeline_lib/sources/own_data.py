@@ -4,8 +4,6 @@ Its parts are the files that the person named, wherever they lie; they are read 
 the catalogue states of public data, such as counts and digests, is not known of them and is not asked for.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Configurations are checked whenever the workflow is planned: this module imports
 files only, never into them.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator, Mapping

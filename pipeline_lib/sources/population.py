@@ -44,8 +44,6 @@ with rho = ``query_spread``, tau = ``query_noise``, sigma = ``noise``, kappa = `
 All draws are determined by the generator that is passed, and u by ``seed`` alone.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -87,7 +85,7 @@ class Queries:
     def __len__(self) -> int:
         return len(self.level)
 
-    def take(self, indices: NDArray[np.int64] | slice) -> Queries:
+    def take(self, indices: NDArray[np.int64] | slice) -> "Queries":
         """Some of the queries, by index or slice."""
         if not isinstance(indices, slice):
             indices = checks.query_indices("indices", indices, len(self))

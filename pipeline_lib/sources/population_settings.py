@@ -4,8 +4,6 @@ The population itself is in :mod:`pipeline_lib.sources.population`. Configuratio
 planned, and this module therefore imports no large library.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
@@ -148,7 +146,7 @@ class PopulationSettings(Settings):
         return self.noise == 0.0 and self.query_noise == 0.0
 
     @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> PopulationSettings:
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> "PopulationSettings":
         """Make settings from a plain mapping, as in a configuration file; missing keys have their defaults.
 
         Raises

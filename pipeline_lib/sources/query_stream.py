@@ -3,8 +3,6 @@
 Memory holds some whole queries at a time: those of one block of the reader, and the last one until its end is known.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator, Sequence

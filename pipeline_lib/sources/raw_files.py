@@ -5,8 +5,6 @@ of a file whose time differs. A changed file of a data set that was obtained is 
 compares the SHA-256 of the bytes that it reads.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@ text may be compressed (:mod:`pipeline_lib.sources.compression`). Queries stand 
 a file of group sizes next to it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Sequence

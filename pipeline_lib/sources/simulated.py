@@ -1,7 +1,5 @@
 """How is a data set of the catalogue drawn from its population, and how is it stored?"""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial

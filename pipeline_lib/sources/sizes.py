@@ -1,7 +1,5 @@
 """How large is a data set, as far as this is known when work is planned?"""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Mapping

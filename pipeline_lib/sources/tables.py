@@ -5,8 +5,6 @@ value in double quotes contains line ends; an error names the line in which the 
 CR; empty ones are skipped. Within quotes, two quotes stand for one.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import deque

@@ -9,8 +9,6 @@ Reading keeps in memory where the lines of every query stand, and of the lines t
 The lines of a query need not stand together.
 """
 
-from __future__ import annotations
-
 import os
 from array import array
 from collections.abc import Iterator, Sequence

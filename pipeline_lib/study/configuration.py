@@ -5,8 +5,6 @@ the checks that concern several sections: names that must exist, and settings of
 imports no large library, because it is executed at every start of the workflow.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping

@@ -4,8 +4,6 @@
 page agrees with the classes.
 """
 
-from __future__ import annotations
-
 import inspect
 import textwrap
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ the log of a failed job; warnings, errors and records without an event are not c
 ``.snakemake/log/`` is not affected and contains every detail.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Mapping

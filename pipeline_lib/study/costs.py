@@ -1,7 +1,5 @@
 """What does each job of a study take, where does it run, and with which others is it sent to a cluster?"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """Which data sets has a study, how is each obtained, how large is it, and which files are there of each?"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

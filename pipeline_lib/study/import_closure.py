@@ -10,8 +10,6 @@ function is named, as ``module:function``, only the definitions and imports of t
 or through others, and the settings of the experiment.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import hashlib

@@ -4,8 +4,6 @@ A rule names files and options; a job's command line is ``python -m pipeline_lib
 the values that Snakemake compares to decide whether a job must run again; files are compared separately.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -5,8 +5,6 @@ seconds that its settings add (:attr:`pipeline_lib.experiment.Step.seconds`). As
 that the workflow measured are used instead.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import statistics
@@ -87,7 +85,7 @@ class Estimate(NamedTuple):
     mb: float
 
     @classmethod
-    def of(cls, cost: Cost, cells: float, seconds: float = 0.0, mb: float = 0.0) -> Estimate:
+    def of(cls, cost: Cost, cells: float, seconds: float = 0.0, mb: float = 0.0) -> "Estimate":
         """The estimate for a job on ``cells`` feature values, to which its settings add seconds and MB.
 
         Example

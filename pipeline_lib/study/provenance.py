@@ -1,7 +1,5 @@
 """With which software, on which machine and from which state of the code was a report made?"""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform

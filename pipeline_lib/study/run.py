@@ -1,7 +1,5 @@
 """What does the workflow do besides its jobs: before the first of them, for its plan, and after the last?"""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

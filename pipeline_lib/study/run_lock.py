@@ -5,8 +5,6 @@ a time. The lock is the kernel's (``flock``): it is released when the process th
 so that a killed run can simply be started again. A lock file such as Snakemake's own would have to be removed first.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import mmap

@@ -4,8 +4,6 @@ Rule files use only what Snakemake's manual describes. Where it describes nothin
 gives the reason and uses attributes of Snakemake 9. A new version may require changes in this module only.
 """
 
-from __future__ import annotations
-
 import _thread
 import argparse
 import contextlib

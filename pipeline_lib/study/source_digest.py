@@ -6,8 +6,6 @@ The form names only what a node has (``ast.dump`` differs between versions of Py
 text has one digest under all the versions of Python that the project supports.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections.abc import Iterable

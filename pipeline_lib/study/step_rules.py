@@ -5,8 +5,6 @@ that can be read, their folds and models, and the experiment's settings. ``workf
 of every :class:`StepRule`. Paths hold the wildcards of the workflow, ``{study}`` among them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ MB_PER_MILLION_CELLS = 24.0
 EVALUATION = "results/{study}/evaluation/{dataset}/{model}.parquet"
 
 
-FACTS: Mapping[str, Callable[[StepRule], Any]] = {
+FACTS: "Mapping[str, Callable[[StepRule], Any]]" = {
     "folds": lambda rule: {name: rule.study.folds(name) for name in rule.present},
     "reproduces": lambda rule: rule.study.reproduces,
     "statistics": lambda rule: rule.study.config["statistics"],

@@ -5,8 +5,6 @@ their declarations: a new data set, learner or paper has its section without a c
 JSON Schema are generated from this class.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple

@@ -4,8 +4,6 @@ The start of a job takes about a second. Where a training takes less than a few,
 (rule ``train_model``); otherwise each fold has a job (rule ``train_fold``), so that these can run at the same time.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cached_property

@@ -5,8 +5,6 @@ other, and query q owns the rows ``offsets[q]:offsets[q + 1]``. Input is checked
 ``pipeline_lib.core.checks``), and passed to the method ``unchecked``, which solvers call directly in their inner loops.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
@@ -257,7 +255,7 @@ class AnnealableSurrogate(Surrogate):
     """A surrogate that is not convex and can be made smoother, so that it has fewer local minima."""
 
     @abstractmethod
-    def smoother(self, factor: Positive) -> AnnealableSurrogate:
+    def smoother(self, factor: Positive) -> "AnnealableSurrogate":
         """The same with ``factor`` times the smoothing; the surrogate itself for 1."""
 
 
@@ -265,7 +263,7 @@ class SmoothableSurrogate(Surrogate):
     """A convex, non-negative surrogate with kinks that comes with smooth approximations from below."""
 
     @abstractmethod
-    def smoothed(self, width: Positive) -> MinorantSurrogate:
+    def smoothed(self, width: Positive) -> "MinorantSurrogate":
         """The approximation with kinks rounded off over ``width`` > 0 margins; it tends to phi as the width falls."""
 
 

@@ -1,7 +1,5 @@
 """Which surrogate is a divergence between unnormalised exponentials of scores and labels?"""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar
 

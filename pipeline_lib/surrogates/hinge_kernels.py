@@ -8,8 +8,6 @@ Everything follows from the weights alpha: with g = sum alpha (e_j - e_i), the g
 + <g, s>, so that the losses need not be summed.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline_lib.core.compiled import njit

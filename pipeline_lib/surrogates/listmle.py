@@ -1,7 +1,5 @@
 """Which surrogate is the likelihood of an ideal order, if documents are drawn from the top one by one?"""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar, Literal
 

@@ -1,7 +1,5 @@
 """Which surrogates compare the whole list of scores with the whole list of labels?"""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar
 

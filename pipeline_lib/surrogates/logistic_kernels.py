@@ -7,8 +7,6 @@ over plain arrays, several pairs at once; it takes two documents i together, whi
 x') / ((1 + x)(1 + x')).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

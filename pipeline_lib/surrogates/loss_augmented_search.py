@@ -21,8 +21,6 @@ problem, and the few documents that compete for the same rank are assigned by sh
 Volgenant 1987), with costs computed when needed: O(m^2) for every such document.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline_lib.core.compiled import njit

@@ -1,7 +1,5 @@
 """Which surrogate fits the scores to NDCG's normalised gains?"""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar
 

@@ -7,8 +7,6 @@ the rounded part of one, are a contiguous range that two pointers follow. Every 
 meets in exactly one merge, and there are about log2(levels) rounds of merges.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline_lib.core.compiled import njit

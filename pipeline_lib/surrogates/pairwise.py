@@ -26,8 +26,6 @@ The gradient is g(a) = sum over pairs of a_ij (e_j - e_i) with 0 <= a_ij <= 1.
 - All pairs. Never more than the mean, and the same for two documents.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from typing import Annotated, ClassVar, Literal
@@ -182,7 +180,7 @@ class RankSVM(_Pairwise, SmoothableSurrogate):
             return None
         return programmes.of_pairs(y, offsets, self._scale(y, offsets), self.margin)
 
-    def smoothed(self, width: Positive) -> RoundedRankSVM:
+    def smoothed(self, width: Positive) -> "RoundedRankSVM":
         """Hinges rounded off over ``width`` margins (Huber's hinge), from below."""
         return RoundedRankSVM(self.normalisation, self.margin, width * self.margin)
 
@@ -227,7 +225,7 @@ class RoundedRankSVM(_Pairwise, MinorantSurrogate):
         return values, gradient, self.margin * weights * self._scale(y, offsets)
 
     @checks.checked
-    def interior(self, fraction: Annotated[float, checks.Range(0, 0.5, open=True)]) -> RoundedRankSVM:
+    def interior(self, fraction: Annotated[float, checks.Range(0, 0.5, open=True)]) -> "RoundedRankSVM":
         """See the base class: pairs with fraction h < t < (1 - fraction) h."""
         edge = fraction * self.width
         return RoundedRankSVM(self.normalisation, self.margin - edge, self.width - 2.0 * edge)

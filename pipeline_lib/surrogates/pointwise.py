@@ -1,7 +1,5 @@
 """Which surrogates compare every score with its own label?"""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar
 

@@ -10,8 +10,6 @@ is a constraint. The second form is the dual, and every lam that is feasible the
 Rows are pairs of documents, documents with the best one below them, or orders.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -85,7 +83,7 @@ class LinearProgramme:
         """F' lam and E' lam, shape (N + A,)."""
         return _spread(self.nodes, self.coefficients, multipliers, len(self.dues) + self.offsets[-1])
 
-    def scaled(self, factors: Floats) -> LinearProgramme:
+    def scaled(self, factors: Floats) -> "LinearProgramme":
         """The programme of sum_q factors_q phi(s_q, y_q)."""
         of_nodes = np.concatenate([np.repeat(factors, np.diff(self.offsets)), np.repeat(factors, np.diff(self.owned))])
         return replace(

@@ -1,7 +1,5 @@
 """Which surrogate is a sum of exponentials over the pairs of differently labelled documents?"""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Which surrogate is the angle between the scores and the labels?"""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar
 

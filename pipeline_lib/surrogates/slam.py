@@ -52,8 +52,6 @@ References
 `slam`, sections 3 to 5 and its appendix.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from typing import ClassVar, Literal

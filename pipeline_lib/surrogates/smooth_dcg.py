@@ -1,7 +1,5 @@
 """Which surrogate is DCG with a soft choice of the top documents?"""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar, Literal
 
@@ -98,7 +96,7 @@ class SmoothDCG(AnnealableSurrogate):
             return _ideal_dcg(y, offsets, discounts(self.k)) - values, -gradient
         return -values, -gradient
 
-    def smoother(self, factor: Positive) -> SmoothDCG:
+    def smoother(self, factor: Positive) -> "SmoothDCG":
         """``factor`` times sigma."""
         return SmoothDCG(self.k, factor * self.sigma, self.sign)
 

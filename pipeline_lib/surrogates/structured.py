@@ -8,8 +8,6 @@ of s is convex, and the slope of one that attains it is a subgradient.
 A query whose documents all have one label contributes 0: no ranking of it has a loss.
 """
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar
 

@@ -4,8 +4,6 @@ A compiler cannot vectorise calls of ``math.exp``. This function consists of pla
 vectorised and about seven times as fast.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline_lib.core.compiled import njit

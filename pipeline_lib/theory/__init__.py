@@ -7,8 +7,6 @@ Example
 2.0
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from pipeline_lib.core import submodules

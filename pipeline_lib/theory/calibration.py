@@ -17,8 +17,6 @@ s_1 <= s_2, and among all others, some with whole numbers 0, ..., m - 1 minimise
 scores can be made 1 at no cost.)
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping
 from typing import NamedTuple

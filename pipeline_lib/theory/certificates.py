@@ -17,8 +17,6 @@ value over all scores, so that it is not negative; B is its largest value over t
 losses in [0, 1] and is applied to phi / B.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

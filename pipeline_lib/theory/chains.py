@@ -10,8 +10,6 @@ Where the proof says that a link is at least the one before, the link is ``prove
 for and therefore too small, on both sides of such an inequality.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable

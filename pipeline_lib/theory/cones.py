@@ -3,8 +3,6 @@
 The cone of U (d x K) is {U w : w >= 0}; the projection (1) of `cone` is min over w >= 0 of ||z - U w||^2.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

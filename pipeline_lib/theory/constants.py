@@ -8,8 +8,6 @@ A class {||w||_2 <= W2} with documents ||x||_2 <= R_X (or ||w||_1 <= W1, ||x||_i
 ||s||_inf <= S = W2 R_X (W1 Rbar_X), attained for suitable documents: this S is the ``score_bound``.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator
@@ -209,7 +207,7 @@ class _Points:
     directions: Floats
     values: Floats
 
-    def take(self, rows: NDArray[np.intp]) -> _Points:
+    def take(self, rows: NDArray[np.intp]) -> "_Points":
         return _Points(self.scores[rows], self.y[rows], self.directions[rows], self.values[rows])
 
 

@@ -29,8 +29,6 @@ documents are taken relative to the mean of their list, which changes no loss an
 (:func:`pipeline_lib.theory.ranker_facts.effective`).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -6,8 +6,6 @@ A function F decomposes over l coordinates when F(y) = sum over sets of l docume
 is checked by :func:`estimation_error`, which knows of no decomposition: it solves for the estimator.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 

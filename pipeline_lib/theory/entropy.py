@@ -24,8 +24,6 @@ too small where A < B or where A / eps is not large: there they are below the in
 are meaningless; beyond their largest value, which is above 4 B and therefore vacuous, this value is used instead.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -14,8 +14,6 @@ B is the largest loss, less its smallest value, for scores up to ||w||_2 R_X. R_
 the largest label are taken from the data and treated as if they had been known beforehand.
 """
 
-from __future__ import annotations
-
 import math
 
 from pipeline_lib.core.checks import Count, Probability, checked

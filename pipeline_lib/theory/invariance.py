@@ -4,8 +4,6 @@
 computed from the definition alone, as the rank of the constraints that all m! reorderings impose on a linear map.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import Literal
 

@@ -23,8 +23,6 @@ w0, measured in A. According to Theorem 1 of `twolayer`, m* grows as sqrt(C) ins
 not shrink with n.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -11,8 +11,6 @@ risks have no error. The supremum of such a sum over a ball is searched for by F
 by steps all the way to the point of the ball furthest along the gradient. What is found is a lower bound of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property

@@ -27,8 +27,6 @@ of :mod:`pipeline_lib.theory.list_lengths`, whose averages hold for every sample
 applied once.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

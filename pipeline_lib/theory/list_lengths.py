@@ -22,8 +22,6 @@ that it gives, sqrt(2 pi) = 2.51 in the gap in place of 3; ``by_coordinates`` is
 time gives.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

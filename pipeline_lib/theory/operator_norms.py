@@ -7,8 +7,6 @@
 This is why gradients of losses in score space are measured by their l_1 norm.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -12,8 +12,6 @@ over queries. sgn(0) = 0: two documents of the same label have the loss phi(0) f
 equal scores also has the loss 0 under l01.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable

@@ -25,8 +25,6 @@ a learner has to show other orders in order to choose between the two (Bartok et
 monitoring).
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import NamedTuple
 

@@ -9,8 +9,6 @@ found by a certified solve. Corollary 6: if a unit u has <u, x_i - x_j> >= gamma
 then u / gamma has no loss, and sum_t RML_t <= C / gamma^2 for every T. Corollary 7: min(k, m) for m with NDCG@k.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

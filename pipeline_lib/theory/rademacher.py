@@ -7,8 +7,6 @@ For linear scores the supremum over signs is a length, and the average is a plai
 the supremum is not known; ascent for each draw of signs gives a lower estimate, conditional on the sample.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

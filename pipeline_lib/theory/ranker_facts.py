@@ -4,8 +4,6 @@ Training jobs record these facts, and :mod:`pipeline_lib.theory.certificates` ne
 their own, so that no training is repeated when a bound is changed.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any

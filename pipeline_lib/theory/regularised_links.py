@@ -10,8 +10,6 @@ lambda/2 ||w||^2 is lambda-strongly convex: the gap is at most 2 L^2 / (lambda n
 (lambda n) in its place, and round their lambda's value up to 2 L W (8/n + sqrt(2/n)).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

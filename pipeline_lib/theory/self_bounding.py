@@ -1,7 +1,5 @@
 """By how much can a smooth non-negative loss differ at two score vectors, given its values there?"""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

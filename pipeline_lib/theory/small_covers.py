@@ -9,8 +9,6 @@ The covering numbers of `lists` (Propositions 7 and 10) do not contain d but gro
 two is taken at every scale. What the propositions cost is then seen apart from what the integral costs.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

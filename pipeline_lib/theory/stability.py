@@ -1,7 +1,5 @@
 """What are the values of ConeRank's stability bounds, Theorems 1 and 2 of `cone`, and what bounds s_max?"""
 
-from __future__ import annotations
-
 import math
 
 from pipeline_lib.core.checks import Count, NonNegative, Positive, Probability, checked

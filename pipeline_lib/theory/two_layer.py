@@ -38,8 +38,6 @@ sides are :func:`over_pairs` and :func:`over_permutations`.
 documents; :func:`budget_by_search` and :func:`allocation_by_search` find the same minima numerically.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -23,8 +23,6 @@ Without absolute values, L R(linear) alone would do; Definitions 2 and 3 contain
 remains.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass

@@ -26,8 +26,6 @@ which depends neither on the budget nor on the capacity and the confidence; :mod
 has the same formula for the gradients of trained rankers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ the spread grows with their number: for independent standard normal scores it is
 n), per unit of weight. docs/weights-of-slam.md has the proof and the measurements.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

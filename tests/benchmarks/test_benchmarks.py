@@ -1,7 +1,5 @@
 """The benchmarks: intervals of ratios, rounds, the page, and the counts behind the table of limits."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Is what the benchmark of large data measured shown, and are its exponents and its commands right?"""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

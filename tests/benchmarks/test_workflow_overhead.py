@@ -1,7 +1,5 @@
 """The shares of a run's time are computed from records of Snakemake, and the page shows what the table contains."""
 
-from __future__ import annotations
-
 from benchmarks import recorded, workflow_overhead
 from benchmarks.workflow_overhead import Job, Run
 

@@ -1,7 +1,5 @@
 """Are the errata complete, do claims cite those on which they depend, and is the page in docs/ written from them?"""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

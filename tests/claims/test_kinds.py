@@ -1,7 +1,5 @@
 """Are the rules sharp at their boundaries, monotone, and never silent about what they cannot read?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Does the ledger hold all claims, are its rules fair, and is a wrong entry named?"""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

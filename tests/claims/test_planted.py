@@ -1,7 +1,5 @@
 """Are wrong statements written into the evidence, and does a claim that misses one lose its verdict?"""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Are claims read from tables as the ledger says, and is what cannot be read an error that names its place?"""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

@@ -1,7 +1,5 @@
 """Is everything refused that is no trial?"""
 
-from __future__ import annotations
-
 import math
 
 import pytest

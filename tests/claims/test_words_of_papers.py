@@ -4,8 +4,6 @@ The texts of the papers are not part of this repository: the folder ``LTR_PAPERS
 JSON with the text in it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -7,8 +7,6 @@ The exit status is that of the tests. Where SLURM cannot be had, a message says 
 with the variable ``REQUIRE_CLUSTER`` in the environment.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A running SLURM for the tests of this folder."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ From the packages of Debian or Ubuntu, which are unpacked into a folder of the p
 changes nothing outside that folder and needs no rights.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

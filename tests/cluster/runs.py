@@ -1,7 +1,5 @@
 """Runs of a study on a cluster, as docs/clusters.md says, while a test watches and disturbs them."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import re

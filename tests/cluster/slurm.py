@@ -5,8 +5,6 @@ environment alone, so that clusters do not disturb each other, nor a SLURM that 
 user who starts them, who need not be root.
 """
 
-from __future__ import annotations
-
 import contextlib
 import getpass
 import os

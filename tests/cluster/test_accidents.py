@@ -1,7 +1,5 @@
 """Whatever happens to jobs on a cluster is reported by name and made good, and every table has the same bytes."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

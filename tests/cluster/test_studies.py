@@ -1,7 +1,5 @@
 """The documented commands, on a cluster on which nothing goes wrong."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 from collections.abc import Callable

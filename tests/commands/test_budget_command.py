@@ -1,7 +1,5 @@
 """Does the plan for a labelling budget say what the formula gives, and refuse what makes no sense?"""
 
-from __future__ import annotations
-
 import math
 import re
 

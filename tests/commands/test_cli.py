@@ -1,7 +1,5 @@
 """The command line imports only the command asked for and says plainly what is wrong."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

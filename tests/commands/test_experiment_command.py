@@ -1,7 +1,5 @@
 """An error in a step of an experiment says which step it was."""
 
-from __future__ import annotations
-
 import pytest
 
 from pipeline_lib import papers

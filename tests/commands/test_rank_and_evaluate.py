@@ -1,7 +1,5 @@
 """Does `rank` write what the ranker says, and does `evaluate-run` measure it as the library and other programs do?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -9,8 +9,6 @@ the process prints everything else as JSON, a line per finding, and ``done`` at 
 to the standard error first, so that whoever started the process knows what killed it.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import copy

@@ -1,7 +1,5 @@
 """Machine code that is kept in files is that of the present code, wherever it is defined."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import os

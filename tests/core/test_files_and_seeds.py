@@ -1,7 +1,5 @@
 """Files appear whole or not at all; seeds depend on the axes alone."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """Do public functions answer arguments that make no sense with one clear error, and never with a crash or nonsense?"""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Long work says how far it is, at once and seldom; results do not depend on whether anybody listens."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

@@ -1,7 +1,5 @@
 """Stored files: equal content gives equal bytes, and no flipped bit or lost tail goes unnoticed."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """Do the commands say of a file, and of the models of a study, what the bounds certify?"""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Data frames, group sizes and names: what goes in comes out again, and what is wrong is named with its row."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -9,8 +9,6 @@ A block of commands is ``sh``; the words behind it say how the tests try it:
 A block ``yaml`` is the content of the file that the paragraph before it names, if it names one.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Does the code on the documentation's pages run, and does what they point to exist?"""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import functools

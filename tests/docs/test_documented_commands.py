@@ -3,8 +3,6 @@
 Those that need a study are tried by tests/workflow/test_documented_studies.py.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

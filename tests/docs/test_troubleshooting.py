@@ -1,7 +1,5 @@
 """Are the messages on the page of troubleshooting still those that a user sees? Each failure is provoked."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import inspect

@@ -1,7 +1,5 @@
 """Do the chains of all papers rise where a proof says so, and end at the numbers that the bounds state?"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import groupby

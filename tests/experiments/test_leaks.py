@@ -4,8 +4,6 @@ Samples know what they were drawn for, and every comparison of risks asks them. 
 are planted: some are refused where they happen, others are seen by a claim.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Do the lists hold the extremes that they promise?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

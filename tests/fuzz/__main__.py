@@ -1,7 +1,5 @@
 """Make inputs, compare readers, and print what is wrong, a line of JSON for each finding."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

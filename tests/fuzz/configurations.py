@@ -1,7 +1,5 @@
 """Target: the configuration of a study. What is accepted is kept as it was given, and is accepted again."""
 
-from __future__ import annotations
-
 import copy
 import random
 from pathlib import Path

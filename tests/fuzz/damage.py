@@ -1,7 +1,5 @@
 """Damage to text: to bytes, to what stands between separators, to lines, and to the file as a whole."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import math

@@ -1,7 +1,5 @@
 """Targets: LETOR and libsvm text, by every reader of it."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

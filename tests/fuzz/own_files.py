@@ -1,7 +1,5 @@
 """Targets: the files of a data set of one's own, one or two, as text or as tables, as the workflow reads them."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """LETOR and libsvm text read line by line, as ``pipeline_lib.sources.letor`` describes the format."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass, field

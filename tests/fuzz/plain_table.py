@@ -1,7 +1,5 @@
 """CSV and TSV read character by character, as ``docs/your-own-data.md`` and ``pipeline_lib.sources.tables`` have it."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Damage to trees of plain values."""
 
-from __future__ import annotations
-
 import copy
 import datetime
 import math

@@ -1,7 +1,5 @@
 """Readers of files against slow, plain ones on damaged input (``tests/fuzz``), and what that found."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

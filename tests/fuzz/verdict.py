@@ -1,7 +1,5 @@
 """What two readers make of the same input, and whether they agree."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Projections onto balls are the nearest points, and the lowest point is the lowest."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Is the compiled loop bandit gradient descent, and do its parameters bound what they are meant to bound?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

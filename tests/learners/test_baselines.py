@@ -1,7 +1,5 @@
 """PRank, the pairwise perceptron, and trees: plain second computations, and what is chosen on the validation part."""
 
-from __future__ import annotations
-
 import re
 import sys
 

@@ -1,7 +1,5 @@
 """Is what is learned by blocks of queries what is learned from all at once, whatever the number of threads?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Do AdaRank and RankBoost do on small examples what their formulas say by hand?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Does ConeRank solve problem (18), in every way it offers, and rank as Algorithm 2 does?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import example, given, settings

@@ -1,7 +1,5 @@
 """Do control rankers and models do what their names say, and survive JSON?"""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Is the minimum found the minimum, and does the certified gap never promise too much?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

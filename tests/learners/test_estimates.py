@@ -1,7 +1,5 @@
 """The seconds and the memory that learners declare: positive, growing with the work, and near what was measured."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import partial

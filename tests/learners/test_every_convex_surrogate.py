@@ -1,7 +1,5 @@
 """Every convex surrogate is minimised to a certified relative gap of 1e-6: free, in an l2 ball and in an l1 ball."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Linear programmes of surrogates, and the methods that minimise with them or with planes of single queries."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Random features are close to their kernel, come back from their seed, and let linear learners bend."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -4,8 +4,6 @@ The reference knows nothing of surrogates or solvers: it is the quadratic or lin
 every affine function that the definition of a loss takes the largest of.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Online gradient descent does what its formula says, keeps its regret bound, and refuses what it cannot run."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """SLAM's perceptron: the compiled loop is Algorithm 1, its bounds hold, and what eta does and does not change."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

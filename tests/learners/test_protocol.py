@@ -1,7 +1,5 @@
 """Can every learner be used alike: fitted, asked for scores, saved, read back, and refused wrong documents?"""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Callable

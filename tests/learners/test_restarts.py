@@ -1,7 +1,5 @@
 """What is not convex is brought to the lowest of several local minima, and never called certified."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

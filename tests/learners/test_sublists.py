@@ -1,7 +1,5 @@
 """Lists that are cut into short ones for training."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

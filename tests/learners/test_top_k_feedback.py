@@ -1,7 +1,5 @@
 """Learning from the labels on top: the compiled loop is Algorithm 1, its estimates are unbiased, errors come early."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exact moments of the estimates: they sum over everything that may be shown, and Lemma 5's constants."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Do the measures equal their definitions, written out in plain Python?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Jobs of experiments that are handed their inputs and read no files, and what steps yield, as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Do the exact counterexamples show what they are printed for, and would a true statement be noticed?"""
 
-from __future__ import annotations
-
 import ast
 import math
 import re

@@ -1,7 +1,5 @@
 """Real documents, which may not be part of this repository."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Real archives are obtained from a mirror, and every digest verifies."""
 
-from __future__ import annotations
-
 import pytest
 
 from pipeline_lib.sources import catalog

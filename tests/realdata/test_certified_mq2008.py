@@ -1,7 +1,5 @@
 """Does every convex surrogate reach its certified gap on real documents?"""
 
-from __future__ import annotations
-
 import pytest
 
 from pipeline_lib import surrogates

@@ -3,8 +3,6 @@
 The data's terms of use keep them out of the repository.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from pipeline_lib import RankingData, metrics

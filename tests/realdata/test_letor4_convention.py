@@ -1,7 +1,5 @@
 """Does letor4 follow the LETOR 4.0 evaluation on MQ2008, with its short lists and its queries without relevance?"""
 
-from __future__ import annotations
-
 import math
 import zipfile
 

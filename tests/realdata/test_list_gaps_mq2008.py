@@ -1,7 +1,5 @@
 """Do gaps on subsamples of real queries stay below the bounds, with certified minimisers?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The reader on real files: counts known from elsewhere, values from the plainest parser."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The unpacked archive of MQ2008 as somebody's own folder: its folds share their queries, and come out as published."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

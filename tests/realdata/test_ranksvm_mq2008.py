@@ -4,8 +4,6 @@ The values are those of RankSVM-struct on fold 1 in the LETOR 4.0 results: MAP .
 1/2 ||w||^2 + (C/n) sum over queries of the sum of pair hinges. The data's terms of use keep them out of the repository.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from pipeline_lib import metrics

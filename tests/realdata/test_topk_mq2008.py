@@ -1,7 +1,5 @@
 """Figure 1 of topk on MQ2008: which probabilities make the published order, and what repairs the unbiased learner."""
 
-from __future__ import annotations
-
 import pytest
 
 from pipeline_lib.papers.topk.figure import experiment as figure

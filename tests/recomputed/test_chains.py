@@ -4,8 +4,6 @@ Two features, so that suprema are those of a grid of rankers; loops in plain Pyt
 that which makes the tables.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

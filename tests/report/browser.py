@@ -1,7 +1,5 @@
 """A browser without a window, driven by the DevTools protocol through a pipe: no driver and no port is needed."""
 
-from __future__ import annotations
-
 import base64
 import itertools
 import json

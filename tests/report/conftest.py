@@ -1,7 +1,5 @@
 """One made study and its report for all tests of the report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import made_study

@@ -3,8 +3,6 @@
 Nothing here is a result. Tests read it; ``python tests/report/made_study.py FOLDER`` renders it for the eye.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from collections.abc import Mapping, Sequence

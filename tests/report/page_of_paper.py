@@ -1,7 +1,5 @@
 """The page of one paper, built from rows of its tables, and what it says and shows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path

@@ -3,8 +3,6 @@
 The templates are read, not rendered: what a template shows must not depend on what came out.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Do the examples of docs/claims.md run, and do the captions render with and without wildcards?"""
 
-from __future__ import annotations
-
 import doctest
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Is every difference between two studies noticed, and nothing reported where there is none?"""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Does the list of a paper's sections leave nothing out, and what is said where it does?"""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 

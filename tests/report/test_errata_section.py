@@ -1,7 +1,5 @@
 """Does the page of errata show every erratum of the study's papers, with its claims and exact instances?"""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Are counts labelled plainly, do series differ, do legends fit, and are the files the same again?"""
 
-from __future__ import annotations
-
 import itertools
 import re
 from pathlib import Path

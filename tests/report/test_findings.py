@@ -1,7 +1,5 @@
 """Do the findings on the front page link to their claims, and say the same whatever these say?"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ The templates are read, not rendered: what a page says of a study must be said b
 numbers in sentences, the filters see to it that they are cells of tables or values of claims.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Does TeX become MathML that browsers set, wherever a page may hold it, and is broken TeX refused?"""
 
-from __future__ import annotations
-
 import html
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """claims.json holds everything that the page shows of the claims, and the page judges nothing by itself."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Are the papers' numbered statements counted as what they are: theorems, steps of their proofs, and others?"""
 
-from __future__ import annotations
-
 from page_of_paper import claims_of, judged
 
 from pipeline_lib.claims import errata

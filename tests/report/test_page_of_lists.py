@@ -1,7 +1,5 @@
 """Does the page of lists show the numbers of its tables?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Does a page's template become what it declares, and does a wrong one say where it is wrong?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

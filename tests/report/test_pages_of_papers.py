@@ -4,8 +4,6 @@ A case gives rows of tables, and the numbers that a table of the page or the des
 Values that a case does not need are 1 (see ``page_of_paper.build``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path

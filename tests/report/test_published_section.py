@@ -1,7 +1,5 @@
 """Does the overview of published numbers have every number that a figure of a paper's page compares with ours?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

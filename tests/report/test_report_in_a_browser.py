@@ -1,7 +1,5 @@
 """Is the report right in a browser: on wide and narrow windows, in light and dark, on paper, and without scripts?"""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

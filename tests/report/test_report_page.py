@@ -1,7 +1,5 @@
 """Is the report one self-contained, honest, deterministic page?"""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import json

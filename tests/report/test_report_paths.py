@@ -1,7 +1,5 @@
 """Is the report sound HTML, and does a reader find in three clicks what the guide to the report promises?"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

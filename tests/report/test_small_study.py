@@ -1,7 +1,5 @@
 """Does the report of a small study of one's own speak of what that study contains, and of nothing else?"""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections import Counter

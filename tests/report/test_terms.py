@@ -1,7 +1,5 @@
 """Does the report have every term of the glossary, each at an address of its own?"""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

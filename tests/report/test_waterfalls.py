@@ -1,7 +1,5 @@
 """Do waterfalls show the factors of the steps, and does the overview name the costliest step of every bound?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The table of weights: means over folds, the largest shares first, and nothing where features have no names."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

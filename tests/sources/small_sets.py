@@ -1,7 +1,5 @@
 """Small data sets, as catalogue entries and as files, for the tests of this folder."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import io

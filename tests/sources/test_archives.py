@@ -1,7 +1,5 @@
 """Archives, honest and hostile."""
 
-from __future__ import annotations
-
 import builtins
 import io
 import struct

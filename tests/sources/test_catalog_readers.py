@@ -1,7 +1,5 @@
 """A corrected entry of the catalogue must rerun the commands that read what was corrected, and no others."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

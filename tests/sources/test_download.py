@@ -1,7 +1,5 @@
 """Downloads against a real server on this machine that misbehaves on request."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import http.server

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path

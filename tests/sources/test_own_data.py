@@ -1,7 +1,5 @@
 """A data set that the configuration describes: its entry, its problems, its folds, and what notices a changed file."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import os

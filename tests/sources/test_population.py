@@ -1,7 +1,5 @@
 """Does the population draw what its formulas say?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Is a population checked when the configuration is, before anything is planned?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Raw text is compared with the manifest: in a check, in a conversion, and by size and time in planning."""
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import os

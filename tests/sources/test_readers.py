@@ -1,7 +1,5 @@
 """Every form of a file gives the same data set as a plain parser, and every error names the line or the row."""
 
-from __future__ import annotations
-
 import bz2
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """Are data sets drawn as the catalogue declares them, always the same, with or without a text?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

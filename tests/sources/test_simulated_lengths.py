@@ -1,7 +1,5 @@
 """Have the lists of a population with the log-normal law the lengths that its settings state?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

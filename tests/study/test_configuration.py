@@ -1,7 +1,5 @@
 """A wrong configuration gives every problem with the key and the nearest right name, before any work."""
 
-from __future__ import annotations
-
 import copy
 import re
 import time

@@ -1,7 +1,5 @@
 """The console shows the plan, a line per finished job and the end of a failed job's log, and hides no warning."""
 
-from __future__ import annotations
-
 import io
 import logging
 from pathlib import Path

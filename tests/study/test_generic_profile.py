@@ -1,7 +1,5 @@
 """The scripts of profiles/generic speak the languages of schedulers; tests/cluster runs a study with them for real."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The plan counts jobs, names what is missing, and learns from recorded times."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The description of a results folder: complete, consistent, and true of the files."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One process at a time holds the lock, and whoever only looks needs none."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

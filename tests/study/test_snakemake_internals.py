@@ -1,7 +1,5 @@
 """The executor for SLURM loses no job where a query fails, and a run that is asked to end does not wait for itself."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

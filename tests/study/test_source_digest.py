@@ -1,7 +1,5 @@
 """The digest of a module must change with everything that runs and with nothing else."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import random

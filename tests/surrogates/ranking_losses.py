@@ -1,7 +1,5 @@
 """Which queries do the tests of surrogates draw, and what are losses of one query by their definitions?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 

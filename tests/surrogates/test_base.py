@@ -1,7 +1,5 @@
 """What does the base class add to the methods that a surrogate defines?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

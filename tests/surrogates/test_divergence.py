@@ -1,7 +1,5 @@
 """Is kl the divergence of `topk`: zero at the labels only, and exact near them?"""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

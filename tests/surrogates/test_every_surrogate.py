@@ -1,7 +1,5 @@
 """What holds for every registered surrogate, also for one that is registered tomorrow?"""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import typing

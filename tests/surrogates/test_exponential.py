@@ -1,7 +1,5 @@
 """Are values that grow exponentially exact while float64 can hold them, and refused beyond?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Are sums of hinges over pairs, computed by merging, what a pass over all pairs gives?"""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """ListMLE as the probability of an order, drawn from the top, and RankCosine as the cosine of an angle."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Is ListNet its formula however queries are cut into runs, and are its constants suprema?"""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Is the sum of logistic losses over pairs, computed by products of exponentials, what a pass over all pairs gives?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

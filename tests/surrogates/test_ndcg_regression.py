@@ -1,7 +1,5 @@
 """Are the targets of squared-ndcg those of `topk`, Theorem 5.2, and its constants attained?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

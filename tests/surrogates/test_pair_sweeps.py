@@ -1,7 +1,5 @@
 """Are documents sorted by label and by score, and scores centred?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

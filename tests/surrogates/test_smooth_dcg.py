@@ -1,7 +1,5 @@
 """Is smooth-dcg the published gain for k = 1, DCG@k in the limit, and within the constants derived for it?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

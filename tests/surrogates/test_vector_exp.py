@@ -1,7 +1,5 @@
 """Is the exponential of the kernels accurate to the last digits, and 0 below its range?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numba import njit

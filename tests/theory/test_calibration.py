@@ -1,7 +1,5 @@
 """Do linear programmes find the laws that mislead a surrogate most, and are minimisers in the order that they say?"""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

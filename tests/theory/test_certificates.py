@@ -1,7 +1,5 @@
 """Do certificates hold, and do they say what the bounds behind them say?"""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Do chains multiply and add as they say, and is what is computed of a known population right?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 

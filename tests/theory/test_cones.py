@@ -1,7 +1,5 @@
 """Are projections onto cones, second moments of pairs, and the stability bounds what their formulas say?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

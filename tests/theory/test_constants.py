@@ -1,7 +1,5 @@
 """Are the constants true, attained where they are said to be, and consistent with each other?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

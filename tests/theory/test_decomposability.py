@@ -1,7 +1,5 @@
 """Do gradients decompose over as many labels as `topk` says, and no fewer?"""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

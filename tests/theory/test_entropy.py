@@ -1,7 +1,5 @@
 """Are covering numbers, entropy integrals and closed forms what the formulas of `lists` say?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Does the limit from held-out queries hold as often as it says, and what does choosing on them cost?"""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

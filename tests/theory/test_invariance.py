@@ -1,7 +1,5 @@
 """Is the dimension of permutation-invariant linear maps 2 d, as `lists`, Theorem 3 corrects `slam`, Theorem 10?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Are the parts of the variance of averages over pairs found, and the depth that is best with them?"""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Are the seven bounds of `lists` what the paper says, in every range, and refused where their assumptions fail?"""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Are the averages of `list_lengths` upper bounds, and sharp where they should be?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 

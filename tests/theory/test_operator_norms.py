@@ -1,7 +1,5 @@
 """Does Lemma 4 of `lists` and `topk` hold, and is it an equality?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Are the losses of pairs the averages that the paper writes down?"""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Do the labels of k documents determine the NDCG-optimal order exactly where the theorem says?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 from decimal import Decimal, localcontext

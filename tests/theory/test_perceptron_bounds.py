@@ -1,7 +1,5 @@
 """The perceptron's bounds: both sides by plain formulas, comparators that nothing beats, margins by a second method."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

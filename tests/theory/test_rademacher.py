@@ -1,7 +1,5 @@
 """Are Rademacher averages and packings right where they can be enumerated?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 

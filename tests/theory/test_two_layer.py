@@ -1,7 +1,5 @@
 """Are the terms of Theorem 1 and the budget what a plain reading of them gives?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Do the Monte Carlo averages agree with exact enumeration, with each other, and with what they bound?"""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

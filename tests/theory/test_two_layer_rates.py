@@ -1,7 +1,5 @@
 """Has the average over the pairs of a list the stated variance, and does the bound with the true rates hold?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """When SLAM's risk is smallest at 0: the lead, the spread and their largest ratio against second computations."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

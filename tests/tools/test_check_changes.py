@@ -1,7 +1,5 @@
 """Does ``make check`` choose the tests that a change can affect, in time, and no others?"""
 
-from __future__ import annotations
-
 import pytest
 
 from tools import affected, check_changes

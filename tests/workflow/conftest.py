@@ -1,7 +1,5 @@
 """A temporary copy of the project, and Snakemake inside it."""
 
-from __future__ import annotations
-
 import compileall
 import fcntl
 import hashlib

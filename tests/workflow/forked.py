@@ -5,8 +5,6 @@ Half of a dry run's time is spent on imports. The process is the fork server of 
 command as a person types it, start it themselves.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import multiprocessing

@@ -8,8 +8,6 @@ for, and ends with the process that started it. Tests that kill runs, or that me
 everybody does.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json

@@ -4,8 +4,6 @@ A code block of a page belongs to the file named last in the text before it; one
 A file that exists gets the block at its end, or above the line that the text quotes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Raw text that was touched or changed, and stored files that were damaged, in a finished small study."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Does the tutorial work to the letter, and can the studies be planned that the documentation's pages run?"""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

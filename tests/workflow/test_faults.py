@@ -1,7 +1,5 @@
 """Full disks, read-only folders, damaged caches, clocks and names: what a run says, and how it recovers."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

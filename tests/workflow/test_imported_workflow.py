@@ -1,7 +1,5 @@
 """Another workflow imports this one with `module` and runs it in a folder and with a configuration of its own."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs that are killed at any moment, with all their jobs: the next one goes on, and ends with the same bytes."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """Two real runs in one folder: the second is refused, whatever it would change, and a killed run blocks nothing."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

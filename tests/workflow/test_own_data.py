@@ -1,7 +1,5 @@
 """Data of one's own, from the files to the report: a file, files by role, folders of folds, and LightGBM's folder."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -1,7 +1,5 @@
 """The experiments of all papers, run by Snakemake with tiny settings."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

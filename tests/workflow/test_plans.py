@@ -1,7 +1,5 @@
 """What is planned, without running it: targets, profiles, wrong configurations, large studies."""
 
-from __future__ import annotations
-
 import re
 import resource
 import shutil

@@ -1,7 +1,5 @@
 """The study of real data: one fold of MQ2008 with the published baseline, and whole as it is shipped."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The small study run for real: reruns, and what a person is told."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

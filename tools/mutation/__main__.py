@@ -14,8 +14,6 @@ Compiling takes longer than the tests nearest to a kernel. So the changed module
 interpreted, unless one of them uses what only a compiler understands.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import csv

@@ -1,7 +1,5 @@
 """What do the experiments on ConeRank share: groups of rows, exponents in P, pairs of documents, and populations?"""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Vectors of fractions, for exact counterexamples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction as F
 

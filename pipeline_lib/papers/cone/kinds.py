@@ -6,8 +6,6 @@ outcomes as there are kinds: P may be large at no cost. Theorem 2 of `cone` take
 ||z|| <= rho, which is searched for (:func:`worst_change`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -17,8 +17,6 @@ ranker has to score): with beta the slope of a loss on it, and the two samples i
 Rankers near the reference then have its accuracy; one whose losses have nothing in common with it loses nothing.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Iterator

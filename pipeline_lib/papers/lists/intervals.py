@@ -3,8 +3,6 @@
 Repetitions differ by their samples; the held-out sample is the same for all, so that its error does not average out.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from operator import itemgetter

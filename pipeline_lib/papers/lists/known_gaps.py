@@ -17,8 +17,6 @@ n and reaches W2 R_X / 2 where m is large against 2^n. Where some K_j is 0, W2 e
 risk is W2 R_X / 2, while w = 0 has risk 0. The regularised minimiser is w = 0 for every lambda > 0 and every sample.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How is a loss of an experiment described in the settings: by its name, a surrogate, and its options?"""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, Strict

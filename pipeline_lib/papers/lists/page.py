@@ -3,8 +3,6 @@
 The constants and powers here are those of the paper, with the place where they are printed; none of them is computed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any

@@ -4,8 +4,6 @@ The minimiser of the empirical risk, the ranker with the worst gap that a search
 convex losses in the Euclidean ball those of Theorems 5 and 6: regularised minimiser and online gradient descent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ sample in place of L. How large the gap of this ranker is in truth is measured o
 fitting the noise of the reference sample does not count.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline_lib.core.arrays import Floats

@@ -1,7 +1,5 @@
 """How much more does one ranker reach than another on the same queries, after training on every fold?"""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

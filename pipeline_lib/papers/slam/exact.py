@@ -4,8 +4,6 @@ Documents are listed in the order of their labels, the most relevant first, unle
 1/log2(3) is enclosed by 2^19 < 3^12 and 3^5 < 2^8, which give 5/8 < D(2) < 12/19.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction as F
 

@@ -1,7 +1,5 @@
 """What is the least value of a linear programme over numbers that are not negative?"""
 
-from __future__ import annotations
-
 from scipy.optimize import linprog
 
 from pipeline_lib.core.arrays import Floats

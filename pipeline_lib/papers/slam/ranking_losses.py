@@ -1,7 +1,5 @@
 """What does a ranking lose, in which measure, and with which surrogates does the paper compare those of SLAM?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
 from typing import Any

@@ -5,8 +5,6 @@ at -x/2 and x/2, of which the second is relevant, so that Algorithm 1 is the per
 x. Where scores are equal, documents are ranked in the order of the data, and the irrelevant ones come first in it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

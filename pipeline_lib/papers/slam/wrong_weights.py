@@ -10,8 +10,6 @@ the same lists of shape (n, m) on which the true ones are checked:
 - hinges with the margin .9, and hinges that are cut off at 2.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

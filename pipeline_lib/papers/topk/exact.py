@@ -4,8 +4,6 @@ The distribution of rankings is that of its step 6: with probability 1 - gamma t
 and otherwise one of the m! orders.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 from itertools import permutations
 from math import factorial

@@ -1,7 +1,5 @@
 """What do the games and gradients of several topics share?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@
 k pairs, estimated by Monte Carlo in either layer and contracted.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

@@ -6,8 +6,6 @@ supremum is exact; for the smooth losses the grid makes it too small, by less th
 suprema over ||w|| <= W are found by ascent for every draw of signs, which can only make them too small.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 

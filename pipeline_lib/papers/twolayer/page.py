@@ -1,7 +1,5 @@
 """Where do the best splits of a budget lie on the curves of the measured errors, and how fast do gaps fall?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

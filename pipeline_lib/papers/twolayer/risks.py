@@ -5,8 +5,6 @@ each gives it with its standard error. The middle risk, over all documents of th
 on fresh documents of the same queries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
@@ -54,7 +52,7 @@ class Pool:
     role: Role | None
 
     @classmethod
-    def of(cls, data: RankingData) -> Pool:
+    def of(cls, data: RankingData) -> "Pool":
         """The first floor(m/2) disjoint pairs of every query."""
         differences = disjoint_pairs(data.X64, data.y, data.offsets).differences
         return cls(differences[differences.any(axis=1)], len(differences), data.role)

@@ -11,8 +11,6 @@ both labels have to be false, and r = noise/2. Given the query, therefore, the l
 document has the variance 2 r^3 - 4 r^4, and that of a pair is 2 r^2 - 4 r^4.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

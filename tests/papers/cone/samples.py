@@ -1,7 +1,5 @@
 """Samples of queries for the tests of cones."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline_lib import RankingData

@@ -1,7 +1,5 @@
 """Are the cones of Figure 3, and the rankers next to them, chosen, measured and compared as they should be?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Do projections, norms, spectra and traces of the objective say what their claims read?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Are proper cones told from others, and halfspaces from hinges?"""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline_lib.papers.cone.geometry import experiment as geometry

@@ -1,7 +1,5 @@
 """Are converged cones, leaving out queries, and failures of Theorem 1 measured as they are defined?"""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Every number is computed again in plain Python, by loops, enumeration and fracti
 that which draws the inputs and makes the tables.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

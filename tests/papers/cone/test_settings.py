@@ -1,7 +1,5 @@
 """Are settings refused with which an experiment on cones would measure nothing?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Does stability measure what leaving out a query changes?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

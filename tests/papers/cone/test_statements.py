@@ -1,7 +1,5 @@
 """Are the smaller statements and the open questions of ConeRank judged by what is computed, and are errors caught?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Are the cells of Table 1 and AdaRank's rules for stopping what they are said to be?"""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

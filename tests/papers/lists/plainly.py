@@ -1,7 +1,5 @@
 """Losses of `lists` and Corollary 8, by the plainest implementation of each formula."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

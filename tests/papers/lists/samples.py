@@ -1,7 +1,5 @@
 """Small samples without any structure."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline_lib.data.ranking_data import RankingData

@@ -1,7 +1,5 @@
 """Are averages and covering numbers bounded as stated, and closed forms compared with the right integrals?"""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 

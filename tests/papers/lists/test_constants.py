@@ -1,7 +1,5 @@
 """The constants of all surrogates and the lemmas, on small settings and by the slowest obvious computation."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Are wrong statements of `lists` caught by what is known exactly, even on small settings?"""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections import defaultdict

@@ -4,8 +4,6 @@ Every number is computed again in plain Python from the axes of its row, by loop
 no code of the pipeline but that which makes the tables.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

@@ -1,7 +1,5 @@
 """Are gaps, excess risks, exponents and the evidence of `lists` computed as they are described?"""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from typing import Any

@@ -1,7 +1,5 @@
 """Are risks on a held-out sample those of plain means and regressions, and their standard errors honest?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

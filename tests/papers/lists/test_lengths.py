@@ -1,7 +1,5 @@
 """Are the exact numbers of the experiment `lengths` those of plain enumeration, and are wrong statements caught?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Are samples of a data set apart from the queries on which risks are measured?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Are the gaps of the l1 class certified, and is the best ranker of the ball where it is sought?"""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Is the worst ranker that is found inside its ball, and worse than others?"""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline_lib import surrogates

@@ -1,7 +1,5 @@
 """Small settings of the experiments of slam, and what is judged on their rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

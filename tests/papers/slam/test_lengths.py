@@ -1,7 +1,5 @@
 """The perceptron's bounds with and without the length of the lists."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

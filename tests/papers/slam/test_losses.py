@@ -1,7 +1,5 @@
 """SLAM's claims on small settings, and the pieces they are made of."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The experiment on SLAM's perceptron says what its runs hold."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """The comparisons of SLAM's learners with others, query by query."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ Nothing here calls a surrogate, a measure, a learner or a bound of the pipeline 
 losses, updates and sums are written out in plain Python from the formulas of the paper.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

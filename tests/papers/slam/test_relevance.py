@@ -1,7 +1,5 @@
 """SLAM-MAP with other thresholds of relevance: labels, measures, and the comparison query by query."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

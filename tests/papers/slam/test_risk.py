@@ -1,7 +1,5 @@
 """The excess risks of SLAM, measured and exact, are those of plain computations."""
 
-from __future__ import annotations
-
 import math
 from operator import attrgetter
 from typing import Any

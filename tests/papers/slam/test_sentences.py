@@ -1,7 +1,5 @@
 """Sentences and steps of proofs of slam, in numbers."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The tight weights of SLAM, where its risk is smallest at w = 0, and training on short lists."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The ranking by scores and the gradients of surrogates, by the plainest implementation of each formula."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

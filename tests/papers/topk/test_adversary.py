@@ -1,7 +1,5 @@
 """Is Table 1 as published, and is the regret of the game with two adversaries what its definition says?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """The enumerations of topk: what they find, and that a wrong statement would be found out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Sums run over all m! rankings, label vectors or rounds, one after the other; not
 numbers that are compared, and the random inputs that they were computed from.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

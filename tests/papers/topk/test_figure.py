@@ -1,7 +1,5 @@
 """Are the curves of Figure 1, their gaps and their repair what they are said to be, and the claims judged by them?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

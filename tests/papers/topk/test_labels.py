@@ -1,7 +1,5 @@
 """Is the regret of the games on label laws what exact computation says it is, and are the claims judged by it?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

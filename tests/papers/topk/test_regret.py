@@ -1,7 +1,5 @@
 """Is the regret of Algorithm 1 that of its definition, and are both sides of (4) and (5) measured?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

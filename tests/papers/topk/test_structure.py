@@ -1,7 +1,5 @@
 """What topk says of its losses: are the claims decided, and are the numbers those of their definitions?"""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Are the worst gaps of simple classes suprema, and measured with every plan?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Are the averages of the losses, the risks over all pairs and the covariances those of plain computations?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

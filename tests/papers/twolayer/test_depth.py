@@ -1,7 +1,5 @@
 """Is the best depth of judging measured in the right metric, and do trained rankers follow it?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize

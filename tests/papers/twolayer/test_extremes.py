@@ -1,7 +1,5 @@
 """Are the errors and averages of the exact distributions those that samples and enumerations show?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Are gaps, their layers and the bounds beside them what they are said to be?"""
 
-from __future__ import annotations
-
 from operator import attrgetter
 from typing import Any
 

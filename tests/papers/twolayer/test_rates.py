@@ -1,7 +1,5 @@
 """Are the rates of the worst gap, the bounds and the plans those of plain computations?"""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

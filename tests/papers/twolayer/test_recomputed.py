@@ -4,8 +4,6 @@ Every number is computed again in plain Python from the axes of its row, or from
 loops, enumeration and exact fractions. Of the pipeline's code it uses what makes the tables and draws the documents.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import defaultdict

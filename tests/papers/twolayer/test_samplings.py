@@ -1,7 +1,5 @@
 """Do gaps under several samplings differ in what they are said to differ in?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

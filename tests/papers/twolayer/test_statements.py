@@ -1,7 +1,5 @@
 """Are definitions, plans and averages of losses compared with the right numbers?"""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

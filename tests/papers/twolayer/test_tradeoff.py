@@ -1,7 +1,5 @@
 """Are splits of a budget compared fairly?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Does the search reach the worst gap?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -14,8 +14,6 @@ Every family has several sizes K. The row ``chosen`` is that of the best one on 
 risk means a better ranking is compared along trainings, and from K to K.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence

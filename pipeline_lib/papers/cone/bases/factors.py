@@ -5,8 +5,6 @@ distance of the differences to a subspace; semi-NMF (Ding, Li and Jordan 2010) t
 coefficients, sum_j ||z_j - U w_j||^2 over w_j >= 0.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How well does a direction rank, and what do the risk and the coefficients of a cone say of it?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple

@@ -7,8 +7,6 @@ steps w - mu g along the gradient of ||z - U w||^2 (1a), and the division by ||w
 is not linear in z, nor does it change its sign with z, because the start does not.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ Some queries of a data set, with short lists, are the whole population
 mean is 0.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ many more, with folding-in that converges and folding-in that is cut short: near
 little that the error which random starts of the coefficients leave can exceed the gain.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -8,8 +8,6 @@
 - Section 5: RankSVM's solution is the special case in which the cone approaches a halfspace.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Annotated, Any

@@ -5,8 +5,6 @@ grid. With ||u_k|| <= c and sum w = 1, as in (18), a minimum is attained at a wh
 at every part of it that the differences are projected to.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline_lib.core.arrays import Floats

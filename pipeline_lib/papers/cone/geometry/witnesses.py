@@ -3,8 +3,6 @@
 A cone is {U w: w ≥ 0}; the basis vectors are the columns u_1, ..., u_K of U, here written as rows.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 
 from pipeline_lib.papers.cone.exact import Vector, coefficients, dot, minus

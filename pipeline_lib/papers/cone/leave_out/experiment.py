@@ -7,8 +7,6 @@ where several bases are equally good (:mod:`pipeline_lib.papers.cone.leave_out.t
 all samples (:mod:`pipeline_lib.papers.cone.leave_out.tradeoff`).
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence

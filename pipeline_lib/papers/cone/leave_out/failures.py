@@ -14,8 +14,6 @@ probability that it fails is a finite sum:
   without the terms in beta. With c = 1/sqrt(P), which is the norm of that middle, no sample has a much larger loss.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ is the lowest (docs/stability-of-cones.md).
   left out, and negative if one rho is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import permutations
 

@@ -6,8 +6,6 @@ in which either difference occurs twice or more: the best basis is then unique, 
 nothing depends on which of several best ones is taken.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -6,8 +6,6 @@ known to the required precision. Retraining starts from the same basis, with the
 starting coefficients. A slice is one P.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterator

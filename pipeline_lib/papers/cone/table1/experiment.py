@@ -9,8 +9,6 @@ increases); the one that is best on the test part bounds what any rule could rea
 measures how much the choice on the validation part depends on the queries in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path

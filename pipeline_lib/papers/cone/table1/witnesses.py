@@ -1,7 +1,5 @@
 """On which smallest instances do printed statements of `cone` on Table 1 fail, exactly?"""
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 
 from pipeline_lib.papers.witnesses import Instance, Relation, witness

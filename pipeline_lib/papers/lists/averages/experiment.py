@@ -5,8 +5,6 @@ forms are compared with the integral, minimised numerically, and both with Monte
 averages that they bound.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterator

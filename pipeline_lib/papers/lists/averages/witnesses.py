@@ -1,7 +1,5 @@
 """On which smallest samples do the proofs and closed forms of Rademacher averages fail, in exact arithmetic?"""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction as F
 

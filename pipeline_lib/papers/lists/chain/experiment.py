@@ -5,8 +5,6 @@ replacement (:mod:`pipeline_lib.theory.known_population`). The last chain is tha
 certificate ``contraction``. All chains of a data set and a number of queries have the same samples.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Callable, Iterator
@@ -75,7 +73,7 @@ def measure(job: Job) -> Iterator[ListsLink]:
                     yield from map(ListsLink.of, chain.rows(dataset=dataset, loss=entry.name, n=n))
 
 
-def all_chains(measured: Measured, name: str) -> Iterator[Chain]:
+def all_chains(measured: "Measured", name: str) -> Iterator[Chain]:
     """The chain of every statement whose assumptions the loss fulfils."""
     makers: dict[str, Callable[[Measured, Constants], Iterator[Link]]] = {
         "ogd": _descent,

@@ -4,8 +4,6 @@
 Lemmas 4, 13 and 14.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections import defaultdict

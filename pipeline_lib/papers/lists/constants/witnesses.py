@@ -4,8 +4,6 @@ e lies between 5/2 and 3. Bounds that are printed with "at most" and are not sha
 value next to them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction as F
 from itertools import product

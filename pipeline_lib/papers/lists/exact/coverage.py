@@ -6,8 +6,6 @@ gain of the document on top is that of GRADES; and the power of a number that is
 Student's.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from operator import attrgetter

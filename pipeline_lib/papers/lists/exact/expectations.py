@@ -12,8 +12,6 @@ gradients as large as Lemma 3.1 of Srebro et al. allows; y = W2 = 1 gives L* = 0
 constant in the maximum norm is sqrt(m) times that in the Euclidean norm.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -4,8 +4,6 @@ Bounds are compared where they say something, with what is known exactly for any
 statements are tried as they are printed. The last step goes through the proofs from the gap to the printed bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pipeline_lib.core.cost import Cost

@@ -15,8 +15,6 @@ W or 0 at W e_j by that digit, so that the d points W e_j are a packing for eps 
 documents.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

@@ -18,8 +18,6 @@ a_j = |c_j - E c_j| and t = W/sqrt(d), by the tangent at t and the inequality of
 The two ends agree for d = 1. For a linear odd the upper one is attained, at w proportional to a.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

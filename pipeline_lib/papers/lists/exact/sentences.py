@@ -11,8 +11,6 @@
 And, ours: do 95 % intervals contain the true number in 95 % of all samples?
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from itertools import chain, product

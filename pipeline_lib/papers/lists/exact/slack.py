@@ -18,8 +18,6 @@ them and by chaining. The rest is the closed form, which leaves out the ceilings
 Theorems 5 and 6 bound an expectation; of the populations of `lists-expectations` the one that comes nearest is taken.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

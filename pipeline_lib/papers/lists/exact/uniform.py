@@ -9,8 +9,6 @@ The excess risk of RankSVM's minimisers is measured with clear labels, and where
 p = 1/2 + z / (2 sqrt(n)), for z such that the sample leads to the wrong sign with a probability just above 2 delta.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import partial

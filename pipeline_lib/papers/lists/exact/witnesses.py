@@ -3,8 +3,6 @@
 The logarithm of 2 is enclosed by e^2 < 8 and e^7 > 2^10, which give 2/3 < ln 2 < 7/10.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 
 from pipeline_lib.papers.witnesses import Between, Instance, Relation, listed, log2, root, witness

@@ -9,8 +9,6 @@ cheap, because it is only one ranker. All others are measured on the held-out sa
 by query; what this sample says of the best ranker is then replaced by what the large one says (``held_out``).
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What is asked of the grid of `lists`, and what are the rows of its tables?"""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from pydantic import model_validator

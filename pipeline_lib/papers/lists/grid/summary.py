@@ -5,8 +5,6 @@ all rankers come the means of the cells, with their intervals and bounds, the n 
 and the powers of n and m that are fitted to the gaps.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product

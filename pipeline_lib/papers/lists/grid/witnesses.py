@@ -1,7 +1,5 @@
 """On which smallest instance is the printed regret of gradient descent not sharp, in exact arithmetic?"""
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 
 from pipeline_lib.papers.witnesses import Instance, Relation, witness

@@ -18,8 +18,6 @@ with d_2 the root of the mean squared difference of the losses. For the squared 
 2, scores near each other on all queries attain a share of sqrt(1/6) of the right side.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -16,8 +16,6 @@ at most 2 c times the share of |u|^2 where v_j < c u_j, and c^2 is at most the r
 (3 sqrt(3)), attained for v = e_1 and u_1^2 = 1/3.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """On which smallest instances do the bounds need the length of lists and the range of losses, in exact arithmetic?"""
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 
 from pipeline_lib.papers.witnesses import Between, Instance, Relation, root, witness

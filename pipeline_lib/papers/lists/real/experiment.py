@@ -7,8 +7,6 @@ and rest. Features are standardised on the whole data set and scaled so that the
 1 = R_X.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterator

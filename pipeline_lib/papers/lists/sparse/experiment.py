@@ -19,8 +19,6 @@ themselves: their mean is no higher there than at the population's best ranker, 
 too large rather than too small on average.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterator

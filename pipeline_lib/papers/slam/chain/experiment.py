@@ -4,8 +4,6 @@ The population is known: the queries of a data set, drawn with replacement. Stab
 of the sample (:mod:`pipeline_lib.theory.regularised_links`).
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal

@@ -10,8 +10,6 @@ then loses is seen on a list that is met again and again (:func:`pipeline_lib.pa
 two kinds of relevant documents pull in opposite directions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from typing import Annotated

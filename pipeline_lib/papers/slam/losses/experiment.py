@@ -4,8 +4,6 @@ The claims are those of `slam` on the programme (3) and its closed form (5), Lem
 sums of weights of section 4, the gradient bound (24), the table of section 6.1, and Theorem 10.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product

@@ -1,7 +1,5 @@
 """Do the linear programme (3) and its closed form (5) agree, and would they with a slip in the closed form?"""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline_lib import surrogates

@@ -9,8 +9,6 @@ these can be arbitrarily close to 1, and those of the others 0. Linear programme
 weights with the smallest sum, those that lie nowhere above the paper's, and the smallest value of each entry.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

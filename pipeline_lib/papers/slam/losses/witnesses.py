@@ -1,7 +1,5 @@
 """On which smallest instances do printed statements of `slam` on losses and weights fail, in exact arithmetic?"""
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 from itertools import permutations, product
 

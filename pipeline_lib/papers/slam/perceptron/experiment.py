@@ -23,8 +23,6 @@ against wrong right sides: the least over u of
     sum_t f_t(u) + C ||u||^2,    2 sum_t f_t(u) + C/2 ||u||^2,    2 sum_t f_t(u) + C/R_X ||u||^2.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence

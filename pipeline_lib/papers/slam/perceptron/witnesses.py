@@ -1,7 +1,5 @@
 """On which smallest instances do printed statements of `slam` on its perceptron fail, in exact arithmetic?"""
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 
 from pipeline_lib.papers.slam.exact import average_precision, hinge, play

@@ -12,8 +12,6 @@ which is searched here for its largest value over label vectors: all of them for
 label for long ones.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

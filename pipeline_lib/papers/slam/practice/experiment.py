@@ -8,8 +8,6 @@ misordered documents only, or is trained on short lists; the last comparison lea
 The first two comparisons are one family of tests.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -82,7 +80,7 @@ class Model:
     averaged: bool = False
 
     @classmethod
-    def from_entry(cls, entry: Mapping[str, Any]) -> Model:
+    def from_entry(cls, entry: Mapping[str, Any]) -> "Model":
         """Take an entry of ``models.json``.
 
         Example

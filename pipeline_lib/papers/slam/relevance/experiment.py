@@ -6,8 +6,6 @@ its perceptron is run, with every t that some label reaches; on the test queries
 with those of t = 1 by NDCG@10, which knows all grades, and by AP with every threshold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -24,8 +24,6 @@ Beside the minimiser of the theorem stand rankers that its bound should not allo
 opposite sign, and one whose lambda does not fall with n.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterable, Iterator

@@ -5,8 +5,6 @@ the hinges are active in the whole ball, and the risk of SLAM is linear. The num
 sample is binomial, and an expectation over samples is a sum over its values.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

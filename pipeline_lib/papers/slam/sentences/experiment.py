@@ -9,8 +9,6 @@
 - section 7.8: ||X'||_{1->2} is at most the largest norm of a document.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """On which smallest instances do printed sentences of `slam` fail, in exact arithmetic?"""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction as F

@@ -17,8 +17,6 @@ On every fold of the data sets, SLAM-NDCG is trained with the printed and with t
 lists that are cut at random into short ones. NDCG@10 on the test queries of all folds is compared query by query.
 """
 
-from __future__ import annotations
-
 import itertools
 import logging
 from collections.abc import Iterator, Mapping

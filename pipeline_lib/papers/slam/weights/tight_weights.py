@@ -7,8 +7,6 @@ shortened to 1, which raises no hinge. All orders with leads of 0 or 1 are there
 linear programme over v.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from functools import cache

@@ -16,8 +16,6 @@ Three kinds of learner see one label a round: Algorithm 1 with losses of its own
 fill in the two labels that they do not see (:data:`ON_THE_GAME`); and one that knows a and b and plays their mean.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """On which smallest instance does the constant of Theorem 5.2 fail, exactly?"""
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 
 from pipeline_lib.papers.witnesses import D2, Instance, Relation, witness

@@ -15,8 +15,6 @@ are shown by exploitation are equal. There only constants without slack pass.
 Lemmas 2, 3 and 4 and the minimum of the KL surrogate stand next to statements that are nearly the same and wrong.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """On which smallest instances do the printed estimators, probabilities, lemmas and constants fail, exactly?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction as F
 from itertools import product

@@ -23,8 +23,6 @@ set apart. Equal scores are ranked in the order of the file. Here the same games
 put in a random order within their queries, which breaks ties at random.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections import defaultdict

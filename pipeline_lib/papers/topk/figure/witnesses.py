@@ -1,7 +1,5 @@
 """On which smallest instance does Algorithm 1 make the gain of SmoothDCG smaller, exactly?"""
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 
 from pipeline_lib.papers.witnesses import Instance, Relation, listed, witness

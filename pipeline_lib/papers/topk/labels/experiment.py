@@ -37,8 +37,6 @@ without the noise of labels, with random scores from [0, 1]^m in rounds of explo
 learner that sees m - 1 labels has less than T ||a(P) - a(Q)||^2 / 4 in the first loss.
 """
 
-from __future__ import annotations
-
 import functools
 import logging
 import math

@@ -1,7 +1,5 @@
 """On which smallest instances do laws of labels that k documents do not tell apart have other best orders, exactly?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction as F
 from itertools import combinations, product

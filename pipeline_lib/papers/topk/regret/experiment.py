@@ -33,8 +33,6 @@ multiples of that of its theorem, which favours it; Algorithm 1 has the step of 
 of queries from the population.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping

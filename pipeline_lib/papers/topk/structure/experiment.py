@@ -24,8 +24,6 @@ Section 4.3: the bound that follows from (4), (5) and (6) with constants C of Le
 is minimised numerically over eta and gamma.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise, product

@@ -1,7 +1,5 @@
 """On which smallest instances do printed sentences on the surrogates fail, exactly?"""
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 
 from pipeline_lib.papers.topk.exact import first, shown

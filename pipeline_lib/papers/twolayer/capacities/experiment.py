@@ -4,8 +4,6 @@
 (:mod:`pipeline_lib.papers.twolayer.sign_rankers`) are a class whose worst gap is known on every sample.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Self
 

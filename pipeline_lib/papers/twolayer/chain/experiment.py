@@ -4,8 +4,6 @@ The population is known (:mod:`pipeline_lib.papers.twolayer.chain.known_pairs`).
 ranker, whose mean is 0, so that they are not negative.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ over the pairs of documents with different labels. Pairs with equal labels, or o
 phi(0) for every ranker, and enter a sum by their total weight alone.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

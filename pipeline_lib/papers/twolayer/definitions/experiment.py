@@ -13,8 +13,6 @@ the second kind. No pair of one query is in the wrong order. Documents of differ
 are 1 with a probability that depends on the task.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -23,8 +23,6 @@ since the best of the rankers with a memory adds all open pairs of the more freq
 (E K + E |S_K|) / k, where K of the k pairs are open.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

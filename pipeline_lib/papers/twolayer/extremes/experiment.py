@@ -4,8 +4,6 @@ The four distributions, with closed forms of their errors and averages, are in
 :mod:`pipeline_lib.papers.twolayer.extremes.distributions`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any

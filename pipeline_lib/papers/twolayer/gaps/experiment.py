@@ -9,8 +9,6 @@ where R^_n, the middle risk, is over all documents of the sampled queries. A rep
 first queries and first documents throughout the grid, so that a whole repetition is the unit of every interval.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict

@@ -3,8 +3,6 @@
 Expectations over finite populations are sums.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 from itertools import product
 from math import comb

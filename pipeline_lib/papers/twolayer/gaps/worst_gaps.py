@@ -6,8 +6,6 @@ one pool of queries. The gap of the best ranker that occurs is then measured on 
 nothing from the errors of the first: the result is a lower estimate of the supremum.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,14 +29,14 @@ class Pairs:
     weights: Floats
 
     @classmethod
-    def of_sample(cls, data: RankingData) -> Pairs:
+    def of_sample(cls, data: RankingData) -> "Pairs":
         """All pairs of all queries, which have the same number of documents."""
         differences = risks.all_pairs(data)
         differences = differences.reshape(-1, differences.shape[2])
         return cls.weighted(differences, len(differences))
 
     @classmethod
-    def weighted(cls, differences: Floats, size: int) -> Pairs:
+    def weighted(cls, differences: Floats, size: int) -> "Pairs":
         """Pairs of which each counts 1/size; those of equal labels, which no ranker changes, are left out."""
         different = differences[differences.any(axis=1)]
         return cls(different, np.full(len(different), 1.0 / size))

@@ -6,8 +6,6 @@ features; in the one that is *alike*, all queries concern the same feature in th
 queries grow at two documents each, and documents grow, from many on, at a fixed number of queries.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence

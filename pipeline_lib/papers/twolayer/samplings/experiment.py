@@ -11,8 +11,6 @@ Given its task, the elements of an (n, m)-sample are independent as the document
 and queries as tasks, the two samplings are therefore the same.
 """
 
-from __future__ import annotations
-
 import itertools
 import logging
 from collections.abc import Iterator

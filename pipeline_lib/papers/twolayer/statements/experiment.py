@@ -9,8 +9,6 @@ averages of pairs with one feature, V = 1, over all signs, and of a two-layer sa
 have the same length, so that the average of Definition 3 is that of its pairs.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

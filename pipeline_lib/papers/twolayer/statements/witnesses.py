@@ -3,8 +3,6 @@
 Rademacher averages of finite classes are sums. 5/2 < e < 3.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 from itertools import product
 

@@ -1,7 +1,5 @@
 """How many documents per query does the variance of the gradients say are best, on the two-layer population?"""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline_lib.core.arrays import Floats

@@ -8,8 +8,6 @@ The measured optimum is also compared with C/m, where m follows from the varianc
 (``theory.judging_depth``).
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections import defaultdict
