@@ -3,7 +3,8 @@
 A certificate is a TOML file with a statement and what proves it, written in a small part of Python: functions of whole
 numbers, fractions and tuples, without attributes, imports and floating-point numbers; ``/`` is exact division. Who
 doubts a proof reads this module, the definitions in the certificate, and its field ``reduction``, which says why the
-finite statement implies the claim. Every certificate defines ``cases()``, tuples that begin the arguments of the rest.
+finite statement implies the claim, of which it is the ``whole`` or a part. Every certificate defines ``cases()``, tuples
+that begin the arguments of all other functions.
 
 enumeration
     ``holds(*case)`` is true for every case.
@@ -26,6 +27,7 @@ Example
 >>> certificate = '''
 ... claim = "toy"
 ... kind = "combination"
+... whole = true
 ... sizes = "all real numbers"
 ... says = "x^2 + y^2 >= 2 x y."
 ... reduction = "None is needed."
@@ -38,8 +40,8 @@ Example
 ... \"\"\"
 ... neighbours = [{says = "2 may be 3.", definitions = "factor = lambda: 3", case = "()", point = "[1, 1]"}]
 ... '''
->>> check(certificate)[:6]
-('toy', 'combination', 'all real numbers', 'x^2 + y^2 >= 2 x y.', 1, 1)
+>>> check(certificate)[:7]
+('toy', 'combination', True, 'all real numbers', 'x^2 + y^2 >= 2 x y.', 1, 1)
 """
 
 import ast
@@ -60,7 +62,7 @@ LANGUAGE = (
     "NotIn Is IsNot"
 )
 """The parts of Python's syntax in which statements are written."""
-FIELDS = {"claim", "kind", "sizes", "says", "reduction", "definitions"}
+FIELDS = {"claim", "kind", "whole", "sizes", "says", "reduction", "definitions"}
 
 
 class Refused(Exception):
@@ -68,10 +70,11 @@ class Refused(Exception):
 
 
 class Proof(NamedTuple):
-    """What a certificate proves, how, in how many cases, and with how many wrong neighbours that are refuted."""
+    """What a certificate proves, whether that is the whole claim, in how many cases, with how many wrong neighbours."""
 
     claim: str
     kind: str
+    whole: bool
     sizes: str
     says: str
     cases: int
@@ -292,9 +295,7 @@ def check(source: str) -> Proof:
             case, point = (eval(compiled(neighbour.get(at, "[]"), "eval"), wrong) for at in ("case", "point"))
             if not fails(wrong, kind, case, point):
                 raise Refused(f"the statement {neighbour['says']!r} does not fail at its counterexample")
-    except Refused:
-        raise
     except Exception as error:
-        raise Refused(f"{type(error).__name__}: {error}") from error
-    texts = (content[field] for field in ("claim", "kind", "sizes", "says"))
+        raise error if isinstance(error, Refused) else Refused(f"{type(error).__name__}: {error}") from error
+    texts = (content[field] for field in ("claim", "kind", "whole", "sizes", "says"))
     return Proof(*texts, cases, len(neighbours), hashlib.sha256(source.encode()).hexdigest())
