@@ -1,10 +1,9 @@
 """Does a certificate prove its statement? A checker that shares no code with the rest of the project.
 
-A certificate is a TOML file with a statement and what proves it, written in a small part of Python: functions of whole
-numbers, fractions and tuples, without attributes, imports and floating-point numbers; ``/`` is exact division. Who
-doubts a proof reads this module, the definitions in the certificate, and its field ``reduction``, which says why the
-finite statement implies the claim, of which it is the ``whole`` or a part. Every certificate defines ``cases()``, tuples
-that begin the arguments of all other functions.
+A certificate is a TOML file with a statement and what proves it, in a small part of Python: functions of whole numbers,
+fractions and tuples, without attributes, imports and floating-point numbers; ``/`` is exact division. Whoever doubts a
+proof reads this module, the definitions in the certificate, and its field ``reduction``: why the finite statement implies
+the claim, in ``whole`` or for ``sizes``. ``cases()`` are tuples that begin the arguments of all other functions.
 
 enumeration
     ``holds(*case)`` is true for every case.
