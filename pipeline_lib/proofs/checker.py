@@ -2,8 +2,8 @@
 
 A certificate is a TOML file with a statement and what proves it, in a small part of Python: functions of whole numbers,
 fractions and tuples, without attributes, imports and floating-point numbers; ``/`` is exact division. Whoever doubts a
-proof reads this module, the definitions in the certificate, and its field ``reduction``: why the finite statement implies
-the claim, in ``whole`` or for ``sizes``. ``cases()`` are tuples that begin the arguments of all other functions.
+proof reads this module, the definitions in the certificate, and its field ``reduction``: why the finite statement
+implies the claim, in ``whole`` or for ``sizes``. ``cases()`` are tuples that begin the arguments of the rest.
 
 enumeration
     ``holds(*case)`` is true for every case.
