@@ -1,0 +1,43 @@
+"""Check the certificates of claims: print what each proves, with the digest of its file, or why it is refused.
+
+The exit status is 1 if one is refused. No solver is needed; docs/proofs.md says what a certificate is.
+"""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.proofs import checker
+
+FOLDER = Path(checker.__file__).parent
+
+
+def run(
+    folder: Annotated[Path, "the folder with the certificates"] = FOLDER,
+    *,
+    output: Annotated[Path | None, "output file for what is proved, as JSON"] = None,
+) -> None:
+    """Check all certificates below a folder; DataError if one is refused."""
+    proved, refused = [], []
+    for path in sorted(folder.rglob("*.toml")):
+        began = time.monotonic()
+        try:
+            proof = checker.check(path.read_text(encoding="utf-8"))
+        except checker.Refused as reason:
+            refused.append(path.name)
+            print(f"{path.stem:34} REFUSED: {reason}", flush=True)
+            continue
+        proved.append(proof._asdict() | {"file": path.relative_to(folder).as_posix()})
+        took = f"{time.monotonic() - began:5.2f} s"
+        print(
+            f"{proof.claim:34} {proof.kind:11} {proof.digest[:12]} {proof.cases:6} cases {took}  {proof.sizes}",
+            flush=True,
+        )
+    if refused:
+        raise DataError(
+            f"check-proofs: expected certificates that prove their statements, refused {', '.join(refused)}"
+        )
+    if output is not None:
+        storage.write_json(output, {"proofs": proved})
