@@ -200,7 +200,9 @@ def _known_keys(kind: type[BaseModel], loc: Sequence[int | str]) -> list[str]:
     """The keys of the section at a place that pydantic names; of all alternatives, where a value may have several."""
     models = [kind]
     for part in loc:  # an index, a key of a mapping, or the name of an alternative leads to no other class
-        fields = [field for model in models for name, field in model.model_fields.items() if part in (name, field.alias)]
+        fields = [
+            field for model in models for name, field in model.model_fields.items() if part in (name, field.alias)
+        ]
         models = [model for field in fields for model in _models_in(field.annotation)] or models
     return [field.alias or name for model in models for name, field in model.model_fields.items()]
 

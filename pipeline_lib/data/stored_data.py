@@ -68,7 +68,13 @@ def read(
 
 
 def in_turn(path: str | os.PathLike[str], rows: int) -> Iterator[Stored]:
-    """All queries in their order, about ``rows`` documents at a time, or one query if it has more; errors as in read."""
+    """All queries in their order, about ``rows`` documents at a time, or one query if it has more.
+
+    Raises
+    ------
+    DataError
+        As :func:`read`.
+    """
     with _open_parquet(path, stored=False) as file:
         offsets, qids = _query_boundaries(file, path)
         begin = 0
