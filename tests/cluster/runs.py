@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import re
 import shutil
 import threading
 import time

@@ -234,7 +234,11 @@ def test_all_values_that_are_wrong_are_named_at_once_and_else_all_that_do_not_fi
     [
         ("study", "a" * 300, "study: expected at most 100 characters, found 'aaa"),
         ("datasets", [{"name": "a" * 101, "files": "config.yaml"}], "datasets[0].name: expected at most 100 charac"),
-        ("experiments/twolayer/gaps/slices", 100_000, "experiments.twolayer.gaps.slices: expected a number less than or equal to 1000"),
+        (
+            "experiments/twolayer/gaps/slices",
+            100_000,
+            "twolayer.gaps.slices: expected a number less than or equal to 1000",
+        ),
     ],
 )
 def test_what_no_run_could_plan_or_store_is_refused(path: str, value: Any, message: str) -> None:
