@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType, NoneType, UnionType
 from typing import Any, Literal
 
-from pipeline_lib.core import compiled_cache, progress, storage
+from pipeline_lib.core import progress, storage
 from pipeline_lib.core.errors import DamagedFileError, PipelineError, hint
 from pipeline_lib.core.files import is_full
 
@@ -66,15 +66,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Errors about files of the project name the file; what remains is the output, which goes to the log of a job.
         _give_up_output()
         print(f"error: {error.filename or 'standard output'}: cannot be written, the disk is full", file=sys.stderr)
-    except Exception as error:
-        damaged = compiled_cache.remove_damaged(error)
-        if not damaged:
-            raise
-        print(
-            f"error: {damaged[0]}: damaged: a function that numba compiled earlier; this file and {len(damaged) - 1} "
-            "others like it were removed: start again, and the functions are compiled anew",
-            file=sys.stderr,
-        )
     return 1
 
 

@@ -2,16 +2,13 @@
 
 import errno
 import os
-import stat
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pipeline_lib.core.errors import StorageError
-
-CODE = (".py", ".pyc", ".nbi", ".nbc")
 
 
 def is_full(error: BaseException) -> bool:
@@ -22,11 +19,8 @@ def is_full(error: BaseException) -> bool:
     >>> is_full(OSError(errno.ENOSPC, "No space left on device")), is_full(OSError(errno.EACCES, "Permission denied"))
     (True, False)
     """
-    return _has_number(error, errno.ENOSPC) or _has_number(error, errno.EDQUOT)
-
-
-def _has_number(error: BaseException, number: int) -> bool:
-    return getattr(error, "errno", None) == number or f"(os error {number})" in str(error)
+    numbers = (errno.ENOSPC, errno.EDQUOT)
+    return any(getattr(error, "errno", None) == number or f"(os error {number})" in str(error) for number in numbers)
 
 
 def expanded(name: str) -> Path:
@@ -42,7 +36,7 @@ def expanded(name: str) -> Path:
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Raise an error that names ``path`` when the block, which writes it, finds the disk full or the file too large.
+    """Raise an error that names ``path`` when the block, which writes it, finds the disk full.
 
     Raises
     ------
@@ -55,9 +49,6 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     except Exception as error:
         if is_full(error):
             raise StorageError(f"{path}: cannot be written, the disk is full; free space and start again") from error
-        if _has_number(error, errno.EFBIG):
-            advice = "raise the limit (`ulimit -f`) and start again"
-            raise StorageError(f"{path}: cannot be written, it is larger than files may be here; {advice}") from error
         raise
 
 
@@ -109,55 +100,11 @@ def remove_abandoned(*folders: str | os.PathLike[str], seconds: float = 3600.0) 
     >>> remove_abandoned(folder, seconds=-1.0); len(list(folder.iterdir()))
     0
     """
-    for path, modified in _times(folders):
-        if path.name.startswith(".") and path.name.endswith(".partial") and time.time() - modified > seconds:
-            with suppress(OSError):
-                path.unlink()
-
-
-def bring_to_present(*folders: str | os.PathLike[str]) -> int:
-    """Give the present time to all files but code in some folders that were changed in the future; how many these were.
-
-    There are such files after a clock was set back, and Snakemake accepts no output that is older than its input.
-
-    Raises
-    ------
-    StorageError
-        When the time of a file cannot be changed.
-
-    Example
-    -------
-    >>> import tempfile, pathlib
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> (folder / "table.csv").touch()
-    >>> os.utime(folder / "table.csv", (2**32, 2**32))
-    >>> bring_to_present(folder), bring_to_present(folder)
-    (1, 0)
-    """
-    now = time.time()
-    # No job has code as an input, and numba compiles anew what is in a file with another time.
-    ahead = [path for path, modified in _times(folders) if modified > now + 1.0 and path.suffix not in CODE]
-    for path in ahead:
-        try:
-            os.utime(path, (now, now))
-        except OSError as error:
-            raise StorageError(
-                f"{path}: expected a file that was changed in the past, found one of the future, and its time cannot "
-                f"be set ({error.strerror}); set the clock of this computer, or `touch` the file"
-            ) from error
-    return len(ahead)
-
-
-def _times(folders: Iterable[str | os.PathLike[str]]) -> Iterator[tuple[Path, float]]:
-    """All files in some folders, without links, and when they were changed."""
     for folder in folders:
-        for place, _, names in os.walk(folder):
-            for name in names:
-                path = os.path.join(place, name)
-                with suppress(OSError):
-                    status = os.lstat(path)
-                    if stat.S_ISREG(status.st_mode):
-                        yield Path(path), status.st_mtime
+        for path in Path(folder).rglob(".*.partial"):
+            with suppress(OSError):
+                if time.time() - path.lstat().st_mtime > seconds:
+                    path.unlink()
 
 
 def _partial_file(target: Path) -> Path:

@@ -1,14 +1,10 @@
 """How are plain values read from YAML that a person wrote, without YAML's leniency?"""
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pipeline_lib.core.errors import ConfigurationError
-
-LARGEST = 100_000
-DEEPEST = 100
 
 
 def load(path: Path, what: str = "a document") -> Any:
@@ -17,8 +13,8 @@ def load(path: Path, what: str = "a document") -> Any:
     Raises
     ------
     ConfigurationError
-        When the file cannot be read, is not YAML, gives a key twice or one that is no text, or is larger than
-        :func:`check_size` allows. The message names the file, and the line where it is known.
+        When the file cannot be read, is not YAML, gives a key twice or one that is no text. The message names the file,
+        and the line where it is known.
 
     Example
     -------
@@ -31,7 +27,7 @@ def load(path: Path, what: str = "a document") -> Any:
     import yaml
 
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), loader())
+        return yaml.load(path.read_text(encoding="utf-8"), loader())
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: cannot be read ({error})") from error
     except yaml.MarkedYAMLError as error:
@@ -42,8 +38,6 @@ def load(path: Path, what: str = "a document") -> Any:
         raise ConfigurationError(f"{path}, {error}") from None
     except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:  # such as a 13th month, in YAML a date
         raise ConfigurationError(f"{path}: expected {what} as YAML; {' '.join(str(error).split())}") from error
-    check_size(content, f"{path}: {what}")
-    return content
 
 
 def load_list(path: Path, key: str, what: str) -> list[Any]:
@@ -91,31 +85,3 @@ def loader() -> Any:
             return found
 
     return Plain
-
-
-def check_size(content: Any, what: str) -> None:
-    """Raise ConfigurationError unless ``content`` has at most :data:`LARGEST` values, :data:`DEEPEST` in each other.
-
-    YAML may name a value (``&a``) and repeat it (``*a``): a short text can be of any size, or contain itself.
-
-    Example
-    -------
-    >>> itself = []
-    >>> itself.append(itself)
-    >>> check_size({"mirrors": itself}, "the study")
-    Traceback (most recent call last):
-    ...
-    pipeline_lib.core.errors.ConfigurationError: the study: expected at most 100,000 values, and 100 in each \
-other, found more; if it repeats values (`&name`, `*name`), write them out
-    """
-    pending, count = [(content, 0)], 0
-    while pending:
-        value, depth = pending.pop()
-        count += 1
-        if count > LARGEST or depth > DEEPEST:
-            raise ConfigurationError(
-                f"{what}: expected at most {LARGEST:,} values, and {DEEPEST} in each other, found more; if it repeats "
-                "values (`&name`, `*name`), write them out"
-            )
-        inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
-        pending += [(one, depth + 1) for one in inner]

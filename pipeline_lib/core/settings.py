@@ -18,8 +18,9 @@ Traceback (most recent call last):
 pipeline_lib.core.errors.ConfigurationError: lists.grid: unknown key 'length'; did you mean 'lengths'?
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, Self, get_args, get_origin
+from typing import Annotated, Any, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError
 
@@ -158,7 +159,7 @@ def problems(kind: type[Settings], error: ValidationError, mapping: Any, where: 
     ...     Games.model_validate({"rounds": 0})
     ... except ValidationError as error:
     ...     print(*problems(Games, error, {"rounds": 0}, "topk.regret"))
-    topk.regret.rounds: expected a number > 0, found 0
+    topk.regret.rounds: expected a number greater than 0, found 0
     """
     located = [(_place_in(mapping, one), one) for one in error.errors(include_url=False)]
     for place in dict.fromkeys(place for place, _ in located):
@@ -190,85 +191,20 @@ def _place_in(mapping: Any, error: Mapping[str, Any]) -> tuple[int | str, ...]:
 def _wrong_key(kind: type[Settings], error: Mapping[str, Any], place: tuple[int | str, ...], where: str) -> str:
     key, content = str(error["loc"][-1]), error["input"]
     if error["type"] == "extra_forbidden":
-        model = _model_at(kind, error["loc"][:-1])
-        known = [field.alias or name for name, field in model.model_fields.items()] if model else []
-        return f"{place_words(place, where)}unknown key {key!r}; {hint(key, known)}"
+        return f"{place_words(place, where)}unknown key {key!r}; {hint(key, _known_keys(kind, error['loc'][:-1]))}"
     given = ", ".join(map(str, content)) if isinstance(content, Mapping) else repr(content)
     return f"{place_words(place, where)}expected the key {key!r}, found {given or 'nothing'}"
 
 
-def _wrong_value(alternatives: list[Any]) -> str:
-    """What one value should have been, according to the errors of all alternatives of its type."""
-    own = [str(one["ctx"]["error"]) for one in alternatives if one["type"] == "value_error"]
-    if own:
-        return own[0]
-    words = dict.fromkeys(_expected(one).removeprefix("expected ") for one in alternatives)
-    found = alternatives[0]["input"]
-    shown = repr(found)
-    if len(shown) > _SHOWN:
-        shown = f"{shown[:_SHOWN]} ..."
-    return f"expected {' or '.join(words)}, found {shown}{_number_hint(found, alternatives)}"
-
-
-_SHOWN = 200
-"""Characters of a wrong value that an error shows."""
-
-
-def _expected(error: Mapping[str, Any]) -> str:
-    if error["type"] == "string_pattern_mismatch" and error["ctx"]["pattern"] in PATTERNS:
-        return PATTERNS[error["ctx"]["pattern"]]
-    limits = {
-        name: int(limit) if isinstance(limit, float) and limit.is_integer() else limit
-        for name, limit in error.get("ctx", {}).items()
-    }
-    return EXPECTED.get(error["type"], error["msg"]).format(**limits)
-
-
-PATTERNS = {
-    ONE_LINE: "expected one line of text without control characters",
-    DATA_NAME: "expected a letter, then letters, digits and hyphens",
-    FOLDER_NAME: "expected lower-case letters, digits and single hyphens between them",
-}
-"""What was expected, by the patterns of texts."""
-
-EXPECTED = {
-    "bool_type": "expected true or false",
-    "dict_type": "expected a mapping",
-    "finite_number": "expected a finite number",
-    "float_type": "expected a number",
-    "greater_than": "expected a number > {gt}",
-    "greater_than_equal": "expected a number >= {ge}",
-    "int_from_float": "expected a whole number",
-    "int_type": "expected a whole number",
-    "less_than": "expected a number < {lt}",
-    "less_than_equal": "expected a number <= {le}",
-    "literal_error": "expected {expected}",
-    "model_type": "expected a mapping",
-    "string_pattern_mismatch": "expected text that matches {pattern}",
-    "string_too_long": "expected at most {max_length} characters",
-    "string_too_short": "expected text",
-    "string_type": "expected text",
-    "string_unicode": "expected text",
-    "too_long": "expected at most {max_length} values",
-    "too_short": "expected at least {min_length} values",
-    "tuple_type": "expected a list",
-    "union_tag_invalid": "expected {expected_tags} under {discriminator}",
-}
-"""What was expected, by pydantic's kinds of error; for other kinds, pydantic's own message is shown."""
-
-
-def _model_at(kind: type[BaseModel], loc: Sequence[int | str]) -> type[BaseModel] | None:
-    """The class of the section at a place that pydantic names, as far as it follows from the types."""
+def _known_keys(kind: type[BaseModel], loc: Sequence[int | str]) -> list[str]:
+    """The keys of the section at a place that pydantic names; of all alternatives, where a value may have several."""
     models = [kind]
-    for part in loc:
+    for part in loc:  # an index, a key of a mapping, or the name of an alternative leads to no other class
         fields = [
             field for model in models for name, field in model.model_fields.items() if part in (name, field.alias)
         ]
-        if fields:
-            models = [model for field in fields for model in _models_in(field.annotation)]
-        else:  # an index, a key of a mapping, or what tells the classes of a union apart
-            models = [model for model in models if part in _literals(model)] or models
-    return models[0] if models else None
+        models = [model for field in fields for model in _models_in(field.annotation)] or models
+    return [field.alias or name for model in models for name, field in model.model_fields.items()]
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -278,9 +214,48 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from _models_in(part)
 
 
-def _literals(model: type[BaseModel]) -> set[Any]:
-    kinds = (field.annotation for field in model.model_fields.values())
-    return {value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)}
+def _wrong_value(alternatives: list[Any]) -> str:
+    """What one value should have been, according to the errors of all alternatives of its type."""
+    own = [str(one["ctx"]["error"]) for one in alternatives if one["type"] == "value_error"]
+    if own:
+        return own[0]
+    words = " or ".join(dict.fromkeys(map(_expected, alternatives)))
+    found = alternatives[0]["input"]
+    shown = repr(found)
+    if len(shown) > _SHOWN:
+        shown = f"{shown[:_SHOWN]} ..."
+    return f"expected {words}, found {shown}{_number_hint(found)}"
+
+
+_SHOWN = 200
+"""Characters of a wrong value that an error shows."""
+
+
+def _expected(error: Mapping[str, Any]) -> str:
+    """Pydantic's words for what was expected, as they are after "expected"."""
+    if error["type"] == "string_pattern_mismatch":
+        return PATTERNS.get(error["ctx"]["pattern"], f"text that matches {error['ctx']['pattern']}")
+    words = re.sub(r"^\w+ should (be|have) ", "", error["msg"])
+    return KINDS.get(error["type"], f"a number {words}" if words.startswith(("greater", "less")) else words)
+
+
+PATTERNS = {
+    ONE_LINE: "one line of text without control characters",
+    DATA_NAME: "a letter, then letters, digits and hyphens",
+    FOLDER_NAME: "lower-case letters, digits and single hyphens between them",
+}
+"""What was expected, by the patterns of texts."""
+
+KINDS = {
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "string_too_short": "text",
+    "string_type": "text",
+    "string_unicode": "text",
+    "tuple_type": "a list",
+}
+"""What YAML calls what pydantic names otherwise, by the kind of the error."""
 
 
 def place_words(loc: tuple[int | str, ...], where: str = "") -> str:
@@ -297,15 +272,13 @@ def place_words(loc: tuple[int | str, ...], where: str = "") -> str:
     return f"{text}: " if text else ""
 
 
-def _number_hint(value: object, alternatives: list[Any]) -> str:
-    if isinstance(value, float) and value.is_integer() and any(one["type"] == "int_type" for one in alternatives):
-        return f" (write {int(value)})"
-    if isinstance(value, str):
-        try:
-            float(value)
-        except ValueError:
-            return ""
-        if "." in value or "e" not in value:
-            return " (a number in quotes is text)"
-        return f" (YAML reads {value} as text: write a point, such as {value.replace('e', '.0e')})"
-    return ""
+def _number_hint(value: object) -> str:
+    if not isinstance(value, str):
+        return ""
+    try:
+        float(value)
+    except ValueError:
+        return ""
+    if "." in value or "e" not in value:
+        return " (a number in quotes is text)"
+    return f" (YAML reads {value} as text: write a point, such as {value.replace('e', '.0e')})"

@@ -2,14 +2,12 @@
 
 Every stored file contains the SHA-256 of its own bytes, computed with zeros in place of the digest: JSON documents
 under their first key, Parquet files among the key-value metadata of their footer. Readers compare it before they parse
-anything. A large Parquet file contains the digest of its footer, followed by a digest of every :data:`BLOCK` bytes
-before the footer, so that a reader of some row groups checks no more than it reads.
+anything.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import itertools
 import json
 import os
@@ -30,11 +28,14 @@ if TYPE_CHECKING:
 DIGESTS = "files.json"  # beside a report: the digest of each of its files
 KEY = "sha256"
 PARQUET_KEY = b"pipeline_lib.sha256"
-BLOCK = 1 << 18
+BLOCK = 1 << 20
+"""Bytes of a Parquet file that are read at a time to compare it with its checksum."""
 _DIGITS = 64
 _UNSIGNED = b"0" * _DIGITS
 _JSON_HEAD = re.compile(rb'\{\s*"sha256": "([0-9a-f]{64})"')
 _PARQUET_END = b"PAR1"
+_BEFORE_DIGITS = PARQUET_KEY + b"\x18\x40"
+"""In Thrift's compact protocol, the key is followed by the type of the value and its length, 64 bytes."""
 
 
 def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
@@ -57,7 +58,7 @@ def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None
     separator = "," if content else "\n"
     signed = f'{{\n "{KEY}": "{_UNSIGNED.decode()}"{separator}{text[1:]}\n'.encode()
     with replacing(path) as partial:
-        partial.write_bytes(signed.replace(_UNSIGNED, _digest(signed), 1))
+        partial.write_bytes(signed.replace(_UNSIGNED, _digest([signed]), 1))
 
 
 def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -75,7 +76,7 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
     head = _JSON_HEAD.match(content)
     if head is None:
         raise DamagedFileError(path, "expected a JSON object that begins with its SHA-256, found none")
-    _compare(path, head[1], content[: head.start(1)], _UNSIGNED, content[head.end(1) :])
+    _compare(path, head[1], [content[: head.start(1)], _UNSIGNED, content[head.end(1) :]])
     document: dict[str, Any] = json.loads(content)
     del document[KEY]
     return document
@@ -116,24 +117,22 @@ def read_table(path: str | os.PathLike[str], columns: Sequence[str] | None = Non
 
 @contextmanager
 def parquet_writer(path: str | os.PathLike[str], schema: pa.Schema, **options: Any) -> Iterator[pq.ParquetWriter]:
-    """Open a Parquet file of any size for writing by row groups; it appears, with its checksums, when complete.
+    """Open a Parquet file of any size for writing by row groups; it appears, with its checksum, when complete.
 
     ``options`` are those of ``pyarrow.parquet.ParquetWriter``.
     """
     import pyarrow.parquet as pq
 
     with replacing(path) as partial:
-        with partial.open("wb") as sink, pq.ParquetWriter(sink, schema, **options) as writer:
+        with pq.ParquetWriter(partial, schema, **options) as writer:
             yield writer
-            # Everything but the footer is written by now: the number of digests is known.
-            places = 1 + -(-sink.tell() // BLOCK)
-            writer.add_key_value_metadata({PARQUET_KEY: _UNSIGNED * places})
+            writer.add_key_value_metadata({PARQUET_KEY: _UNSIGNED})
         _sign(partial)
 
 
 @contextmanager
 def checked(path: str | os.PathLike[str], *, required: bool = True) -> Iterator[BinaryIO]:
-    """Open a Parquet file whose bytes are compared with its checksums before they are used.
+    """Open a Parquet file whose bytes have been compared with its checksum.
 
     A file without a checksum, as other programs write it, is opened as it is unless one is ``required``.
 
@@ -142,31 +141,19 @@ def checked(path: str | os.PathLike[str], *, required: bool = True) -> Iterator[
     DataError
         When there is no such file.
     DamagedFileError
-        At once or while the file is read, when its bytes are not those that its checksums state; also when it states
-        no checksum although one is required.
+        When its bytes are not those that its checksum states; also when it states none although one is required.
     """
     with _open(path) as file:
-        footer_start, footer = _footer(file)
-        place = _place(footer)
+        place = _place(file)
         if place is None:
             if required:
                 raise DamagedFileError(path, "expected a Parquet file that states its SHA-256, found none")
-            file.seek(0)
-            yield file
-            return
-        stated, unsigned = footer[place], _unsigned(footer, place)
-        if len(stated) == _DIGITS:
-            file.seek(0)
-            body = file.read(footer_start)
-            _compare(path, stated, body, unsigned)
-            yield io.BytesIO(body + footer)
-            return
-        _compare(path, stated[:_DIGITS], unsigned)
-        blocks = [stated[i : i + _DIGITS] for i in range(_DIGITS, len(stated), _DIGITS)]
-        if len(blocks) != -(-footer_start // BLOCK):
-            raise DamagedFileError(path, f"expected {len(blocks)} blocks of {BLOCK} bytes, found another length")
-        with io.BufferedReader(_Blocks(path, file, footer_start, footer, blocks), BLOCK) as reader:
-            yield reader
+        else:
+            file.seek(place)
+            stated = file.read(_DIGITS)
+            _compare(path, stated, _signed(file, place))
+        file.seek(0)
+        yield file
 
 
 @contextmanager
@@ -202,26 +189,25 @@ file or a damaged one (Deserializing page header failed.); write it anew, or cop
 
 
 def verify(path: str | os.PathLike[str]) -> None:
-    """Compare all bytes of a file that :func:`write_json` or a writer of Parquet stored with its checksums.
+    """Compare all bytes of a file that :func:`write_json` or a writer of Parquet stored with its checksum.
 
     Raises
     ------
     DataError
         When there is no such file.
     DamagedFileError
-        When the file does not have the checksums that it states, or states none.
+        When the file does not have the checksum that it states, or states none.
     """
     if Path(path).suffix == ".json":
         read_json(path)
         return
-    with checked(path) as file:
-        while file.read(BLOCK):
-            pass
+    with checked(path):
+        pass
 
 
 def write_digests(path: str | os.PathLike[str], files: Iterable[Path]) -> None:
     """Write the SHA-256 of files that state none, as a JSON document with its own checksum; see :func:`damaged_of`."""
-    write_json(path, {"files": {str(file): _digest(file.read_bytes()).decode() for file in files}})
+    write_json(path, {"files": {str(file): _digest([file.read_bytes()]).decode() for file in files}})
 
 
 def damaged_of(path: str | os.PathLike[str]) -> Iterator[DamagedFileError]:
@@ -241,7 +227,7 @@ def damaged_of(path: str | os.PathLike[str]) -> Iterator[DamagedFileError]:
     """
     for name, stated in read_json(path)["files"].items():
         try:
-            _compare(name, stated.encode(), Path(name).read_bytes())
+            _compare(name, stated.encode(), [Path(name).read_bytes()])
         except OSError as error:
             yield DamagedFileError(name, f"it cannot be read ({error.strerror})")
         except DamagedFileError as error:
@@ -268,46 +254,6 @@ def set_aside(path: Path) -> Path | None:
         return None
 
 
-class _Blocks(io.RawIOBase):
-    """A Parquet file read block by block: the footer is known and checked, a block is checked when it is read."""
-
-    def __init__(
-        self, path: str | os.PathLike[str], file: BinaryIO, footer_start: int, footer: bytes, blocks: list[bytes]
-    ) -> None:
-        self._path, self._file = path, file
-        self._footer_start, self._footer, self._blocks = footer_start, footer, blocks
-        self._position = 0
-
-    def readable(self) -> bool:
-        """Say yes."""
-        return True
-
-    def seekable(self) -> bool:
-        """Say yes."""
-        return True
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a position, as files do."""
-        size = self._footer_start + len(self._footer)
-        self._position = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: size}[whence]
-        return self._position
-
-    def readinto(self, target: Any) -> int:
-        """Give the rest of the block at the position, or as much of it as there is space for."""
-        if self._position >= self._footer_start:
-            content = memoryview(self._footer)[self._position - self._footer_start :]
-        else:
-            number = self._position // BLOCK
-            self._file.seek(number * BLOCK)
-            block = self._file.read(min(BLOCK, self._footer_start - number * BLOCK))
-            _compare(self._path, self._blocks[number], block)
-            content = memoryview(block)[self._position - number * BLOCK :]
-        n = min(len(target), len(content))
-        target[:n] = content[:n]
-        self._position += n
-        return n
-
-
 def _open(path: str | os.PathLike[str]) -> BinaryIO:
     try:
         return open(path, "rb")
@@ -321,66 +267,51 @@ def _aside(path: Path, number: int) -> Path:
     return path.with_name(f"{path.name}.damaged{'' if number == 1 else f'-{number}'}")
 
 
-def _digest(*content: bytes) -> bytes:
+def _digest(content: Iterable[bytes]) -> bytes:
     digest = hashlib.sha256()
     for piece in content:
         digest.update(piece)
     return digest.hexdigest().encode()
 
 
-def _compare(path: str | os.PathLike[str], stated: bytes, *content: bytes) -> None:
-    found = _digest(*content)
+def _compare(path: str | os.PathLike[str], stated: bytes, content: Iterable[bytes]) -> None:
+    found = _digest(content)
     if found != stated:
         digits = stated.decode("ascii", "backslashreplace")
         raise DamagedFileError(path, f"expected the SHA-256 {digits} that it states, found {found.decode()}")
 
 
-def _footer(file: BinaryIO) -> tuple[int, bytes]:
-    """The position and the bytes of the footer of a Parquet file, including its last word; empty if there is none."""
+def _place(file: BinaryIO) -> int | None:
+    """Where the digits of the checksum of a Parquet file begin, in its footer after their key; None without them."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(size - 8, 0))
     end = file.read()
     start = size - 8 - int.from_bytes(end[:4], "little")
     if not end.endswith(_PARQUET_END) or len(end) < 8 or start < len(_PARQUET_END):
-        return size, b""
+        return None
     file.seek(start)
-    return start, file.read()
+    footer = file.read()
+    at = footer.rfind(_BEFORE_DIGITS)
+    digits = at + len(_BEFORE_DIGITS)
+    return start + digits if at >= 0 and digits + _DIGITS <= len(footer) else None
 
 
-def _place(footer: bytes) -> slice | None:
-    """The positions of the digits in a footer: after the key, a type and a length, as in Thrift's compact protocol."""
-    at = footer.rfind(PARQUET_KEY + b"\x18")
-    if at < 0:
-        return None
-    at += len(PARQUET_KEY) + 1
-    length = shift = 0
-    for byte in footer[at : at + 5]:
-        at += 1
-        length |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            break
-    if not length or length % _DIGITS or at + length > len(footer):
-        return None
-    return slice(at, at + length)
-
-
-def _unsigned(footer: bytes, place: slice) -> bytes:
-    return footer[: place.start] + _UNSIGNED + footer[place.start + _DIGITS :]
+def _signed(file: BinaryIO, place: int) -> Iterator[bytes]:
+    """The bytes of a Parquet file that its checksum is about: all, with zeros as the digits at ``place``."""
+    file.seek(0)
+    for start in range(0, place, BLOCK):
+        yield file.read(min(BLOCK, place - start))
+    file.seek(place + _DIGITS)
+    yield _UNSIGNED
+    while piece := file.read(BLOCK):
+        yield piece
 
 
 def _sign(path: Path) -> None:
-    """Write the digests into the space reserved for them in a Parquet file."""
+    """Write the digits into the space reserved for them in a Parquet file."""
     with path.open("r+b") as file:
-        start, footer = _footer(file)
-        place = _place(footer)
+        place = _place(file)
         assert place is not None
-        file.seek(0)
-        if place.stop - place.start == _DIGITS:
-            digits = _digest(file.read(start), footer)
-        else:
-            blocks = b"".join(_digest(file.read(min(BLOCK, start - i))) for i in range(0, start, BLOCK))
-            assert len(blocks) == place.stop - place.start - _DIGITS
-            digits = _digest(footer[: place.start] + _UNSIGNED + blocks + footer[place.stop :]) + blocks
-        file.seek(start + place.start)
+        digits = _digest(_signed(file, place))
+        file.seek(place)
         file.write(digits)

@@ -67,6 +67,23 @@ def read(
     return found, None if in_file_order else position
 
 
+def in_turn(path: str | os.PathLike[str], rows: int) -> Iterator[Stored]:
+    """All queries in their order, about ``rows`` documents at a time, or one query if it has more.
+
+    Raises
+    ------
+    DataError
+        As :func:`read`.
+    """
+    with _open_parquet(path, stored=False) as file:
+        offsets, qids = _query_boundaries(file, path)
+        begin = 0
+        while begin < len(qids):
+            end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + rows, side="right")) - 1)
+            yield _read_queries(file, path, offsets, qids, np.arange(begin, end))
+            begin = end
+
+
 def rows_per_group(n_features: int) -> int:
     """How many documents a row group of a stored data set holds: 65,536, but at most 16 MiB of features."""
     return max(1, min(ROWS_PER_GROUP, BYTES_PER_GROUP // (4 * max(1, n_features))))

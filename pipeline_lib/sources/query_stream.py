@@ -14,7 +14,7 @@ import numpy as np
 from pipeline_lib.core import storage
 from pipeline_lib.core.checks import Natural, checked
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.stored_data import query_index
+from pipeline_lib.data.stored_data import in_turn
 from pipeline_lib.sources import readers
 from pipeline_lib.sources.letor_reader import Block, whole_queries
 from pipeline_lib.sources.tables import PARQUET, Layout, Options
@@ -54,7 +54,7 @@ def batches(
     """
     path, options = Path(path), Options()
     if path.suffix.lower() in PARQUET and _is_stored(path):
-        return _stored(path)
+        return (RankingData(*part) for part in in_turn(path, ROWS_AT_ONCE))
     known = readers.layout([path], options)
     if known.feature_names is None:
         known = replace(known, n_features=max(known.n_features, n_features or 0))
@@ -87,15 +87,6 @@ def whole(path: str | os.PathLike[str], *, n_features: Natural | None = None) ->
         np.concatenate([getattr(part, name) for part in parts]) for name in ("X", "y", "qids", "documents_per_query")
     )
     return RankingData(X, y, np.r_[0, np.cumsum(lengths)], qids)
-
-
-def _stored(path: str | os.PathLike[str]) -> Iterator[RankingData]:
-    offsets, _, _ = query_index(path)
-    begin = 0
-    while begin < len(offsets) - 1:
-        end = int(np.searchsorted(offsets, offsets[begin] + ROWS_AT_ONCE, side="right")) - 1
-        yield RankingData.read_parquet(path, np.arange(begin, max(begin + 1, end)))
-        begin = max(begin + 1, end)
 
 
 def _whole_queries(blocks: Iterator[Block], known: Layout) -> Iterator[RankingData]:

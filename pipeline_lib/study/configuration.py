@@ -5,9 +5,8 @@ the checks that concern several sections: names that must exist, and settings of
 imports no large library, because it is executed at every start of the workflow.
 """
 
-import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -122,20 +121,14 @@ class Configuration:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a file of a configuration that YAML, or Snakemake, reads otherwise than it looks.
-
-    Snakemake has read the file before: what the file executes, it has executed. Refusing it keeps it from being used.
+    """Refuse a file of a configuration that YAML reads otherwise than it looks: Snakemake has read it before.
 
     Raises
     ------
     ConfigurationError
-        When a key is given twice, a value is no plain one, or the key ``__use_yte__`` makes Snakemake execute values.
+        When a key is given twice, or a value is no plain one.
     """
-    content = schemas.load(path, "a configuration")
-    if isinstance(content, Mapping) and "__use_yte__" in content:
-        raise ConfigurationError(
-            f"{path}: the key '__use_yte__' makes Snakemake execute values as Python code; remove it, and write values"
-        )
+    schemas.load(path, "a configuration")
 
 
 def check(config: Mapping[str, Any], n_folds: Mapping[str, int], origin: str = "") -> Configuration:
@@ -153,92 +146,33 @@ def check(config: Mapping[str, Any], n_folds: Mapping[str, int], origin: str = "
     Raises
     ------
     ConfigurationError
-        With a list of all problems, one per line, each with the key, what was expected, and the nearest valid name.
+        With a list of problems, one per line, each with the key, what was expected, and the nearest valid name: those
+        of single values, or if there are none, those across sections.
     """
     where = f"{origin}: " if origin else ""
-    schemas.check_size(config, f"{where}the configuration")
-    kind = study_settings()
-    of_files = list(_problems_of_files(config))
-    found, wrong = [*_unusable_values(config), *of_files], {"datasets"} if of_files else set()
+    found = list(_problems_of_files(config))
     try:
-        kind.model_validate(config)
+        checked: Any = study_settings().model_validate(config)
     except ValidationError as error:
-        found += problems(kind, error, config)
-        named = {str(one["loc"][0]) for one in error.errors(include_url=False)}
-        wrong |= {key for key in config if str(key) in named}
-    part = _readable(kind, config, wrong)
-    own = Configuration(part.checked, {}).own_data
-    catalogued, n_folds = n_folds, {**n_folds, **{name: entry.n_folds for name, entry in own.items()}}
-    found += _problems_across_sections(part, config, n_folds, catalogued)
-    if found:
-        lines = "\n".join(f"  - {text}" for text in dict.fromkeys(found))
-        raise ConfigurationError(f"{where}the configuration cannot be used:\n{lines}")
-    study = Configuration(part.checked, dict(n_folds))
+        found += problems(study_settings(), error, config)
+    _refuse(found, where)
+    own = Configuration(checked, {}).own_data
+    study = Configuration(checked, {**n_folds, **{name: entry.n_folds for name, entry in own.items()}})
+    _refuse(_problems_across_sections(checked, config, study.n_folds, n_folds), where)
     if len(study.untrained) == len(study.models):
         reasons = "\n".join(f"  - models ({name}): {reason}" for name, reason in study.untrained.items())
         raise ConfigurationError(f"{where}no model of the configuration can be trained here:\n{reasons}")
     return study
 
 
-@dataclass(frozen=True)
-class _Readable:
-    """What of a configuration is right by itself, for the checks across sections; defaults stand for the rest.
-
-    ``places`` maps a list to the positions of its entries in the configuration, and ``lost`` names, with dots, the keys
-    for which defaults stand, and the lists of which entries are left out.
-    """
-
-    checked: Any
-    places: Mapping[str, list[int]]
-    lost: frozenset[str]
-
-    def entries(self, name: str) -> list[tuple[int, Any]]:
-        """The entries of a list with their positions in the configuration."""
-        found = getattr(self.checked, name)
-        return list(zip(self.places.get(name, range(len(found))), found, strict=True))
-
-    def has(self, *names: str) -> bool:
-        """Whether all that the configuration says under these keys is there."""
-        return not any(name in self.lost or name.partition(".")[0] in self.lost for name in names)
-
-
-def _readable(kind: type[Settings], config: Mapping[str, Any], wrong: Collection[Any]) -> _Readable:
-    """Leave out what is wrong, which is under the keys that ``wrong`` contains."""
-
-    def fits(key: str, value: Any) -> bool:
-        try:
-            kind.model_validate({key: value})
-        except ValidationError:
-            return False
-        return not (key == "datasets" and any(_problems_of_files({key: value})))
-
-    kept = {key: value for key, value in config.items() if key not in wrong}
-    places: dict[str, list[int]] = {}
-    lost = set(wrong)
-    for key in wrong:
-        value = config[key]
-        if key in ("datasets", "models", "papers") and isinstance(value, list | tuple):
-            chosen = [i for i, one in enumerate(value) if one not in value[:i] and fits(key, [one])]
-            part: Any = [value[i] for i in chosen]
-            if fits(key, part):
-                kept[key], places[key] = part, chosen
-        elif isinstance(value, Mapping):
-            part = {name: inner for name, inner in value.items() if fits(key, {name: inner})}
-            if fits(key, part):
-                kept[key] = part
-                lost = lost - {key} | {f"{key}.{name}" for name in value if name not in part}
-    return _Readable(kind.model_validate(kept), places, frozenset(lost))
+def _refuse(found: Iterable[str], where: str) -> None:
+    lines = [f"  - {text}" for text in dict.fromkeys(found)]
+    if lines:
+        raise ConfigurationError("\n".join([f"{where}the configuration cannot be used:", *lines]))
 
 
 def _names_of(checked: Any) -> tuple[str, ...]:
     return tuple(entry if isinstance(entry, str) else entry.name for entry in checked.datasets)
-
-
-def _names_given(config: Mapping[str, Any]) -> set[Any]:
-    """The names of the data sets that a configuration describes, whether or not the rest of the entries can be read."""
-    entries = config.get("datasets")
-    listed = entries if isinstance(entries, list | tuple) else [entries]
-    return {str(entry.get("name")) for entry in listed if isinstance(entry, Mapping)}
 
 
 def _problems_of_files(config: Mapping[str, Any]) -> Iterator[str]:
@@ -266,14 +200,6 @@ def _merged(checked: Any, model: ModelSettings, dataset: str | None = None, fold
     return kind.parse(merged)
 
 
-def _unusable_values(config: Mapping[str, Any]) -> Iterator[str]:
-    for place, value in _leaves(config):
-        if isinstance(value, float) and not math.isfinite(value):
-            yield f"{place_words(place)}expected a finite number, found {value}"
-        elif isinstance(value, set):  # it has no order
-            yield f"{place_words(place)}expected a list, found the set {value}"
-
-
 def _leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     """Every value of a configuration with its place, those that hold others before what they hold."""
     yield place, value
@@ -286,39 +212,36 @@ def _leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tup
 
 
 def _problems_across_sections(
-    part: _Readable, config: Mapping[str, Any], n_folds: Mapping[str, int], catalogued: Collection[str]
+    checked: Any, config: Mapping[str, Any], n_folds: Mapping[str, int], catalogued: Collection[str]
 ) -> Iterator[str]:
-    checked, names = part.checked, _names_of(part.checked)
-    for place, (index, entry) in enumerate(part.entries("datasets")):
-        name = names[place]
+    names = _names_of(checked)
+    for index, (name, entry) in enumerate(zip(names, checked.datasets, strict=True)):
         if isinstance(entry, OwnDataSettings) and name in catalogued:
             yield f"datasets[{index}].name: {name!r} is a data set of the catalogue; choose another name"
-        elif name in names[:place]:
+        elif name in names[:index]:
             yield f"datasets[{index}].name: the name {name!r} is given twice; choose another name"
         if name not in n_folds:
             yield f"datasets[{index}]: unknown data set {name!r}; {hint(name, n_folds)}"
-        elif checked.folds != "all" and min(checked.folds) > n_folds[name] and part.has("datasets"):
+        elif checked.folds != "all" and min(checked.folds) > n_folds[name]:
             yield f"folds: {name} has the folds 1 to {n_folds[name]}, none of which is in {list(checked.folds)}"
-    for index, name in part.entries("papers") if checked.papers != "all" else ():
+    for index, name in enumerate(checked.papers) if checked.papers != "all" else ():
         if name not in papers.names():
             yield f"papers[{index}]: unknown paper {name!r}; {hint(name, papers.names())}"
     models = Counter(model.name for model in checked.models)
     for name in sorted(name for name in models if models[name] > 1):
         yield f"models: the name {name!r} is given {models[name]} times; results would overwrite each other"
-    for index, model in part.entries("models"):
-        for text in _model_problems(model, part, config, n_folds):
+    for index, model in enumerate(checked.models):
+        for text in _model_problems(model, checked, n_folds):
             yield f"models[{index}] ({model.name}): {text}"
     evaluation = checked.evaluation
     for key, name in [("headline", evaluation.headline), *(("compared", name) for name in evaluation.compared)]:
-        if name not in evaluation.measures and part.has(f"evaluation.{key}", "evaluation.measures"):
+        if name not in evaluation.measures:
             yield f"evaluation.{key}: expected one of evaluation.measures, found {name!r}"
-    yield from _measure_problems(part)
+    yield from _measure_problems(checked)
     yield from _surrogate_problems(config)
 
 
-def _model_problems(
-    model: ModelSettings, part: _Readable, config: Mapping[str, Any], n_folds: Mapping[str, int]
-) -> Iterator[str]:
+def _model_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str, int]) -> Iterator[str]:
     if model.algorithm not in learners.NAMES:
         yield f"unknown algorithm {model.algorithm!r}; {hint(model.algorithm, learners.NAMES)}"
         return
@@ -328,19 +251,19 @@ def _model_problems(
     if not with_surrogate and model.surrogate is not None:
         yield f"the algorithm {model.algorithm!r} takes no surrogate"
     for name in model.datasets or ():
-        if name not in n_folds and name not in _names_given(config):
+        if name not in n_folds:
             yield f"unknown data set {name!r}; {hint(name, n_folds)}"
-    wrong = list(_override_problems(model, part, n_folds))
+    wrong = list(_override_problems(model, checked, n_folds))
     yield from wrong
     if wrong:
         return
     try:
-        _merged(part.checked, model)
+        _merged(checked, model)
     except ConfigurationError as error:
         yield from str(error).splitlines()
 
 
-def _override_problems(model: ModelSettings, part: _Readable, n_folds: Mapping[str, int]) -> Iterator[str]:
+def _override_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str, int]) -> Iterator[str]:
     """Check that the other keys of a model's entry are settings of its learner, and that lists fit the folds."""
     own, of_learner = ModelSettings.model_fields, learners.get(model.algorithm).settings.model_fields
     for key in _overrides(model):
@@ -359,7 +282,7 @@ def _override_problems(model: ModelSettings, part: _Readable, n_folds: Mapping[s
                 learners.get(model.algorithm).settings.parse({"l2": values})
             except ConfigurationError as error:
                 yield from (f"l2.{name}{text.removeprefix('l2')}" for text in str(error).splitlines())
-    for name in model.datasets or (_names_of(part.checked) if part.has("datasets") else ()):
+    for name in model.datasets or _names_of(checked):
         if name not in l2:
             yield f"l2: expected values for {name}, on which it is trained; restrict it with 'datasets'"
 
@@ -382,14 +305,13 @@ def _surrogate_problems(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"{place_words((*place, key))}{error}"
 
 
-def _measure_problems(part: _Readable) -> Iterator[str]:
-    checked = part.checked
+def _measure_problems(checked: Any) -> Iterator[str]:
     named = [(f"evaluation.measures[{index}]", name) for index, name in enumerate(checked.evaluation.measures)]
     # A learner without settings has no section, and one without a choice of settings has no key `selection`.
     sections = ((name, getattr(checked, name, None)) for name in map(section, learners.NAMES))
     chosen = ((f"{name}.selection", getattr(one, "selection", None)) for name, one in sections)
     named += [(name, selection) for name, selection in chosen if selection is not None]
-    for index, model in part.entries("models"):
+    for index, model in enumerate(checked.models):
         if isinstance(selection := _overrides(model).get("selection"), str):
             named.append((f"models[{index}].selection", selection))
     for where, name in named:

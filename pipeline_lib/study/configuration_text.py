@@ -16,7 +16,6 @@ from pydantic_core import to_jsonable_python
 from pipeline_lib.core.settings import Settings
 
 WIDTH = 118
-COMMENT_COLUMN = 44
 
 INTRODUCTION = """\
 # Settings
@@ -36,12 +35,14 @@ def page(settings: Settings) -> str:
     -------
     >>> from pipeline_lib.study.study_settings import StatisticsSettings
     >>> print("\\n".join(_lines(StatisticsSettings.parse({"level": 0.9}), 0)))
-    level: 0.9                                  # level of every confidence interval
-    resamples: 10000                            # number of bootstrap draws and of random sign flips
+    # level of every confidence interval
+    level: 0.9
+    # number of bootstrap draws and of random sign flips
+    resamples: 10000
     """
     fields = type(settings).model_fields
     study = [name for name in fields if not isinstance(getattr(settings, name), BaseModel)]
-    above = (["", *_item(name, getattr(settings, name), fields[name], 0, beside=False)] for name in study)
+    above = (["", *_item(name, getattr(settings, name), fields[name], 0)] for name in study)
     parts = [("The study", [line for lines in above for line in lines])]
     for name in fields:
         value = getattr(settings, name)
@@ -65,31 +66,19 @@ def _lines(settings: BaseModel, indent: int) -> Iterator[str]:
         yield from _item(name, getattr(settings, name), field, indent)
 
 
-def _item(name: str, value: Any, field: FieldInfo, indent: int, beside: bool = True) -> Iterator[str]:
-    """A key with its value and its description, which stands ``beside`` it if there is room, or else above."""
-    description, margin = field.description or "", " " * indent
+def _item(name: str, value: Any, field: FieldInfo, indent: int) -> Iterator[str]:
+    """A key with its value, below its description."""
     if isinstance(value, BaseModel):
         yield from _section(name, value, field, indent)
-    elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
-        yield from _comment(description, indent)
+        return
+    margin = " " * indent
+    yield from _comment(field.description or "", indent)
+    if isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
         yield f"{margin}{name}:"
-        for one in value:
-            # Only what differs from the defaults, because people write such an entry by hand, in one line.
-            given = one.model_dump(mode="json", exclude_unset=True)
-            line = f"{margin}  - {written(given)}"
-            if len(line) <= WIDTH + 2:
-                yield line
-            else:
-                lines = "\n    ".join(f"{key}: {written(part)}" for key, part in given.items())
-                yield from textwrap.indent(f"  - {lines}", margin).splitlines()
+        # Only what differs from the defaults, because people write such an entry by hand, in one line.
+        yield from (f"{margin}  - {written(one.model_dump(mode='json', exclude_unset=True))}" for one in value)
     else:
-        text = f"{margin}{name}: {written(to_jsonable_python(value))}"
-        padded = f"{text:<{COMMENT_COLUMN - 2}}  # {description}"
-        if beside and description and len(padded) <= WIDTH + 2:
-            yield padded
-        else:
-            yield from _comment(description, indent)
-            yield text
+        yield f"{margin}{name}: {written(to_jsonable_python(value))}"
 
 
 def _section(name: str, value: BaseModel, field: FieldInfo, indent: int) -> Iterator[str]:

@@ -2,15 +2,13 @@
 
 import contextlib
 import logging
-import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pipeline_lib.core.errors import ConfigurationError, PipelineError
-from pipeline_lib.core.files import bring_to_present, remove_abandoned
+from pipeline_lib.core.files import remove_abandoned
 from pipeline_lib.study import configuration, console, planning, run_crate, run_lock, snakemake_internals
 from pipeline_lib.study.configuration import Configuration
 from pipeline_lib.study.costs import Costs
@@ -52,63 +50,27 @@ def checked_configuration(workflow: Any, config: Any, n_folds: Any, *, imported:
     return configuration.check(config, n_folds, ", ".join(origins))
 
 
-def require_scheduler(executor: str) -> None:
-    """Refuse a run whose jobs nothing would take: the executor for SLURM waits without end where there is no SLURM.
-
-    Raises
-    ------
-    PipelineError
-        When ``executor`` is "slurm" and the command ``sbatch`` is not on the path, or cannot read its configuration.
-
-    Example
-    -------
-    >>> require_scheduler("local")
-    """
-    if executor != "slurm":
-        return
-    if shutil.which("sbatch") is None:
-        raise PipelineError(
-            "expected SLURM's command sbatch, to which the profile sends all jobs, found none on this machine; "
-            "start the run on a login node of the cluster, or leave the profile out to run it here"
-        )
-    settings = os.environ.get("SLURM_CONF")
-    if settings and not os.access(settings, os.R_OK):
-        raise PipelineError(
-            f"the variable SLURM_CONF: expected the file with SLURM's configuration, found {settings!r}, which cannot "
-            "be read; correct or unset the variable, or load the module that provides SLURM"
-        )
-
-
-def begin(workflow: Any, root: Path, study: Configuration) -> None:
+def begin(workflow: Any, study: Configuration) -> None:
     """Take the lock of the folder and clean up after killed runs, where the run may change anything.
 
     The processes of jobs on cluster nodes read the rules as well, and work for the run that holds the lock.
     """
     if not snakemake_internals.is_main_process(workflow):
-        snakemake_internals.run_batches_in_turn(workflow, "batch", "at_once")
-        # The executor plugin removes SLURM_CONF from the environment of srun; the script of this name restores it.
-        if of_slurm := os.environ.get("SLURM_CONF"):
-            scripts = os.pathsep.join([str(root / "profiles/slurm"), os.environ.get("PATH", os.defpath)])
-            os.environ.update(LTR_SLURM_CONF=of_slurm, PATH=scripts)
         return
-    snakemake_internals.before_execution(workflow, stopping_the_workflow()(require_scheduler))
+    snakemake_internals.end_when_asked()
     if run_lock.only_reads(sys.argv[1:]):
         return
     run_lock.hold(Path("results/run.lock"), study.name)
     run_lock.check_records(Path(".snakemake"))
     remove_abandoned("data/parquet", "results", "reports")  # in data/raw, downloads go on
-    if ahead := bring_to_present("data", "results", "reports", root / "pipeline_lib", root / "workflow"):
-        reset = "as after a clock was set back; they were given the present time"
-        logging.getLogger("snakemake.logging").info(f"{ahead} files had times in the future, {reset}")
 
 
 def plan(workflow: Any, study: Configuration, data: DataSets, costs: Costs) -> console.Plan:
-    """What will run, what is missing and how to get it, and how long it may take."""
-    jobs = {job.id: costs.planned(job) for job in snakemake_internals.jobs_to_run(workflow)}
-    slots, sent = snakemake_internals.jobs_at_once(workflow), snakemake_internals.submissions(workflow)
-    every = list(jobs.values())
-    text = planning.describe(study.name, every, slots, data.present, data.missing, sent, study.untrained)
-    return console.Plan(text, jobs, slots)
+    """What will run, what is missing and how to get it, and about how much work it is."""
+    needed = snakemake_internals.jobs_to_run(workflow)
+    jobs = [costs.planned(job) for job in needed]
+    text = planning.describe(study.name, jobs, data.present, data.missing, study.untrained)
+    return console.Plan(text, frozenset(job.id for job in needed))
 
 
 def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, title: str) -> None:

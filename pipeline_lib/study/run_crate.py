@@ -1,6 +1,6 @@
 """How is a results folder described for archives and other programs?
 
-The file ``ro-crate-metadata.json`` makes the folder of a study a Provenance Run Crate (version 0.5 of the profiles for
+The file ``ro-crate-metadata.json`` makes the folder of a study a Workflow Run Crate (version 0.5 of the profiles for
 workflow runs): it names the workflow, the software, the configuration and the data sets, every file with its digest,
 and for every job which inputs it turned into which outputs by which command, when. The specifications are at
 https://www.researchobject.org/workflow-run-crate/.
@@ -34,7 +34,6 @@ WORKFLOW_CRATE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
-    "https://w3id.org/ro/wfrun/provenance/0.5": "Provenance Run Crate",
     WORKFLOW_CRATE: "Workflow RO-Crate",
 }
 WORKFLOW = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
@@ -168,15 +167,18 @@ def _describe_root(crate: _Crate, title: str, main: Entity, ended: float) -> Non
 
 
 def _describe_workflow(crate: _Crate, main: Entity, jobs: Sequence[FinishedJob]) -> None:
-    """The workflow with its language, the state of the code, and a step with its program for every rule."""
+    """The workflow with its language, the program of every rule, and the libraries that they were run with."""
     about = {"identifier": "https://doi.org/10.1093/bioinformatics/bts480", "url": "https://snakemake.github.io"}
     language = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
     main["programmingLanguage"] = crate.add(language, "ComputerLanguage", "Snakemake", **about)
     main["version"] = __version__
-    for position, rule in enumerate(dict.fromkeys(job.rule for job in jobs), 1):
-        tool = crate.add(_tool(rule), "SoftwareApplication", rule, softwareVersion=__version__)
-        main.append_to("hasPart", tool)
-        main.append_to("step", crate.add(_step(rule), "HowToStep", rule, position=str(position), workExample=tool))
+    for rule in dict.fromkeys(job.rule for job in jobs):
+        main.append_to("hasPart", crate.add(_tool(rule), "SoftwareApplication", rule, softwareVersion=__version__))
+    found = provenance.collect()
+    main["description"] = f"Run on {found['machine']} with {found['cores']} cores; the code is at {found['code']}."
+    for name, version in {**found["libraries"], "python": found["python"]}.items():
+        library = crate.add(f"#library-{name}", "SoftwareApplication", name, softwareVersion=version)
+        main.append_to("softwareRequirements", library)
 
 
 def _describe_runs(crate: _Crate, main: Entity, jobs: Sequence[FinishedJob], inputs: list[Entity]) -> None:
@@ -185,9 +187,8 @@ def _describe_runs(crate: _Crate, main: Entity, jobs: Sequence[FinishedJob], inp
     times = min((job.started for job in jobs), default=0.0), max((job.ended for job in jobs), default=0.0)
     about = {"description": f"The runs of {len(jobs)} jobs, in one or several calls of Snakemake."}
     whole = crate.action("#run", "Run of the workflow", main, times, inputs, **about, result=[*map(crate.file, made)])
-    actions, starts = [], []
-    for number, job in enumerate(jobs, 1):
-        action = crate.action(
+    actions = [
+        crate.action(
             f"#job-{number}",
             job.rule,
             crate.graph.dereference(_tool(job.rule)),
@@ -197,36 +198,13 @@ def _describe_runs(crate: _Crate, main: Entity, jobs: Sequence[FinishedJob], inp
             result=[*map(crate.file, job.outputs)],
             subjectOf=crate.file(job.log) if job.log else None,
         )
-        step = crate.graph.dereference(_step(job.rule))
-        title = f"Start of job {number}"
-        starts.append(crate.add(f"#control-{number}", "ControlAction", title, object=action, instrument=step))
-        actions.append(action)
-    engine = _engine(crate)
-    crate.add("#organised", "OrganizeAction", "Run of Snakemake", instrument=engine, result=whole, object=starts)
-    crate.graph.root_dataset["mentions"] = [whole, *actions]
-
-
-def _engine(crate: _Crate) -> Entity:
-    """Snakemake as a program, with the libraries, the interpreter, the machine and the state of the code."""
-    found = provenance.collect()
-    libraries = [
-        crate.add(f"#library-{name}", "SoftwareApplication", name, softwareVersion=version)
-        for name, version in {**found["libraries"], "python": found["python"]}.items()
+        for number, job in enumerate(jobs, 1)
     ]
-    about = {
-        "softwareVersion": found["libraries"]["snakemake"],
-        "description": f"On {found['machine']} with {found['cores']} cores; the code is at {found['code']}.",
-        "softwareRequirements": libraries,
-    }
-    return crate.add("#snakemake", "SoftwareApplication", "Snakemake", **about)
+    crate.graph.root_dataset["mentions"] = [whole, *actions]
 
 
 def _tool(rule: str) -> str:
     return f"#tool-{quote(rule)}"
-
-
-def _step(rule: str) -> str:
-    return f"#step-{quote(rule)}"
 
 
 def _moment(seconds: float) -> str:

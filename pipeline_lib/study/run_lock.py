@@ -22,30 +22,8 @@ from typing import IO
 from pipeline_lib.core.errors import PipelineError
 from pipeline_lib.study.snakemake_internals import parsed_arguments
 
-# Snakemake's names of the options that only read a workflow; any other option may change files.
-READING = (
-    "archive",
-    "containerize",
-    "d3dag",
-    "dag",
-    "detailed_summary",
-    "dryrun",
-    "filegraph",
-    "generate_unit_tests",
-    "lint",
-    "list_changes",
-    "list_conda_envs",
-    "list_input_changes",
-    "list_params_changes",
-    "list_rules",
-    "list_target_rules",
-    "list_untracked",
-    "print_compilation",
-    "report",
-    "reporter",
-    "rulegraph",
-    "summary",
-)
+# Snakemake's names of options that only read a workflow; with any other, the run counts as one that may change files.
+READING = ("dag", "detailed_summary", "dryrun", "filegraph", "lint", "list_rules", "report", "rulegraph", "summary")
 
 # A lock is held as long as its file is open: the files stay here until the process ends.
 _HELD: dict[Path, IO[str]] = {}
@@ -108,28 +86,15 @@ def check_records(folder: Path) -> None:
     >>> import tempfile
     >>> check_records(Path(tempfile.mkdtemp()) / ".snakemake")
     """
-    if reason := why_unwritable(folder):
-        raise PipelineError(
-            f"{os.path.relpath(folder)}: expected a folder that this run can write to, for Snakemake's records, found: "
-            f"{reason}; allow writing there, or free space on its disk"
-        )
-
-
-def why_unwritable(folder: Path) -> str | None:
-    """Why no file can be written into a folder, which is made if it is not there; None where one can.
-
-    Example
-    -------
-    >>> why_unwritable(Path("/proc"))
-    'No such file or directory'
-    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as probe:
             probe.write(bytes(mmap.PAGESIZE))
     except OSError as error:
-        return error.strerror
-    return None
+        raise PipelineError(
+            f"{os.path.relpath(folder)}: expected a folder that this run can write to, for Snakemake's records, found: "
+            f"{error.strerror}; allow writing there, or free space on its disk"
+        ) from None
 
 
 def _open_locked(path: Path) -> IO[str]:

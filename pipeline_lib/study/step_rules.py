@@ -82,12 +82,6 @@ class StepRule:
             return list(self.present)
         return [name for name in self.present if name in chosen]
 
-    def datasets_of(self, cell: Cell) -> tuple[str, ...]:
-        """The data sets that the job of a cell reads."""
-        if "dataset" in cell:
-            return (cell["dataset"],)
-        return tuple(self.datasets) if self.step.documents else ()
-
     @cached_property
     def cells(self) -> list[Cell]:
         """Every combination of values of its axes, in order: one job for each."""
@@ -162,11 +156,6 @@ class StepRule:
     def inputs(self) -> list[str]:
         """All files that a job reads; those of the project begin with their folder there."""
         return [*self.documents, *self.folds, *self.tables, *self.evaluations, *self.files]
-
-    @property
-    def reads_only_data(self) -> bool:
-        """Whether it reads nothing that another job of the study makes, besides data sets."""
-        return not (self.tables or self.evaluations or any(path.startswith("results/") for path in self.step.files))
 
     @property
     def written(self) -> list[str]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import re
 import shutil
 import threading
 import time
@@ -78,10 +77,6 @@ class Run:
         shown = ("JobId", "JobState", "NodeList", "Restarts", "RunTime", "TimeLimit", "TRES", "Comment")
         return "\n".join(" ".join(job.get(name, "") for name in shown) for job in self.cluster.jobs())
 
-    def logged(self, words: str) -> bool:
-        """Whether the log of the run says something."""
-        return any(words in path.read_text() for path in (self.project.folder / ".snakemake/log").glob("*.log"))
-
     def happened(self, model: str) -> bool:
         """Whether the accident of a model has happened."""
         return (self.accidents / f"{model}.happened").exists()
@@ -105,14 +100,6 @@ class Run:
 def megabytes(job: dict[str, str]) -> int:
     """The memory that a submission asked for."""
     return int(job["MinMemoryNode"].removesuffix("M"))
-
-
-def set_constant(project: Project, module: str, name: str, value: float) -> None:
-    """Give a constant of the project's copy another value."""
-    path = project.folder / f"pipeline_lib/{module}.py"
-    text, found = re.subn(rf"(?m)^({name}) = .*", rf"\1 = {value}", path.read_text())
-    assert found == 1
-    path.write_text(text)
 
 
 def plan(folder: Path, accidents: dict[str, str]) -> Path:

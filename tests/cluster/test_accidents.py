@@ -38,9 +38,8 @@ STUDY = {
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The study as it comes out on this machine; on a cluster, every model is a submission of its own."""
+    """The study as it comes out on this machine."""
     project = copy_project(tmp_path_factory.mktemp("accidents") / "reference", STUDY)
-    runs.set_constant(project, "study/planning", "BATCH_SECONDS", 2.0)
     project.snakemake()
     return project
 
@@ -106,13 +105,6 @@ def test_an_accident_is_reported_by_name_and_the_job_sent_again(run: Run, model:
 def test_the_log_says_why_a_job_was_killed(run: Run) -> None:
     for model, reason in {"hungry": "memory", "slow": "TIME LIMIT", "cancelled": "CANCELLED"}.items():
         assert reason in Path(run.attempts(model)[0]["StdOut"]).read_text()
-
-
-@pytest.mark.parametrize("model", ENDS)
-def test_the_console_says_how_slurm_ended_a_job(run: Run, model: str) -> None:
-    first = run.attempts(model)[0]
-    (line,) = [line for line in run.output.splitlines() if f"SLURM-job '{first['JobId']}' failed" in line]
-    assert f"'{first['JobState']}'" in line
 
 
 def test_a_drained_node_finishes_its_job_and_gets_no_other(run: Run) -> None:

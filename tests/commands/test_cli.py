@@ -113,23 +113,3 @@ def test_a_reader_that_stops_early_is_no_error_to_be_traced() -> None:
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert "Broken pipe" not in done.stderr
-
-
-def test_a_compiled_function_that_is_damaged_is_named_and_compiled_anew(tmp_path: Path) -> None:
-    module = tmp_path / "kernel.py"
-    module.write_text("from numba import njit\n\n\n@njit(cache=True)\ndef one():\n    return 1\n")
-    call = "from pipeline_lib.core import compiled_cache\nimport kernel\ntry:\n    print(kernel.one())\n"
-    call += "except Exception as error:\n    print(*compiled_cache.remove_damaged(error))\n"
-
-    def run() -> str:
-        environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parents[2]}"}
-        environment.pop("NUMBA_CACHE_DIR", None)
-        return subprocess.run([sys.executable, "-c", call], env=environment, capture_output=True, text=True).stdout
-
-    assert run() == "1\n"
-    for ending, damaged in ((".nbi", b"\x80\x04"), (".nbi", b""), (".nbc", b"nonsense")):
-        [index] = (tmp_path / "__pycache__").glob("*.nbi")
-        [path] = (tmp_path / "__pycache__").glob(f"*{ending}")
-        path.write_bytes(damaged)
-        assert run() == f"{index}\n"
-        assert run() == "1\n"

@@ -100,25 +100,3 @@ def test_a_folder_that_takes_no_files_is_named(tmp_path: Path) -> None:
     (tmp_path / "tables").symlink_to("/proc")
     with pytest.raises(StorageError, match="tables/table"):
         write_text(tmp_path / "tables/table.csv", "")
-
-
-@pytest.mark.parametrize(
-    "write",
-    [
-        "storage.write_json(path, {'w': [0.5] * 10_000})",
-        "storage.write_table(path, pl.DataFrame({'w': np.random.default_rng(0).random(10_000)}))",
-    ],
-)
-def test_a_file_that_may_not_be_so_large_is_named(tmp_path: Path, write: str) -> None:
-    path = tmp_path / "large"
-    code = "import resource, sys, numpy as np, polars as pl\nfrom pipeline_lib.core import storage\n"
-    code += f"path = sys.argv[1]\nresource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))\n{write}"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(path)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=Path(__file__).parents[2],
-    )
-    assert f"StorageError: {path}: cannot be written, it is larger than files may be here" in done.stderr
-    assert not list(tmp_path.iterdir())

@@ -111,23 +111,6 @@ def test_equal_content_gives_equal_bytes(kind: Any, tmp_path: Path) -> None:
     assert kind(tmp_path)[0].read_bytes() == kind(tmp_path / "again")[0].read_bytes()
 
 
-def test_a_reader_of_some_groups_checks_those_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storage, "BLOCK", 512)
-    monkeypatch.setattr("pipeline_lib.data.stored_data.ROWS_PER_GROUP", 300)
-    rng = np.random.default_rng(1)
-    # Larger than what Parquet readers take from the end of a file at once.
-    data = RankingData.from_arrays(rng.standard_normal((3000, 20)), np.zeros(3000), np.repeat(np.arange(100), 30))
-    path = tmp_path / "documents.parquet"
-    data.write_parquet(path)
-    first = pq.read_metadata(path).row_group(0).column(2)
-    content = bytearray(path.read_bytes())
-    content[first.data_page_offset + first.total_compressed_size // 2] ^= 1
-    path.write_bytes(content)
-    assert equal_data(RankingData.read_parquet(path, range(50, 60), stored=True), data.take(range(50, 60)))
-    with pytest.raises(DamagedFileError, match=r"documents\.parquet"):
-        RankingData.read_parquet(path, [0], stored=True)
-
-
 def test_a_large_file_is_checked_in_bounded_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = ranking_data()
     path = tmp_path / "documents.parquet"

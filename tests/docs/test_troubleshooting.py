@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import inspect
 import io
 import re
 import subprocess
@@ -17,7 +16,7 @@ from pipeline_lib import cli
 from pipeline_lib.core import files, storage
 from pipeline_lib.core.errors import PipelineError
 from pipeline_lib.sources import acquisition, catalog, download, mirrors
-from pipeline_lib.study import configuration, run, run_lock, snakemake_internals
+from pipeline_lib.study import configuration, run_lock
 from tests.docs import documented
 from tests.study import test_console, test_run_lock
 
@@ -143,24 +142,7 @@ def source_of(package: str) -> str:
 
 
 def no_slurm(folder: Path) -> str:
-    with pytest.MonkeyPatch.context() as changed:
-        changed.setenv("PATH", str(folder))
-        with pytest.raises(PipelineError) as caught:
-            run.require_scheduler("slurm")
-    waiting = inspect.getsource(snakemake_internals.patient)
-    return f"{caught.value}\n{source_of('snakemake_executor_plugin_slurm')}\n{waiting}"
-
-
-def test_a_configuration_of_slurm_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "sbatch").write_text("#!/bin/sh\n")
-    (tmp_path / "sbatch").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
-    with pytest.raises(PipelineError, match=r"SLURM_CONF: .*slurm\.conf"):
-        run.require_scheduler("slurm")
-    run.require_scheduler("local")
-    (tmp_path / "slurm.conf").touch()
-    run.require_scheduler("slurm")
+    return source_of("snakemake_executor_plugin_slurm")
 
 
 def out_of_date(folder: Path) -> str:

@@ -10,37 +10,31 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from pipeline_lib.study import console
-from pipeline_lib.study.planning import PlannedJob
 
-JOBS = {number: PlannedJob("train_model", 10.0, None) for number in (1, 2, 3, 4)}
+JOBS = frozenset({1, 2, 3, 4})
 TARGET = 9
 
 
 class Run:
-    """A logger with a console handler, and a clock that a test sets."""
+    """A console handler, and a clock that a test sets."""
 
-    def __init__(self, slots: int | None = 2, **options: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         self.now = 0.0
         self.stream = io.StringIO()
-        handler = logging.StreamHandler(self.stream)
-        written = console.Console(
-            logging.Formatter("usual: %(message)s"),
-            lambda: console.Plan("THE PLAN", JOBS, slots),
-            clock=lambda: self.now,
-            **options,
-        )
-        handler.addFilter(written.filter)
-        handler.setFormatter(written)
-        self.logger = logging.Logger("test")
-        self.logger.addHandler(handler)
+        self.handler = logging.StreamHandler(self.stream)
+        usual = logging.Formatter("usual: %(message)s")
+        written = console.Console(usual, lambda: console.Plan("THE PLAN", JOBS), **options)
+        self.handler.addFilter(written.filter)
+        self.handler.setFormatter(written)
         self.tell("Job stats: ...", LogEvent.RUN_INFO)
 
     def tell(self, message: str | None, event: LogEvent | None = None, level: int = logging.INFO, **facts: Any) -> None:
-        self.logger.log(level, message, extra={"event": event, **facts})
+        known = {"msg": message, "levelno": level, "created": self.now, "event": event}
+        self.handler.handle(logging.makeLogRecord({**known, **facts}))
 
-    def start(self, job: int, rule: str = "train_model", **facts: Any) -> None:
-        known = {"wildcards": {"study": "s", "fold": str(job)}, "benchmark": None}
-        self.tell("Rule", LogEvent.JOB_INFO, jobid=job, rule_name=rule, **{**known, **facts})
+    def start(self, job: int, rule: str = "train_model") -> None:
+        wildcards = {"study": "s", "fold": str(job)}
+        self.tell("Rule", LogEvent.JOB_INFO, jobid=job, rule_name=rule, wildcards=wildcards)
 
     def finish(self, job: int) -> None:
         self.tell("Finished", LogEvent.JOB_FINISHED, job_id=job)
@@ -55,36 +49,15 @@ class Run:
         return self.stream.getvalue().splitlines()
 
 
-def test_a_finished_job_is_one_line_with_its_time_and_what_is_left() -> None:
+def test_a_finished_job_is_one_line_with_its_number_and_its_time() -> None:
     run = Run()
     run.start(1)
     run.start(2)
     run.now = 20.0
     run.finish(1)
-    [line] = run.lines()[1:]
-    assert "[1/4] train_model fold=1: 20.0 s; 3 left" in line
-    # Two to come at twice their estimates and one that has used all of its own, two at a time.
-    assert line.endswith("about 20 s")
-
-
-def test_on_a_cluster_the_work_that_is_left_is_told_and_no_time() -> None:
-    run = Run(slots=None)
-    run.start(1)
-    run.start(2)
-    run.now = 20.0
-    run.finish(1)
-    # The other one may have waited in the queue all the time.
-    assert run.lines()[1].endswith("3 left, about 60 s of work")
-
-
-def test_what_a_job_measured_itself_counts_and_not_the_queue_before_it(tmp_path: Path) -> None:
-    record = tmp_path / "fold-1.tsv"
-    record.write_text("s\tmax_rss\n5.0\t10\n")
-    run = Run()
-    run.start(1, benchmark=str(record))
-    run.now = 300.0
-    run.finish(1)
-    assert "fold=1: 5.0 s" in run.lines()[1]
+    run.start(TARGET, rule="all")
+    run.finish(TARGET)
+    assert run.lines() == ["THE PLAN", "[1/4] train_model fold=1: 20.0 s"]
 
 
 def test_a_failed_job_names_its_log_and_shows_the_end_of_it(tmp_path: Path) -> None:
@@ -98,21 +71,6 @@ def test_a_failed_job_names_its_log_and_shows_the_end_of_it(tmp_path: Path) -> N
     assert str(log) in text
     assert "error: the cause" in text
     assert "line 3\n" not in text
-
-
-def test_a_failed_group_shows_the_scheduler_s_log_and_the_jobs_that_began(tmp_path: Path) -> None:
-    scheduler, began = tmp_path / "slurm.log", tmp_path / "began.log"
-    scheduler.write_text("out of memory\n")
-    began.write_text("error: the cause\n")
-    run = Run()
-    run.tell("Error", LogEvent.GROUP_ERROR, logging.ERROR, aux_logs=[str(scheduler)], job_error_info=[{}, {}])
-    run.start(1)
-    run.fail(1, began, indent=True)
-    run.fail(2, tmp_path / "never-began.log", indent=True)
-    text = "\n".join(run.lines())
-    assert "out of memory" in text
-    assert "error: the cause" in text
-    assert "never-began" not in text
 
 
 def test_a_job_that_is_tried_again_counts_once() -> None:
@@ -155,5 +113,5 @@ def test_quiet_leaves_snakemake_s_handlers_as_they_are(quiet: set[str] | None) -
     handler = logging.StreamHandler(io.StringIO())
     logger.addHandler(handler)
     settings = SimpleNamespace(quiet=quiet, printshellcmds=False, verbose=False, debug_dag=False, dryrun=False)
-    console.attach(logger, settings, lambda: console.Plan("", {}, 1))
+    console.attach(logger, settings, lambda: console.Plan("", frozenset()))
     assert isinstance(handler.formatter, console.Console) == (quiet is None)

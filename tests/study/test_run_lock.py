@@ -56,11 +56,11 @@ def test_a_file_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> Non
         run_lock.hold(tmp_path / "results" / "run.lock", "small")
 
 
-LOOKING = ("-n", "--lint", "--list", "--rulegraph", "--dag", "--summary", "--report report.html")
+LOOKING = ("-n", "-np", "--lint", "--list", "--rulegraph", "--dag", "--summary", "--report report.html")
 CHANGING = ("", "--cores 2 clean_results", "--touch", "--unlock", "--delete-all-output", "--cleanup-metadata file")
 
 
-@pytest.mark.parametrize("options", [*LOOKING, "--cores 2 target --list-changes code"])
+@pytest.mark.parametrize("options", LOOKING)
 def test_looking_needs_no_lock(options: str) -> None:
     assert run_lock.only_reads(options.split())
 

@@ -1,10 +1,8 @@
-"""Full disks, read-only folders, damaged caches, clocks and names: what a run says, and how it recovers."""
+"""Full disks, read-only folders and names: what a run says, and how it recovers."""
 
-import os
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .conftest import SMALL, Project, announced, copy_project
+from .conftest import SMALL, Project, copy_project
 
 pytestmark = pytest.mark.workflow
 
@@ -71,20 +69,7 @@ def test_records_that_cannot_be_written_are_one_clear_error(new_project: Callabl
 def test_a_home_that_cannot_be_written_stops_no_run(new_project: Callable[..., Project]) -> None:
     # Nobody, not even root, makes files in /proc.
     output = new_project().snakemake("data/raw/letor-sim/manifest.json", HOME="/proc", XDG_CACHE_HOME="")
-    assert "none left" in output
-
-
-def test_a_clock_that_was_set_back_reruns_nothing(finished_copy: Project) -> None:
-    before, later = finished_copy.tables(), time.time() + 86_400
-    for top in ("data", "results", "reports", "workflow", "pipeline_lib/papers"):
-        for path in (finished_copy.folder / top).rglob("*"):
-            if path.is_file() and path.suffix not in (".py", ".pyc", ".nbi", ".nbc"):
-                os.utime(path, (later, later))
-    output = finished_copy.snakemake()
-    assert re.search(r"^\d+ files had times in the future", output, re.MULTILINE)
-    assert announced(output) == {"check_raw": 1}
-    assert finished_copy.planned() == {}
-    assert finished_copy.tables() == before
+    assert "[1/1] simulate_data" in output
 
 
 @pytest.mark.slow

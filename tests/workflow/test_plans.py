@@ -2,7 +2,6 @@
 
 import re
 import resource
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 
 from pipeline_lib import papers
 
-from . import forked
 from .conftest import Project, job_table
 
 pytestmark = pytest.mark.workflow
@@ -64,7 +62,9 @@ def test_only_trainings_on_large_data_have_several_threads(new_project: Callable
     assert set(found.values()) == {"1"}
 
 
-def test_trainings_share_a_submission_where_they_are_short(new_project: Callable[..., Project], tmp_path: Path) -> None:
+def test_long_trainings_have_a_job_for_each_fold_and_all_request_memory_and_time(
+    new_project: Callable[..., Project], tmp_path: Path
+) -> None:
     mirror = tmp_path / "mirror"
     mirror.mkdir()
     (mirror / "MQ2008.zip").touch()
@@ -77,20 +77,6 @@ def test_trainings_share_a_submission_where_they_are_short(new_project: Callable
     planned = job_table(output.splitlines())
     assert (planned["train_model"], planned["train_fold"]) == (1, 2)
     assert all(resource in output for resource in ("mem_mb=", "runtime="))
-    assert set(re.findall(r"Group job (\S+)", output)) == {"batch-MQ2008-1"}
-
-
-def test_without_sbatch_the_run_is_refused_at_once(finished_copy: Project) -> None:
-    shutil.rmtree(finished_copy.folder / "results/small/tables")
-    path = str(Path(shutil.which("sh") or "/bin/sh").parent)
-    if shutil.which("sbatch", path=path):
-        pytest.skip("this machine has SLURM")
-    arguments = ["--workflow-profile", "profiles/slurm", "--configfile", "small.yaml"]
-    status, output = forked.snakemake(arguments, finished_copy.folder, PATH=path)
-    assert status
-    assert "expected SLURM's command sbatch" in output
-    assert "Traceback" not in output
-    assert not (finished_copy.folder / "results/small/tables").exists()
 
 
 @pytest.mark.slow

@@ -85,8 +85,7 @@ def files_of_job(wildcards, input, output):
     return files(input, output)
 
 
-snakemake_internals.declare_groups(workflow, "batch", COSTS.batches.values())
 if snakemake_internals.is_main_process(workflow) and not IMPORTED:
     console.attach(*snakemake_internals.logger_and_output(workflow), lambda: run.plan(workflow, STUDY, DATA, COSTS))
 with run.stopping_the_workflow():
-    run.begin(workflow, ROOT, STUDY)
+    run.begin(workflow, STUDY)

@@ -31,7 +31,6 @@ use rule data_job as simulate_data with:
         manifest=f"data/raw/{{dataset,{DRAWN_AS_TEXT}}}/manifest.json",
     pathvars:
         job="simulate_data-{dataset}",
-    localrule: COSTS.runs_locally("simulate_data", per_dataset=True)
     params:
         command="simulate-data",
         code=code("simulate_data"),
@@ -72,7 +71,6 @@ use rule data_job as obtain_data with:
         manifest=update("data/raw/{dataset}/manifest.json"),
     pathvars:
         job="obtain_data-{dataset}",
-    localrule: COSTS.runs_locally("obtain_data", per_dataset=True)
     params:
         command="obtain-data",
         code=code("obtain_data"),
@@ -102,7 +100,6 @@ use rule data_job as check_raw with:
         record=str(raw_files.record_path("{dataset}")),
     pathvars:
         job="check_raw-{dataset}",
-    localrule: COSTS.runs_locally("check_raw", per_dataset=True)
     params:
         command="check-raw",
         code=code("check_raw"),
@@ -119,7 +116,6 @@ use rule data_job as convert_data with:
         summary="data/parquet/{dataset}/summary.json",
     pathvars:
         job="convert_data-{dataset}",
-    localrule: COSTS.runs_locally("convert_data", per_dataset=True)
     params:
         command="convert-data",
         code=code("convert_data"),
@@ -135,7 +131,7 @@ use rule data_job as split_folds with:
         folds="data/parquet/{dataset}/folds.parquet",
     pathvars:
         job="split_folds-{dataset}",
-    localrule: COSTS.runs_locally("split_folds", per_dataset=True)
+    localrule: True
     params:
         command="split-folds",
         code=code("split_folds"),

@@ -18,17 +18,12 @@ for step in STEPS:
             f"results/{{study}}/benchmarks/{step.rule}{step.cell_path}.tsv"
         wildcard_constraints:
             **step.constraints,
-        # A rule with a group is sent to a cluster, whatever `localrule` says.
-        group:
-            None if COSTS.runs_locally(step.rule) else COSTS.batch(step.rule)
-        localrule: COSTS.runs_locally(step.rule)
         conda:
             ENVIRONMENT
         threads: 1
         resources:
             mem_mb=COSTS.mem_mb,
             runtime=COSTS.runtime,
-            at_once=COSTS.at_once,
         params:
             command="experiment",
             code=code("experiment", *step.targets),

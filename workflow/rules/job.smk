@@ -19,7 +19,6 @@ rule job:
     resources:
         mem_mb=COSTS.mem_mb,
         runtime=COSTS.runtime,
-        at_once=COSTS.at_once,
     params:
         files=files_of_job,
     shell:

@@ -17,8 +17,6 @@ use rule job as train_model with:
         job="train_model/{trained}",
     wildcard_constraints:
         trained=TRAININGS.pattern(together=True),
-    group:
-        COSTS.batch("train_model")
     threads: TRAININGS.threads
     params:
         command="train-model",
@@ -58,8 +56,6 @@ use rule job as evaluate_model with:
         held_out="results/{study}/evaluation/{dataset}/{model}.held-out.json",
     pathvars:
         job="evaluate_model/{dataset}/{model}",
-    group:
-        COSTS.batch("evaluate_model")
     params:
         command="evaluate-model",
         code=TRAININGS.code_of_evaluation,

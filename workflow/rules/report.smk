@@ -35,7 +35,6 @@ use rule job as describe_data with:
         ),
     pathvars:
         job="describe_data/{dataset}",
-    localrule: COSTS.runs_locally("describe_data", per_dataset=True)
     params:
         command="describe-data",
         code=code("describe_data"),
@@ -65,7 +64,6 @@ use rule job as summarise_results with:
         **WEIGHTS,
     pathvars:
         job="summarise_results",
-    localrule: COSTS.runs_locally("summarise_results")
     params:
         command="summarise-results",
         code=code("summarise_results", *SURROGATES),
@@ -91,7 +89,6 @@ use rule job as compare_models with:
         ),
     pathvars:
         job="compare_models",
-    localrule: COSTS.runs_locally("compare_models")
     params:
         command="compare-models",
         code=code("compare_models"),
@@ -112,7 +109,7 @@ use rule job as record_study with:
         output_changes="results/{study}/changes.json",
     pathvars:
         job="record_study",
-    localrule: COSTS.runs_locally("record_study")
+    localrule: True
     params:
         command="record-study",
         code=code("record_study"),
@@ -138,7 +135,7 @@ use rule job as judge_claims with:
         ),
     pathvars:
         job="judge_claims",
-    localrule: COSTS.runs_locally("judge_claims")
+    localrule: True
     params:
         command="judge-claims",
         code=code("judge_claims"),
@@ -190,7 +187,6 @@ use rule job as render_report with:
         ),
     pathvars:
         job="render_report",
-    localrule: COSTS.runs_locally("render_report")
     params:
         command="render-report",
         code=code("render_report", *PAGE_CODE, *WITNESS_CODE, *EXPERIMENT_CODE, *CHOSEN),
