@@ -116,13 +116,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "points": 4,
             "radius": 100.0,
             "smoothing": 0.01,
-            "repair_radii": [1.0],
-            "repair_factors": [1.0],
-            "repair_seeds": 2,
-            "sweep_labels": [1, 2],
-            "sweep_rounds": 1000,
-            "sweep_seeds": 2,
-            "bandit_factors": [1.0],
         },
     },
     "cone": {
