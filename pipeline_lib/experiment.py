@@ -125,8 +125,9 @@ class Step:
     divided : mapping of str to callable
         Axes of the division of work: name -> (settings -> values). One job for each combination of values.
     documents : str or sequence of str or callable
-        Which data sets it reads: those of :data:`EVERY`, given names (as far as they are available), or nothing. A step with the axes ``dataset`` (and ``fold``) in its tables reads that of its job; then names, or a
-        callable of the settings that gives them, restrict the data sets for which there are jobs.
+        Which data sets it reads: those of :data:`EVERY`, given names (as far as they are available), or nothing. A
+        step with the axes ``dataset`` (and ``fold``) in its tables reads that of its job; then names, or a callable of
+        the settings that gives them, restrict the data sets for which there are jobs.
     with_folds : bool
         Whether the folds of these data sets are read as well.
     reads : sequence of classes of rows

@@ -55,7 +55,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "trained_l2": 0.01,
         },
         "lengths": {"lengths": [3, 30], "opposed": [3, 5], "rounds": 200, "queries": 5, "margin": 0.2},
-        "relevance": {"l2": 0.01, "sublists": 3, "passes": 2},
         "sentences": {
             "lists": 40,
             "lengths": [3, 6],
@@ -63,14 +62,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "constant_lengths": [2, 50],
             "sizes": [100, 1000000],
             "rounds": 12,
-        },
-        "chain": {
-            "queries": [20],
-            "documents": 4,
-            "repetitions": 2,
-            "radius": 2.0,
-            "replaced": 1,
-            "surrogates": ["listnet"],
         },
     },
     "topk": {

@@ -21,7 +21,7 @@ from tests.papers.jobs import tables as tables_of
 from tests.readings import judged
 from tests.small_settings import SETTINGS
 
-PAPERS = ("slam", "lists", "cone", "twolayer")
+PAPERS = ("lists", "cone", "twolayer")
 Rows = list[dict[str, Any]]
 
 

@@ -47,7 +47,6 @@ COMPARES = {
     ("lists", "grid"): {"train", "reference", "test"},
     ("lists", "real"): {"train", "test"},
     ("lists", "sparse"): {"train", "test"},
-    ("slam", "relevance"): {"train", "test"},
     ("slam", "risk"): {"train", "truth"},
     ("slam", "weights"): {"train", "test"},
     ("twolayer", "gaps"): {"train", "middle", "truth"},

@@ -27,7 +27,7 @@ opposite sign, and one whose lambda does not fall with n.
 import logging
 import math
 from collections.abc import Iterable, Iterator
-from itertools import groupby, product
+from itertools import groupby
 from operator import attrgetter
 from typing import Annotated, Any
 
@@ -47,15 +47,13 @@ from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import erm
 from pipeline_lib.papers.slam.risk import two_points
 from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.statistics import fit_exponent, mean_interval
+from pipeline_lib.statistics import mean_interval
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import list_bounds
 
 _LOG = logging.getLogger(__name__)
 
 SURROGATES = ("slam-ndcg", "slam-map", "listnet")
-REGULARISATIONS = ("theorem", "none")
-"""The lambda of the theorem, and none, which shows the effect of the ball alone."""
 TOLERANCE = 1e-6
 RADIUS = 0.5
 """B in finite populations."""
@@ -95,17 +93,16 @@ class RiskSettings(Settings):
 
 
 class Minimised(Row):
-    """What is minimised: the risk of a surrogate over a ball."""
+    """What is minimised, the risk of a surrogate over a ball, and from how many queries."""
 
     surrogate: str = Field(description="loss of training and of the risk")
     radius: float = Field(description="B, the radius of the ball")
-    regularisation: str = Field(description="lambda: theorem for that of Theorem 8, or none")
+    n: int = Field(description="queries of the training sample")
 
 
 class Excess(Minimised, table="slices/slam-risk/{surrogate}-{part}"):
     """The excess risk of one ranker, trained in one repetition on n queries."""
 
-    n: int = Field(description="queries of the training sample")
     repetition: int = Field(description="number of the repetition, from 0")
     l2: float = Field(description="lambda")
     lipschitz: float = Field(description="L, the Lipschitz constant of the loss in w")
@@ -125,7 +122,6 @@ class Excess(Minimised, table="slices/slam-risk/{surrogate}-{part}"):
 class Mean(Minimised, table="tables/slam-risk"):
     """The excess risk of rankers trained on n queries: means over the repetitions with their intervals."""
 
-    n: int = Field(description="queries of a training sample")
     excess_risk: Annotated[Interval, LOW_HIGH] = Field(description="risk minus that of the best ranker of the ball")
     truth_error: float = Field(description="largest standard error of an excess risk over the population's sample")
     bound: float = Field(description="Theorem 8")
@@ -133,12 +129,6 @@ class Mean(Minimised, table="tables/slam-risk"):
     certified: bool = Field(description="whether all rankers are minimisers up to the asked gap")
     zero_excess: float = Field(description="excess risk of w = 0")
     gap: Interval = Field(description="risk minus training risk, less the same of w = 0, whose expectation is 0")
-
-
-class Rate(Minimised, table="tables/slam-rates"):
-    """How the excess risk falls with n."""
-
-    exponent: Annotated[Interval, LOW_HIGH] = Field(description="power of n fitted to the mean excess risks")
 
 
 class Finite(Row, table="tables/slam-finite-risk"):
@@ -187,15 +177,14 @@ def measure(job: Job) -> Iterator[Excess]:
             sample = population.draw(n, generator(seed, "slam-risk", "sample", n, repetition, role="train"))
             sample = (sample.with_binary_labels() if binary else sample).in_role("train")
             own_at_zero = losses_of(loss, sample, np.zeros(sample.n_features)).mean()
-            for B, regularisation in product(settings.radii, REGULARISATIONS):
+            for B in settings.radii:
                 given = {"radius": B, "lipschitz": lipschitz, "feature_norm": longest}
-                l2 = list_bounds.rerm_l2(n, **given) if regularisation == "theorem" else 0.0
+                l2 = list_bounds.rerm_l2(n, **given)
                 fit = erm.fit(sample, loss, l2=l2, radius=B, tol=TOLERANCE)
                 values, own = (losses_of(loss, data, fit.w) for data in (truth.in_role("truth"), sample))
                 yield Excess(
                     surrogate=surrogate,
                     radius=B,
-                    regularisation=regularisation,
                     n=n,
                     repetition=repetition,
                     l2=l2,
@@ -214,34 +203,27 @@ def losses_of(loss: Surrogate, data: RankingData, w: Floats) -> Floats:
     return loss.value(data.X64 @ w, data.y, data.offsets)
 
 
-def join(job: Job) -> Iterator[Mean | Rate]:
-    """The means over the repetitions of all parts, and exponents in n where there are three sizes or more."""
+def join(job: Job) -> Iterator[Mean]:
+    """The means over the repetitions of all parts."""
     return summarised(job.rows(Excess), job.facts["statistics"]["level"])
 
 
-def summarised(rows: Iterable[Excess], level: float) -> Iterator[Mean | Rate]:
-    """Means with intervals, and exponents, from the rows of all repetitions."""
+def summarised(rows: Iterable[Excess], level: float) -> Iterator[Mean]:
+    """Means with intervals from the rows of all repetitions."""
     axes_of = attrgetter(*Minimised.model_fields)
-    in_order = sorted(rows, key=lambda row: (*axes_of(row), row.n, row.repetition))
-    for cell, of_cell in groupby(in_order, axes_of):
-        axes = dict(zip(Minimised.model_fields, cell, strict=True))
-        by_n = {n: list(found) for n, found in groupby(of_cell, attrgetter("n"))}
-        for n, found in by_n.items():
-            yield Mean(
-                **axes,
-                n=n,
-                excess_risk=mean_interval([row.excess for row in found], level),
-                truth_error=max(row.truth_error for row in found),
-                bound=found[0].bound,
-                l2=found[0].l2,
-                certified=all(row.certified for row in found),
-                zero_excess=found[0].zero_excess,
-                gap=mean_interval([row.gap for row in found], level),
-            )
-        if len(by_n) >= 3:
-            excess = np.array([[row.excess for row in found] for found in by_n.values()])
-            fit = fit_exponent(list(by_n), excess.T, level=level)
-            yield Rate(**axes, exponent=Interval(fit.slope, fit.low, fit.high))
+    in_order = sorted(rows, key=lambda row: (*axes_of(row), row.repetition))
+    for axes, of_cell in groupby(in_order, axes_of):
+        found = list(of_cell)
+        yield Mean(
+            **dict(zip(Minimised.model_fields, axes, strict=True)),
+            excess_risk=mean_interval([row.excess for row in found], level),
+            truth_error=max(row.truth_error for row in found),
+            bound=found[0].bound,
+            l2=found[0].l2,
+            certified=all(row.certified for row in found),
+            zero_excess=found[0].zero_excess,
+            gap=mean_interval([row.gap for row in found], level),
+        )
 
 
 def finite(job: Job) -> Iterator[Finite]:
@@ -346,7 +328,7 @@ EXPERIMENT = Experiment(
             cost=Cost(3.0, start_mb=800.0),
             seconds=_seconds,
         ),
-        Step("rates", join, reads=(Excess,), rows=(Mean, Rate), facts=["statistics"]),
+        Step("rates", join, reads=(Excess,), rows=(Mean,), facts=["statistics"]),
         Step(
             "finite",
             finite,
