@@ -226,16 +226,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
                 {"name": "smooth-dcg", "surrogate": "smooth-dcg", "options": {"sign": "regret"}},
             ],
         },
-        "real": {
-            "queries": [5, 10],
-            "lengths": [3],
-            "repetitions": 2,
-            "radius": 5.0,
-            "tol": 0.0001,
-            "ascent_steps": 3,
-            "delta": 0.05,
-            "losses": [{"name": "listnet", "surrogate": "listnet", "options": {}}],
-        },
         "sparse": {
             "features": [5, 50, 500],
             "active": 3,

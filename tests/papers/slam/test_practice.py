@@ -1,6 +1,5 @@
 """The comparisons of SLAM's learners with others, query by query."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np

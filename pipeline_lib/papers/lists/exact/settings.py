@@ -132,7 +132,7 @@ class Sentence(Row, table="tables/lists-sentences"):
 
 
 class Slack(Row, table="tables/lists-slack"):
-    """The first n at which a bound is below the largest gap of any sample, and the steps of its proof there."""
+    """The first n at which a bound is below the largest gap of any sample, and the gap there."""
 
     statement: str = Field(description="the bound, such as theorem 9")
     case: str = Field(description="population: its loss, and for learners its noise")
@@ -141,7 +141,5 @@ class Slack(Row, table="tables/lists-slack"):
     d: int = Field(description="features; 1 for learners")
     n: int = Field(description="queries of the sample")
     gap: float = Field(description="the gap exceeded with probability delta; for learners the expected excess risk")
-    sharper: float | None = Field(None, description="bound with the best known Rademacher average; not for learners")
-    integral: float | None = Field(None, description="bound by the entropy integral; not for learners")
     printed: float = Field(description="bound as printed")
     largest_gap: float = Field(description="largest gap of any sample; for learners the largest excess risk")

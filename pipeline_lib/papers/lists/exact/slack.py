@@ -1,21 +1,11 @@
-"""How near can a measured gap come to Theorems 9, 12 and 17 where they say something, and which step loses the rest?
+"""How near can a measured gap come to Theorems 9, 12 and 17 where they say something?
 
 A bound says something from the n on at which it falls below the largest gap of any sample. Since the bounds fall more
 slowly than the gaps, by their logarithms, the first such n is where a gap comes nearest. It is determined for
 populations on which the gap of a ball, exceeded with probability delta, is known exactly (``opposites``,
-``known_gaps``), with balls of many radii. Then the steps of the proof are undone one by one:
-
-    gap  <=  sharper,        entropy integral,        printed
-
-``sharper`` is 2 Rad + spread sqrt(log(1/delta) / (2n)), valid with probability 1 - delta, with the best upper bound on
-the Rademacher average that is known for the class: that of linear functions for RankSVM, those of
-``theory.list_lengths`` for the others. The factor from the gap to ``sharper`` is what symmetrisation and concentration
-lose (and ``list_lengths``); no sample comes nearer to the printed bound than ``sharper`` does, but with probability
-delta. The integral uses the covering numbers of Propositions 7, 10 and 15; what it loses against ``sharper`` is lost by
-them and by chaining. The rest is the closed form, which leaves out the ceilings and can therefore be below the integral
-(docs/errata.md, X), and for Theorem 17 the fixed point of its local average.
-
-Theorems 5 and 6 bound an expectation; of the populations of `lists-expectations` the one that comes nearest is taken.
+``known_gaps``), with balls of many radii. Theorems 5 and 6 bound an expectation; of the populations of
+`lists-expectations` the one that comes nearest is taken. Which step of a proof loses most is seen on data sets
+(:mod:`pipeline_lib.papers.lists.chain.experiment`).
 """
 
 import math
@@ -27,8 +17,7 @@ from scipy import stats
 from pipeline_lib.papers.lists.exact.opposites import LINEAR_UP_TO, MEAN, Opposites
 from pipeline_lib.papers.lists.exact.settings import ExactSettings, Expectation, Slack
 from pipeline_lib.papers.lists.known_gaps import gap_at, quantile_of_mean_sign
-from pipeline_lib.theory import list_bounds, list_lengths
-from pipeline_lib.theory.constants import supremum
+from pipeline_lib.theory import list_bounds
 
 Y_MAX = 4
 """ListNet's largest label."""
@@ -61,18 +50,11 @@ def nearest(settings: ExactSettings, expectations: Sequence[Expectation]) -> Ite
     yield from _of_pairs("optimistic", settings)
 
 
-Function = Callable[[int], float]
-
-
 def _first(
-    bound: str, given: dict[str, Any], gap: Function, average: Function, spread: float, largest: float, **case: Any
+    bound: str, given: dict[str, Any], gap: Callable[[int], float], largest: float, **case: Any
 ) -> Iterator[Slack]:
     """The row at the first n at which the printed bound is below the largest gap of any sample; none beyond 10^15."""
-
-    def value(n: int, entropy: list_bounds.Entropy | None = None) -> float:
-        return list_bounds.evaluate(bound, n=n, entropy=entropy, **given)
-
-    n = list_bounds.first_below(value, lambda n: largest)
+    n = list_bounds.first_below(lambda n: list_bounds.evaluate(bound, n=n, **given), lambda n: largest)
     if n is not None:
         yield Slack(
             statement=list_bounds.place(bound).lower(),
@@ -80,15 +62,13 @@ def _first(
             m=given["m"],
             n=n,
             gap=gap(n),
-            sharper=list_lengths.deviation(average(n), n=n, spread=spread, delta=given["delta"]),
-            integral=value(n, "integral"),
-            printed=value(n),
+            printed=list_bounds.evaluate(bound, n=n, **given),
             largest_gap=largest,
             **case,
         )
 
 
-def _mean_sign(scale: float, probability: float) -> Function:
+def _mean_sign(scale: float, probability: float) -> Callable[[int], float]:
     # What scale times |mean of n random signs| exceeds with at most this probability.
     def quantile(n: int) -> float:
         if n < NORMAL_FROM:
@@ -98,61 +78,34 @@ def _mean_sign(scale: float, probability: float) -> Function:
     return quantile
 
 
-def _populations(settings: ExactSettings) -> Iterator[tuple[Opposites, float, float]]:
-    # Of every surrogate: its population, sqrt(n) times the best known Rademacher average, and spread.
+def _populations(settings: ExactSettings) -> Iterator[Opposites]:
     for radius in sorted({*settings.slack_radii, LINEAR_UP_TO}):
         if radius <= LINEAR_UP_TO:
-            yield Opposites("ranksvm", 1, radius, 1, options=MEAN), 2.0 * radius, 4.0 * radius
-        average = list_lengths.of_listnet(n=1.0, scores=radius)
-        yield Opposites("listnet", 1, radius, Y_MAX), average, 4.0 * radius
-        average = list_lengths.of_smooth_dcg(n=1.0, scores=radius, largest_gain=1.0)
-        yield Opposites("smooth-dcg", 1, radius, 1, options={"sign": "regret"}), average, 1.0
-
-
-def _average(population: Opposites, known: float) -> Function:
-    # The chain has a smaller average than e^(2 a) where scores are large.
-    lipschitz: Any = supremum(population.loss, population.m, population.y_max, "lipschitz-linf")
-    shape = {"m": population.m, "lipschitz": lipschitz, "scores": population.radius}
-    return lambda n: min(known / math.sqrt(n), list_lengths.by_chain(n=n, **shape))
+            yield Opposites("ranksvm", 1, radius, 1, options=MEAN)
+        yield Opposites("listnet", 1, radius, Y_MAX)
+        yield Opposites("smooth-dcg", 1, radius, 1, options={"sign": "regret"})
 
 
 def _of_pairs(bound: str, settings: ExactSettings) -> Iterator[Slack]:
-    for population, known, spread in _populations(settings):
+    for population in _populations(settings):
         if bound == "optimistic" and not population.loss.smooth:
             continue
         given, largest = population.constants(bound, settings.delta), population.largest_gap()
         if bound == "optimistic":
             # The risk of the worst ranker is the even part of the loss at the end of the ball.
             given["empirical_risk"] = float(population.even(population.radius)[0])
-        gap, average = _mean_sign(largest, settings.delta), _average(population, known)
-        yield from _first(bound, given, gap, average, spread, largest, case=population.surrogate, d=population.d)
+        gap = _mean_sign(largest, settings.delta)
+        yield from _first(bound, given, gap, largest, case=population.surrogate, d=population.d)
 
 
 def _highest(m: int, delta: float) -> Iterator[Slack]:
     given: dict[str, Any] = {"m": m, "lipschitz": 1.0, "radius": 1.0, "feature_norm": 1.0, "loss_bound": 1.0}
-    yield from _first(
-        "erm",
-        {**given, "delta": delta},
-        gap=lambda n: gap_at(n, m, delta),
-        average=lambda n: list_lengths.by_chain(n=n, m=m, lipschitz=1.0, scores=1.0),
-        spread=1.0,
-        largest=0.5,
-        case="highest irrelevant document",
-        d=m,
-    )
+    given["delta"] = delta
+    yield from _first("erm", given, lambda n: gap_at(n, m, delta), 0.5, case="highest irrelevant document", d=m)
 
 
 def _signs(d: int, delta: float) -> Iterator[Slack]:
     # RankSVM on pairs x and -x of random signs: 2 W1 times the largest of d means of n signs.
     given = {**Opposites("ranksvm", 1, LINEAR_UP_TO, 1, options=MEAN).constants("erm-l1", delta), "d": d}
     one, slope = -math.expm1(math.log1p(-delta) / d), 2.0 * LINEAR_UP_TO
-    yield from _first(
-        "erm-l1",
-        given,
-        gap=_mean_sign(slope, one),
-        average=lambda n: slope * math.sqrt(2.0 * math.log(2.0 * d) / n),
-        spread=2.0 * slope,
-        largest=slope,
-        case="ranksvm, signs",
-        d=d,
-    )
+    yield from _first("erm-l1", given, _mean_sign(slope, one), slope, case="ranksvm, signs", d=d)

@@ -128,9 +128,7 @@ class ShortLists(Row, table="tables/slam-short-lists"):
     n_queries: int = Field(description="test queries of all folds")
     ndcg: float = Field(description="mean NDCG@10 on them")
     largest_norm: float = Field(description="largest ||w|| of a fold")
-    over_whole: Interval = Field(
-        description="ndcg minus that of whole lists, with a bootstrap interval over queries"
-    )
+    over_whole: Interval = Field(description="ndcg minus that of whole lists, with a bootstrap interval over queries")
     file_order: float = Field(description="mean NDCG@10 of the order of the file")
 
 
