@@ -52,10 +52,13 @@ COMMON = {"loss": "listnet", "m": 5, "n": 50}
 GAP = {"largest_gap": 0.1, "largest_gap_low": 0.05, "largest_gap_high": 0.15}
 EXCESS = {"largest_excess": 0.1, "largest_excess_low": 0.05, "largest_excess_high": 0.15}
 BOUNDS = {"bound": 3.0, "excess_bound": 3.1, "loss_bound": 4.0}
+OF_CELL = {f"bound_{name}": 3.0 for name in ("erm", "erm_integral")}
+OF_CELL |= {f"excess_bound_{name}": 3.1 for name in ("erm", "erm_integral")}
 SPARSE = {"d": 10, "gap": 0.1, "risk_error": 0.01, "excess": 0.1, "excess_error": 0.01, **BOUNDS}
 SAMPLED: Tables = {
     "lists-cells": [
-        {**COMMON, "population": "noisy", "learner": learner, **GAP, **EXCESS, **BOUNDS} for learner in ("erm", "worst")
+        {**COMMON, "population": "noisy", "learner": learner, **GAP, **EXCESS, **OF_CELL, "loss_bound": 4.0}
+        for learner in ("erm", "worst")
     ],
     "lists-sparse": [{"m": 5, "n": 50, "learner": learner, **SPARSE} for learner in ("erm", "worst")],
 }

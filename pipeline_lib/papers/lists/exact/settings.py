@@ -78,11 +78,11 @@ class Uniform(Row, table="tables/lists-uniform"):
 
 
 class Growth(Row, table="tables/lists-growth"):
-    """A power law fitted to exact gaps, to the excess risk of a learner, or to a term of a bound."""
+    """A power law fitted to exact gaps, or to the excess risk of a learner."""
 
     axis: str = Field(description="what grows: n, m, or ln d")
     loss: str = Field(description="surrogate, with its normalisation along m")
-    case: str = Field(description="population, or the term of Chapelle and Wu's bound that contains m")
+    case: str = Field(description="population")
     ball: str = Field(description="l2 or l1; empty for a learner")
     fixed: int = Field(description="the number that stays: m along n, n along the others")
     slope: Annotated[Interval, LOW_HIGH] = Field(description="fitted exponent with its 95 % interval")

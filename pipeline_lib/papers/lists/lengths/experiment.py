@@ -326,10 +326,9 @@ def listnet_powers(settings: LengthsSettings, seed: int) -> Iterator[LengthPower
     for m in lengths:
         rng, first = generator(seed, "lists-lengths", "listnet", m), np.eye(m)[0]
         # The list in which the suprema are approached, and random ones.
-        lists = [(STEEP * first, settings.y_max * (1.0 - first))]
-        for _ in range(RANDOM_LISTS):
-            lists.append((rng.normal(scale=3.0, size=m), rng.integers(settings.y_max + 1, size=m).astype(np.float64)))
-        sizes = [np.abs(softmax(s) - softmax(y)) for s, y in lists]
+        drawn = [(rng.normal(scale=3.0, size=m), rng.integers(settings.y_max + 1, size=m)) for _ in range(RANDOM_LISTS)]
+        lists = [(STEEP * first, settings.y_max * (1.0 - first)), *drawn]
+        sizes = [np.abs(softmax(s) - softmax(y.astype(np.float64))) for s, y in lists]
         partials.append(m * float(max(size.max() for size in sizes)))
         norms.append(float(max(size.sum() for size in sizes)))
     for case, values in (("G", norms), ("sum over scores", partials)):

@@ -11,14 +11,10 @@ Here L = G R_X with G = sup ||grad_s phi||_1. The risk L(w) is the mean over one
 share. Its minimum over the ball is found by a certified solve on the same sample, which can only make the excess
 larger.
 
-Where the theorem says something are populations of few queries, small balls, and samples as large as one likes. A
-sample of n queries from a finite population is a number of copies of each, so that risks are exact and the cost does
-not grow with n. There are two kinds of populations:
-
-- *two points* (:mod:`pipeline_lib.papers.slam.risk.two_points`). The expectation over samples is exact. The signal s is
-  fixed, or c / sqrt(n), near which a sample decides as badly as possible between -B and B;
-- *simulated*: some queries of the population of :mod:`pipeline_lib.sources.population`, all equally likely. The
-  expectation is a mean over samples with its interval.
+Where the theorem says something are populations of two points, small balls, and samples as large as one likes
+(:mod:`pipeline_lib.papers.slam.risk.two_points`). A sample of n queries is a number of copies of each, so that risks
+and expectations over samples are exact and the cost does not grow with n. The signal s is fixed, or c / sqrt(n), near
+which a sample decides as badly as possible between -B and B.
 
 Beside the minimiser of the theorem stand rankers that its bound should not allow: w = 0, the minimiser with the
 opposite sign, and one whose lambda does not fall with n.
@@ -60,7 +56,6 @@ RADIUS = 0.5
 SIGNALS = (0.5,)
 RELATIVE_SIGNALS = (0.5, 1.5, 3.0)
 """The values of c in the signals c / sqrt(n)."""
-FINITE_TOLERANCE = 1e-7
 FIXED_SHARE = 0.1
 """lambda of the minimiser whose lambda does not fall, in units of L / B."""
 
@@ -83,12 +78,7 @@ class RiskSettings(Settings):
     features: Whole = Field(10, description="number of features in the population")
     finite_sizes: Annotated[Rising, at_least(2)] = Field(
         (100, 1000, 10_000, 100_000, 1_000_000, 10_000_000),
-        description="values of n for populations of few queries, whose risks are exact",
-    )
-    finite_queries: Annotated[Whole, Ge(2)] = Field(40, description="number of queries in the simulated one of these")
-    finite_documents: Range = Field((2, 4), description="smallest and largest number of documents per query in it")
-    finite_repetitions: Annotated[Whole, Ge(2)] = Field(
-        10, description="number of training samples from it for every n"
+        description="values of n for populations of two points, whose risks are exact",
     )
 
 
@@ -132,17 +122,14 @@ class Mean(Minimised, table="tables/slam-risk"):
 
 
 class Finite(Row, table="tables/slam-finite-risk"):
-    """The expected excess risk of rankers trained on n queries of a finite population."""
+    """The expected excess risk of rankers trained on n queries of a population of two points."""
 
-    population: str = Field(description="two points or simulated")
     surrogate: str = Field(description="loss of training and of the risk")
     radius: float = Field(description="B, the radius of the ball")
-    signal: float | None = Field(description="signal s, or c where s is c / sqrt(n); missing for the simulated one")
+    signal: float = Field(description="signal s, or c where s is c / sqrt(n)")
     relative: bool = Field(description="whether the signal falls with n")
     n: int = Field(description="queries of a training sample")
-    excess_risk: Annotated[Interval, LOW_HIGH] = Field(
-        description="expected excess risk with the lambda of Theorem 8: exact for two points, else a mean over samples"
-    )
+    excess_risk: float = Field(description="expected excess risk with the lambda of Theorem 8")
     zero_excess: float = Field(description="excess risk of w = 0")
     reversed_excess: float = Field(description="expected excess risk of the same rankers with the opposite sign")
     fixed_excess: float = Field(description="expected excess risk with a lambda that does not fall with n")
@@ -227,15 +214,14 @@ def summarised(rows: Iterable[Excess], level: float) -> Iterator[Mean]:
 
 
 def finite(job: Job) -> Iterator[Finite]:
-    """The excess risks and bounds in all finite populations."""
-    for name in progress.counted(SURROGATES, _LOG, "surrogates in finite populations"):
+    """The excess risks and bounds in all populations of two points."""
+    for name in progress.counted(SURROGATES, _LOG, "surrogates, two points"):
         loss = surrogates.create(name)
         for n in job.settings.finite_sizes:
             yield from (of_two_points(loss, n, s, s) for s in SIGNALS)
             for c in RELATIVE_SIGNALS:
                 if c**2 < n:
                     yield of_two_points(loss, n, c / math.sqrt(n), c, relative=True)
-        yield from simulated(job.settings, loss, job.facts["statistics"]["level"], job.seed)
 
 
 def of_two_points(loss: Surrogate, n: int, signal: float, shown: float, relative: bool = False) -> Finite:
@@ -251,63 +237,19 @@ def of_two_points(loss: Surrogate, n: int, signal: float, shown: float, relative
         return float(mass @ (two_points.risk(loss, w, p) - least))
 
     w = two_points.minimiser(loss, k / n, list_bounds.rerm_l2(n, **given), RADIUS)
-    expected = excess(w)
     return Finite(
-        population="two points",
         surrogate=loss.name,
         radius=RADIUS,
         signal=shown,
         relative=relative,
         n=n,
-        excess_risk=Interval(expected, expected, expected),
+        excess_risk=excess(w),
         zero_excess=float(two_points.risk(loss, np.zeros(1), p)[0] - least),
         reversed_excess=excess(-w),
         fixed_excess=excess(two_points.minimiser(loss, k / n, FIXED_SHARE * L / RADIUS, RADIUS)),
         bound=list_bounds.evaluate("rerm", n=n, m=2, **given),
         lipschitz=L,
     )
-
-
-def simulated(settings: RiskSettings, loss: Surrogate, level: float, seed: int) -> Iterator[Finite]:
-    """Means over samples from some queries of the simulated population."""
-    noise = {"noise": 0.1, "query_noise": 0.1, "signal": 0.9}
-    shape = PopulationSettings(features=3, label_shares=(0.5, 0.5), documents=settings.finite_documents, **noise)
-    population = Population(shape)
-    data = population.draw(settings.finite_queries, generator(seed, "slam-risk", "finite", role="truth"))
-    m = int(data.documents_per_query.max())
-    norm = population.feature_norm
-    given: dict[str, Any] = {"radius": RADIUS, "lipschitz": loss.lipschitz(m, 1), "feature_norm": norm}
-    L = given["lipschitz"] * norm
-    best = erm.fit(data, loss, l2=0.0, radius=RADIUS, tol=FINITE_TOLERANCE)
-
-    def excess(w: Floats) -> float:
-        return float(losses_of(loss, data, w).mean()) - best.objective + best.gap
-
-    for n in settings.finite_sizes:
-        fits = []
-        for repetition in range(settings.finite_repetitions):
-            rng = generator(seed, "slam-risk", "finite", n, repetition, role="train")
-            counts = rng.multinomial(n, np.full(data.n_queries, 1.0 / data.n_queries))
-            w, fixed = (
-                erm.fit(data, loss, l2=l2, radius=RADIUS, tol=FINITE_TOLERANCE, weights=counts).w
-                for l2 in (list_bounds.rerm_l2(n, **given), FIXED_SHARE * L / RADIUS)
-            )
-            fits.append([excess(w), excess(-w), excess(fixed)])
-        excesses, opposite, fixed_excesses = np.array(fits).T
-        yield Finite(
-            population="simulated",
-            surrogate=loss.name,
-            radius=RADIUS,
-            signal=None,
-            relative=False,
-            n=n,
-            excess_risk=mean_interval(excesses, level),
-            zero_excess=excess(np.zeros(data.n_features)),
-            reversed_excess=float(opposite.mean()),
-            fixed_excess=float(fixed_excesses.mean()),
-            bound=list_bounds.evaluate("rerm", n=n, m=m, **given),
-            lipschitz=L,
-        )
 
 
 def _seconds(settings: RiskSettings, cell: Cell) -> float:
@@ -333,9 +275,8 @@ EXPERIMENT = Experiment(
             "finite",
             finite,
             rows=(Finite,),
-            facts=["statistics"],
             surrogates=SURROGATES,
-            cost=Cost(10.0, start_mb=400.0),
+            cost=Cost(5.0, start_mb=400.0),
         ),
     ),
 )

@@ -37,7 +37,7 @@ import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge
@@ -52,7 +52,7 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import bandit, erm, loss_ranges, top_k_feedback
-from pipeline_lib.papers.topk.games import bandit_games, exponent
+from pipeline_lib.papers.topk.games import exponent
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.sources.population_settings import Overrides
 from pipeline_lib.statistics import mean_interval
@@ -411,9 +411,11 @@ def _bandit(settings: RegretSettings, game: Game, others: Mapping[int, Regret], 
         best, other = others[T].best_fixed_loss, others[T].regret
         of_theorem = bandit.theorem_parameters(game.data, game.surrogate, game.radius, T)
         axes = [(seed, "topk-bandit", game.surrogate, number, T) for number in range(settings.bandit_seeds)]
-        about = T, game.radius, of_theorem, settings.bandit_factors, axes, game.order[:T]
-        games = bandit_games(game.data, game.surrogate, *about)
-        losses = {factor: np.array([run.losses[-1] for run in runs]) for factor, runs in games.items()}
+        about: dict[str, Any] = {"order": game.order[:T], "checkpoints": [T], "losses": False}
+        losses = {}
+        for factor in settings.bandit_factors:
+            given = game.data, game.surrogate, T, factor * of_theorem.step, of_theorem.delta, game.radius
+            losses[factor] = np.array([bandit.run(*given, one, **about).losses[-1] for one in axes])
         factor = min(losses, key=lambda factor: float(losses[factor].mean()))
         regrets.append((losses[factor] - best) * T)
         own = mean_interval(regrets[-1])
