@@ -65,7 +65,7 @@ def test_links_rise_where_a_proof_says_so(tables: dict[str, Rows], paper: str) -
 def test_the_chains_of_lists_end_at_the_bounds(tables: dict[str, Rows], data: RankingData) -> None:
     inside, loss, n = scaled(data), surrogates.create("listnet"), 200
     longest, found = int(data.documents_per_query.max()), dict(chains(tables["lists"]))
-    assert set(found) == {"ogd", "rerm", "erm", "erm-l1", "optimistic", CERTIFICATE}
+    assert set(found) == {"ogd", "rerm", "erm", "erm-l1", CERTIFICATE}
     for bound in ("ogd", "rerm", "erm", "erm-l1"):
         norm = float(np.abs(inside.X64).max()) if bound == "erm-l1" else 1.0
         given: dict[str, Any] = {"m": longest, "radius": 2.0, "feature_norm": norm}

@@ -36,5 +36,5 @@ def tables() -> Tables:
 def test_tables_have_the_numbers(build: Build, tables: Tables) -> None:
     section = build(tables)
     assert [row[-1] for row in raw(section, "lists-slack")] == pytest.approx([360.0, 480.0])
-    names = ["lists-lengths", "lists-free", "lists-logarithm"]
+    names = ["lists-lengths", "lists-free"]
     assert [figure.name for figure in figures(section)] == names

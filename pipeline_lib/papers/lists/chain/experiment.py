@@ -1,6 +1,6 @@
 """By which steps do the bounds of `lists` lead from the gaps and excess risks of samples to the numbers they state?
 
-Theorems 5, 6, 9, 12 and 17, on a population that is known: the queries of a data set, drawn with
+Theorems 5, 6, 9 and 12, on a population that is known: the queries of a data set, drawn with
 replacement (:mod:`pipeline_lib.theory.known_population`). The last chain is that of the project's own bound, the
 certificate ``contraction``. All chains of a data set and a number of queries have the same samples.
 """
@@ -32,7 +32,6 @@ from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import chains, contraction, entropy, list_bounds, regularised_links, small_covers
 from pipeline_lib.theory.chains import Chain, Link
 from pipeline_lib.theory.known_population import Counts, KnownPopulation, scaled
-from pipeline_lib.theory.list_bounds import optimistic_deviation, optimistic_terms
 from pipeline_lib.theory.ranker_facts import effective
 
 _LOG = logging.getLogger(__name__)
@@ -80,7 +79,6 @@ def all_chains(measured: "Measured", name: str) -> Iterator[Chain]:
         "rerm": _regularised,
         "erm": partial(_by_entropy, ball="l2"),
         "erm-l1": partial(_by_entropy, ball="l1"),
-        "optimistic": _optimistic,
         CERTIFICATE: _contracted,
     }
     if measured.data.n_features < 2:  # Corollary 11 contains log d
@@ -101,7 +99,6 @@ class OfBall(NamedTuple):
     trained: Floats
     worst: Floats
     average: Floats
-    risk_at_worst: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,15 +157,14 @@ class Measured:
             trained = population.fitted(counts)
             gap = population.gap_weights(counts)
             starts = [trained, *population.corners(rng, self.settings.starts)]
-            worst, where = population.supremum(gap, starts, steps)
+            worst, _ = population.supremum(gap, starts, steps)
             signs = population.signed(counts, rng) / self.n
             largest, _ = population.supremum(signs, population.corners(rng, self.settings.starts), steps)
             # Less its value at 0, whose mean is 0.
             average = max(0.0, largest - float(signs @ at_zero))
-            risk = float(counts @ population.losses(where)) / self.n
             # Less that of the best ranker, whose mean is 0 as well: neither can then be below 0.
             of_best = float(gap @ best)
-            found.append((float(gap @ population.losses(trained)) - of_best, worst - of_best, average, risk))
+            found.append((float(gap @ population.losses(trained)) - of_best, worst - of_best, average))
         return OfBall(*np.array(found).T)
 
 
@@ -232,25 +228,6 @@ def _contracted(measured: Measured, given: Constants) -> Iterator[Link]:
     yield chains.estimated("sampled", "unknown documents", says, factor * np.sqrt(at_most / n))
     deviation = given["loss_bound"] * math.sqrt(math.log(2.0 / given["delta"]) / (2.0 * n))
     yield chains.added("probable", "McDiarmid", "McDiarmid's inequality for the supremum.", deviation)
-
-
-def _optimistic(measured: Measured, given: Constants) -> Iterator[Link]:
-    """Theorem 17."""
-    of = measured.of_l2
-    needed = {name: given[name] for name in ("n", "m", "radius", "feature_norm", "smoothness", "loss_bound", "delta")}
-    by_integral, _ = optimistic_terms(entropy="integral", **needed)
-    closed, r_0 = optimistic_terms(**needed)
-    risk = float(of.risk_at_worst.mean())
-    yield from _measured_links(of)
-    localised = [optimistic_deviation(min(average, by_integral), 0.0, risk) for average in of.average]
-    says = "Bousquet's theorem with the measured Rademacher average as radius r*, without r0."
-    yield chains.estimated("localised", "Bousquet's theorem", says, localised)
-    covered, before = (optimistic_deviation(r_star, 0.0, risk) for r_star in (by_integral, closed))
-    says = "The radius r* from the entropy integral (5) with Proposition 15."
-    yield chains.exact("covered", "Proposition 15", says, covered)
-    yield chains.exact("closed", "Corollary 16", "The closed form of Corollary 16.", before, proved=False)
-    with_r_0 = optimistic_deviation(closed, r_0, risk) - before
-    yield chains.added("probable", "terms in r0", "The terms with r0, for probability 1 - delta.", with_r_0)
 
 
 def _regularised(measured: Measured, given: Constants) -> Iterator[Link]:

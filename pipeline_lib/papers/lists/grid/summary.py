@@ -74,14 +74,11 @@ def joined(settings: GridSettings, rows: Iterable[Measured]) -> Iterator[Row]:
     yield from powers(grid)
 
 
-def _axes(key: Key) -> dict[str, Any]:
-    return dict(zip(("loss", "population", "m", "n"), key, strict=True))
-
-
 def cells(grid: Grid) -> Iterator[CellSummary]:
     """For every cell and learner: means over the repetitions with their intervals, and the bounds."""
     for key, learners in sorted(grid.cells.items()):
         loss, kind, m, n = key
+        axes: dict[str, Any] = {"loss": loss, "population": kind, "m": m, "n": n}
         optimal, constants = grid.optimal_risk(key), grid.constants("erm", loss, kind, m)
         given = {"n": n, "loss_bound": constants["loss_bound"], "delta": constants["delta"]}
         bounds: dict[str, Any] = {f"bound_{name}": grid.bound(name, key) for name in ("ogd", "rerm")}
@@ -99,7 +96,7 @@ def cells(grid: Grid) -> Iterator[CellSummary]:
             empirical = max(0.0, float(np.mean([row.empirical for row in rows])))
             nearest_gap, nearest_optimistic = _nearest(grid, key, rows)
             yield CellSummary(
-                **_axes(key),
+                **axes,
                 learner=learner,
                 gap=of_mean(gaps, max(errors)),
                 gap_size=of_mean(np.abs(gaps), max(errors)),

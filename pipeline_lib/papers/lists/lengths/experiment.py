@@ -36,7 +36,6 @@ from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.lists.intervals import FITTED, of_power
 from pipeline_lib.papers.lists.known_gaps import (
-    gap_at,
     mean_gap,
     mean_of_mean_sign,
     misled,
@@ -50,8 +49,8 @@ from pipeline_lib.theory.constants import supremum
 LOSSES: dict[str, dict[str, Any]] = {"listnet": {}, "smooth-dcg": {"sign": "regret"}}
 """The surrogates whose bounds are compared, with the options that make them losses that are not negative."""
 PRINTED, BEST = "chapelle-wu", "chapelle-wu, best constants"
-IN_THE_MAXIMUM_NORM = ("theorem 9", "theorem 9, shorter chain", "free of m")
-BOUNDS = (PRINTED, BEST, *IN_THE_MAXIMUM_NORM, "worst coordinate", "one score at a time")
+OTHERS = ("theorem 9", "theorem 9, shorter chain", "free of m", "worst coordinate", "one score at a time")
+BOUNDS = (PRINTED, BEST, *OTHERS)
 """``worst coordinate`` is sqrt(m) G times the average of one score: the shape of the contraction of Foster and Rakhlin
 (2019) for any vector-valued functions. With the constant 1 and without its logarithms it is no bound."""
 WEIGHTS = 401
@@ -123,18 +122,6 @@ class FreeOfLength(Row, table="tables/lists-free"):
     average: float = Field(description="bound on the Rademacher average, without m")
     bound: float = Field(description="bound on the gap without m, with probability 1 - `rare`")
     spread: float = Field(description="largest difference of one ranker's losses on two queries")
-
-
-class HighestGap(Row, table="tables/lists-logarithm"):
-    """Gaps of the highest irrelevant document among m, and bounds on them."""
-
-    n: int = Field(description="queries of the sample")
-    m: int = Field(description="documents of each query")
-    mean_gap: float = Field(description="expectation of a lower bound on the largest gap, attained by rankers W2 e_j")
-    gap: float = Field(description="the least number that this exceeds with probability at most delta")
-    theorem_9: float = Field(description="Theorem 9")
-    shorter_chain: float = Field(description="the bound by a chain of coverings, with its constants")
-    free_of_m: float = Field(description="what the bound would be with a Rademacher average of 1/sqrt(n)")
 
 
 class Misled(Row, table="tables/lists-misled"):
@@ -279,21 +266,9 @@ def soft_maxima(settings: LengthsSettings) -> LengthPower:
     return LengthPower(axis="a", case="listnet, e^(a/2) documents", slope=of_power(settings.soft_scores, gaps))
 
 
-def highest_document(settings: LengthsSettings) -> Iterator[HighestGap | LengthPower | Misled]:
-    """The highest irrelevant document: gaps and the power of ln m, and two minimisers beside Theorems 5 and 6."""
-    n, delta, means = settings.highest_queries, settings.delta, []
-    for m in settings.highest_lengths:
-        chain = list_lengths.by_chain(n=n, m=m, lipschitz=1.0, scores=1.0)
-        means.append(mean_gap(n, m))
-        yield HighestGap(
-            n=n,
-            m=m,
-            mean_gap=means[-1],
-            gap=gap_at(n, m, delta),
-            theorem_9=list_bounds.evaluate("erm", n=n, m=m, loss_bound=1.0, delta=delta, **ONE),
-            shorter_chain=list_lengths.deviation(chain, n=n, spread=1.0, delta=delta),
-            free_of_m=list_lengths.deviation(1.0 / math.sqrt(n), n=n, spread=1.0, delta=delta),
-        )
+def highest_document(settings: LengthsSettings) -> Iterator[LengthPower | Misled]:
+    """The highest irrelevant document: the power of ln m, and two minimisers beside Theorems 5 and 6."""
+    means = [mean_gap(settings.highest_queries, m) for m in settings.highest_lengths]
     slope = of_power([math.log(m) for m in settings.highest_lengths], means)
     yield LengthPower(axis="ln m", case="highest irrelevant document", slope=slope)
     for n, m in product(settings.misled_queries, settings.misled_lengths):
@@ -366,7 +341,7 @@ EXPERIMENT = Experiment(
         Step(
             "lengths",
             measure,
-            rows=(LengthBound, FreeOfLength, HighestGap, Misled, LengthPower, Unbounded, Local),
+            rows=(LengthBound, FreeOfLength, Misled, LengthPower, Unbounded, Local),
             surrogates=("listnet", "smooth-dcg", "squared"),
             cost=Cost(4.0, start_mb=600.0),
         ),

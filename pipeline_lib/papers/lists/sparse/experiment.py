@@ -97,7 +97,8 @@ def measure(job: Job) -> Iterator[SparseRanker]:
     settings: SparseSettings = job.settings
     loss = surrogates.create(LOSS)
     for d in progress.counted(settings.features, _LOG, "numbers of features"):
-        population = _population(settings, d)
+        described = PopulationSettings(features=d, documents=settings.documents, active=settings.active)
+        population = Population(described)
         rankers = _rankers(settings, population, job.seed)
         weights = np.column_stack([ranker.w for _, ranker in rankers])
         rng = generator(job.seed, "lists-sparse", d, "held out", role="test")
@@ -121,10 +122,6 @@ def measure(job: Job) -> Iterator[SparseRanker]:
                 certified_gap=None if gap is None or math.isinf(gap) else gap,
                 best_certified_gap=best.relative_gap,
             )
-
-
-def _population(settings: SparseSettings, d: int) -> Population:
-    return Population(PopulationSettings(features=d, documents=settings.documents, active=settings.active))
 
 
 def _bounds(settings: SparseSettings, population: Population) -> dict[str, Any]:

@@ -11,10 +11,11 @@ Here L = G R_X with G = sup ||grad_s phi||_1. The risk L(w) is the mean over one
 share. Its minimum over the ball is found by a certified solve on the same sample, which can only make the excess
 larger.
 
-Where the theorem says something are populations of two points, small balls, and samples as large as one likes
-(:mod:`pipeline_lib.papers.slam.risk.two_points`). A sample of n queries is a number of copies of each, so that risks
-and expectations over samples are exact and the cost does not grow with n. The signal s is fixed, or c / sqrt(n), near
-which a sample decides as badly as possible between -B and B.
+Where the theorem says something are populations of two points, small balls, and samples as large as one likes. Lists
+have two documents at -R and R; the second is the relevant one with probability p, else the first. Where 2 R B <= 1 the
+hinges are active in the whole ball, and the risk of SLAM is linear. The number of lists of the first kind in a sample
+is binomial, so that an expectation over samples is a sum over its values. The signal s = 2 p - 1 is fixed, or
+c / sqrt(n), near which a sample decides as badly as possible between -B and B.
 
 Beside the minimiser of the theorem stand rankers that its bound should not allow: w = 0, the minimiser with the
 opposite sign, and one whose lambda does not fall with n.
@@ -29,19 +30,19 @@ from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge
+from numpy.typing import NDArray
+from scipy.stats import binom
 
 from pipeline_lib import surrogates
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
-from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Jobs, Positives, Range, Rising, Settings, Whole, at_least
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import erm
-from pipeline_lib.papers.slam.risk import two_points
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import mean_interval
 from pipeline_lib.surrogates.base import Surrogate
@@ -51,8 +52,12 @@ _LOG = logging.getLogger(__name__)
 
 SURROGATES = ("slam-ndcg", "slam-map", "listnet")
 TOLERANCE = 1e-6
-RADIUS = 0.5
-"""B in finite populations."""
+RADIUS = NORM = 0.5
+"""B and R in populations of two points."""
+DEVIATIONS = 7.5
+"""Beyond so many standard deviations the binomial distribution has a mass of less than 1e-12."""
+HALVINGS = 45
+"""Of the interval in which a minimiser is sought."""
 SIGNALS = (0.5,)
 RELATIVE_SIGNALS = (0.5, 1.5, 3.0)
 """The values of c in the signals c / sqrt(n)."""
@@ -138,16 +143,8 @@ class Finite(Row, table="tables/slam-finite-risk"):
 
 
 def measure(job: Job) -> Iterator[Excess]:
-    """The excess risks of one surrogate for the repetitions of one part: those congruent to it modulo ``parts``.
-
-    Raises
-    ------
-    DataError
-        If there is no such part.
-    """
+    """The excess risks of one surrogate for the repetitions of one part: those congruent to it modulo ``parts``."""
     settings, seed, surrogate, part = job.settings, job.seed, job.cell["surrogate"], int(job.cell["part"])
-    if not 0 <= part < settings.parts:
-        raise DataError(f"part: expected 0 to {settings.parts - 1}, found {part}")
     population = Population(PopulationSettings(features=settings.features, documents=settings.documents))
     loss, m, longest = surrogates.create(surrogate), max(settings.documents), population.feature_norm
     lipschitz = loss.lipschitz(m, population.settings.y_max)
@@ -224,19 +221,62 @@ def finite(job: Job) -> Iterator[Finite]:
                     yield of_two_points(loss, n, c / math.sqrt(n), c, relative=True)
 
 
+def counts(n: int, p: float) -> tuple[NDArray[np.int64], Floats]:
+    """How many of n lists may have a relevant second document, and the probability of each number."""
+    deviation = DEVIATIONS * math.sqrt(n * p * (1.0 - p)) + 1.0
+    k = np.arange(max(0, math.floor(n * p - deviation)), min(n, math.ceil(n * p + deviation)) + 1)
+    return k, binom.pmf(k, n, p)
+
+
+def risk(loss: Surrogate, w: Floats, p: float) -> Floats:
+    """The risk of every w where lists whose second document is relevant have the probability p; shape of ``w``."""
+    (first, _), (second, _) = _evaluated(loss, w, 1), _evaluated(loss, w, 0)
+    return p * first + (1.0 - p) * second
+
+
+def minimiser(loss: Surrogate, shares: Floats, l2: float, radius: float) -> Floats:
+    """argmin over |w| <= B of l2/2 w^2 + the mean loss, for each share of lists whose second document is relevant.
+
+    By bisection on the derivative, which does not fall.
+
+    Example
+    -------
+    >>> from pipeline_lib import surrogates
+    >>> minimiser(surrogates.create("slam-map"), np.array([0.5, 0.6, 1.0]), 0.5, 0.5).round(6).tolist()
+    [0.0, 0.2, 0.5]
+    """
+    low, high = np.full(len(shares), -radius), np.full(len(shares), radius)
+    for _ in range(HALVINGS):
+        w = (low + high) / 2.0
+        (_, first), (_, second) = _evaluated(loss, w, 1), _evaluated(loss, w, 0)
+        rising = l2 * w + shares * first + (1.0 - shares) * second > 0.0
+        low, high = np.where(rising, low, w), np.where(rising, w, high)
+    return np.asarray((low + high) / 2.0)
+
+
+def _evaluated(loss: Surrogate, w: Floats, relevant: int) -> tuple[Floats, Floats]:
+    """The loss of a list, and its derivative in w, for every w."""
+    x = NORM * np.array([-1.0, 1.0])
+    y = np.zeros((len(w), 2), np.int32)
+    y[:, relevant] = 1
+    offsets = np.arange(0, 2 * len(w) + 1, 2)
+    values, gradient = loss.unchecked(np.outer(w, x).ravel(), y.ravel(), offsets)
+    return values, gradient.reshape(-1, 2) @ x
+
+
 def of_two_points(loss: Surrogate, n: int, signal: float, shown: float, relative: bool = False) -> Finite:
     """The exact expectations in a population of two points; ``shown`` is the signal, or its c."""
-    given: dict[str, Any] = {"radius": RADIUS, "lipschitz": loss.lipschitz(2, 1), "feature_norm": two_points.NORM}
-    L = given["lipschitz"] * two_points.NORM
+    given: dict[str, Any] = {"radius": RADIUS, "lipschitz": loss.lipschitz(2, 1), "feature_norm": NORM}
+    L = given["lipschitz"] * NORM
     p = (1.0 + signal) / 2.0
-    k, mass = two_points.counts(n, p)
-    best = two_points.minimiser(loss, np.array([p]), 0.0, RADIUS)
-    least = two_points.risk(loss, best, p)[0]
+    k, mass = counts(n, p)
+    best = minimiser(loss, np.array([p]), 0.0, RADIUS)
+    least = risk(loss, best, p)[0]
 
     def excess(w: Floats) -> float:
-        return float(mass @ (two_points.risk(loss, w, p) - least))
+        return float(mass @ (risk(loss, w, p) - least))
 
-    w = two_points.minimiser(loss, k / n, list_bounds.rerm_l2(n, **given), RADIUS)
+    w = minimiser(loss, k / n, list_bounds.rerm_l2(n, **given), RADIUS)
     return Finite(
         surrogate=loss.name,
         radius=RADIUS,
@@ -244,9 +284,9 @@ def of_two_points(loss: Surrogate, n: int, signal: float, shown: float, relative
         relative=relative,
         n=n,
         excess_risk=excess(w),
-        zero_excess=float(two_points.risk(loss, np.zeros(1), p)[0] - least),
+        zero_excess=float(risk(loss, np.zeros(1), p)[0] - least),
         reversed_excess=excess(-w),
-        fixed_excess=excess(two_points.minimiser(loss, k / n, FIXED_SHARE * L / RADIUS, RADIUS)),
+        fixed_excess=excess(minimiser(loss, k / n, FIXED_SHARE * L / RADIUS, RADIUS)),
         bound=list_bounds.evaluate("rerm", n=n, m=2, **given),
         lipschitz=L,
     )

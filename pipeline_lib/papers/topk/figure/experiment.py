@@ -28,7 +28,7 @@ from pipeline_lib.core.seeds import Axis, generator
 from pipeline_lib.core.settings import Positive, Settings, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
-from pipeline_lib.experiment import EVERY, Cell, Experiment, Job, Step
+from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.statistics import mean_interval
 from pipeline_lib.surrogates.base import Surrogate
@@ -212,10 +212,6 @@ def _loss(settings: FigureSettings, learner: str) -> Surrogate:
     return surrogates.create("smooth-dcg", sigma=settings.smoothing, sign=sign)
 
 
-def _seconds(settings: FigureSettings, cell: Cell) -> float:
-    return 2e-5 * settings.rounds * settings.seeds
-
-
 EXPERIMENT = Experiment(
     FigureSettings,
     (
@@ -226,7 +222,7 @@ EXPERIMENT = Experiment(
             rows=(Curve, Gap),
             surrogates=(*CONVEX, "smooth-dcg", "listnet"),
             cost=Cost(2.0, 20.0, 500.0, 20.0),
-            seconds=_seconds,
+            seconds=lambda settings, cell: 2e-5 * settings.rounds * settings.seeds,
         ),
     ),
 )

@@ -117,13 +117,10 @@ class OfGame(Row):
     surrogate: str = Field(description="loss that is learned")
 
 
-class Played(Row, table="slices/topk-regret/{slice}"):
+class Played(OfGame, table="slices/topk-regret/{slice}"):
     """One game of T rounds; averages are over its rounds."""
 
-    data: str = Field(description="where the queries are from: population or two documents")
-    player: str = Field(description="who plays: algorithm 1, idle or biased")
     seed: int = Field(description="number of the run, from 0")
-    surrogate: str = Field(description="loss that is learned")
     T: int = Field(description="rounds of the game")
     loss: float = Field(description="average loss of the scores by which was ranked, random ones included")
     own_loss: float = Field(description="average loss of the scores X_t w_t")
