@@ -92,7 +92,7 @@ class StepRule:
         combinations: list[dict[str, str]] = [{}]
         for axis in self.step.axes:
             combinations = [{**cell, axis: str(value)} for cell in combinations for value in self._values(axis, cell)]
-        return combinations
+        return list(combinations)
 
     def _values(self, axis: str, cell: Cell) -> Iterable[Any]:
         if axis == "dataset":
