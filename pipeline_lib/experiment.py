@@ -46,8 +46,6 @@ Cell = Mapping[str, str]
 
 EVERY = "every data set"
 """For :attr:`Step.documents`: one job that reads all data sets of the study."""
-FIRST = "the first data set"
-"""For :attr:`Step.documents`: one job that reads the first available data set; no job if there is none."""
 ALL_MODELS = "all models"
 """For :attr:`Step.evaluations`: every model on every available data set."""
 
@@ -127,9 +125,9 @@ class Step:
     divided : mapping of str to callable
         Axes of the division of work: name -> (settings -> values). One job for each combination of values.
     documents : str or sequence of str or callable
-        Which data sets it reads: those of :data:`EVERY`, :data:`FIRST`, given names (as far as they are available), or
-        nothing. A step with the axes ``dataset`` (and ``fold``) in its tables reads that of its job; then names, or a
-        callable of the settings that gives them, restrict the data sets for which there are jobs.
+        Which data sets it reads: those of :data:`EVERY`, given names (as far as they are available), or nothing. A
+        step with the axes ``dataset`` (and ``fold``) in its tables reads that of its job; then names, or a callable of
+        the settings that gives them, restrict the data sets for which there are jobs.
     with_folds : bool
         Whether the folds of these data sets are read as well.
     reads : sequence of classes of rows

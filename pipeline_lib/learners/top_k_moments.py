@@ -193,25 +193,6 @@ def valid_constant(name: str, m: Count, feature_norm: NonNegative, radius: NonNe
 
 
 @checked
-def start_constant(name: str, m: Count, y_max: Label) -> float:
-    """C with E||z_1||^2 <= C R_D^2 / gamma at w_1 = 0, where scores are 0; used to choose a step size.
-
-    m^2 (2 y_max)^2 for squared, m^2 (e^{y_max} - 1)^2 for kl, m^2 (m - 1)^2 for ranksvm.
-
-    Example
-    -------
-    >>> start_constant("squared", 2, 2), start_constant("ranksvm", 3, 1)
-    (64.0, 36.0)
-    """
-    if name == "ranksvm":
-        return float(m**2 * (m - 1) ** 2)
-    largest = {"squared": 2.0 * y_max, "kl": math.expm1(y_max)}
-    if name not in largest:
-        raise DataError(f"surrogate: expected squared, kl or ranksvm, found {name!r}")
-    return float((m * largest[name]) ** 2)
-
-
-@checked
 def relative_bias(mean: ArrayLike, truth: ArrayLike) -> float:
     """max |mean - truth| / max(1, max |truth|).
 

@@ -4,7 +4,7 @@ r"""How does a template become a section of the report?
 may include parts, ``{% include "page/regret.md" %}``, and it can use
 
     has("topk-regret")                      whether the study has this table
-    matching("lists-real-*")                the names of the tables that match a pattern
+    matching("lists-*")                     the names of the tables that match a pattern
     rows("topk-regret", surrogate="kl")     its rows (pipeline_lib.report.queries)
     {% set last | sql %}                    the answer to a query, by name
       SELECT ... FROM "topk-regret"

@@ -187,7 +187,7 @@ class Tables:
         return all((self.results.path / _file(name)).exists() and len(self.frame(name)) > 0 for name in names)
 
     def matching(self, pattern: str) -> list[str]:
-        """The tables of the study whose names match a pattern such as ``lists-real-*``, sorted; some may be empty."""
+        """The tables of the study whose names match a pattern such as ``lists-*``, sorted; some may be empty."""
         return sorted(path.stem for path in self.results.path.glob(_file(pattern)))
 
     def rows(self, name: str, **equal: Any) -> Rows:

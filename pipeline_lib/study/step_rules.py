@@ -13,7 +13,7 @@ from typing import Any
 
 from pipeline_lib import papers, surrogates
 from pipeline_lib.core.settings import Settings
-from pipeline_lib.experiment import ALL_MODELS, EVERY, FIRST, Cell, Step, axes_of
+from pipeline_lib.experiment import ALL_MODELS, EVERY, Cell, Step, axes_of
 from pipeline_lib.study.configuration import Configuration
 from pipeline_lib.study.planning import Estimate
 
@@ -76,8 +76,6 @@ class StepRule:
     def datasets(self) -> list[str]:
         """The data sets that it reads or is divided by."""
         chosen = self.step.documents(self.settings) if callable(self.step.documents) else self.step.documents
-        if chosen == FIRST:
-            return list(self.present[:1])
         if chosen in (EVERY, "all") or (not chosen and "dataset" in self.step.axes):
             return list(self.present)
         return [name for name in self.present if name in chosen]
@@ -88,8 +86,6 @@ class StepRule:
         combinations: list[dict[str, str]] = [{}]
         for axis in self.step.axes:
             combinations = [{**cell, axis: str(value)} for cell in combinations for value in self._values(axis, cell)]
-        if self.step.documents == FIRST and not self.datasets:
-            return []
         return list(combinations)
 
     def _values(self, axis: str, cell: Cell) -> Iterable[Any]:

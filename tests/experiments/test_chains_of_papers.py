@@ -21,7 +21,7 @@ from tests.papers.jobs import tables as tables_of
 from tests.readings import judged
 from tests.small_settings import SETTINGS
 
-PAPERS = ("slam", "lists", "cone", "twolayer")
+PAPERS = ("lists", "cone", "twolayer")
 Rows = list[dict[str, Any]]
 
 
@@ -65,7 +65,7 @@ def test_links_rise_where_a_proof_says_so(tables: dict[str, Rows], paper: str) -
 def test_the_chains_of_lists_end_at_the_bounds(tables: dict[str, Rows], data: RankingData) -> None:
     inside, loss, n = scaled(data), surrogates.create("listnet"), 200
     longest, found = int(data.documents_per_query.max()), dict(chains(tables["lists"]))
-    assert set(found) == {"ogd", "rerm", "erm", "erm-l1", "smooth-ogd", "optimistic", CERTIFICATE}
+    assert set(found) == {"ogd", "rerm", "erm", "erm-l1", CERTIFICATE}
     for bound in ("ogd", "rerm", "erm", "erm-l1"):
         norm = float(np.abs(inside.X64).max()) if bound == "erm-l1" else 1.0
         given: dict[str, Any] = {"m": longest, "radius": 2.0, "feature_norm": norm}
@@ -128,5 +128,5 @@ def test_data_that_some_bounds_cannot_be_applied_to_are_left_out() -> None:
     assert computed("cone", {"made": alike}, {}) == []
     kinked = {"losses": [{"name": "ranksvm", "surrogate": "ranksvm", "options": {"normalisation": "mean"}}]}
     bounds = {row["bound"] for row in computed("lists", {"made": one_feature}, kinked)}
-    assert not bounds & {"optimistic", "smooth-ogd"}
+    assert "optimistic" not in bounds
     assert {"erm", "rerm"} <= bounds

@@ -11,8 +11,6 @@ from pipeline_lib.papers.lists.exact import experiment as exact
 from pipeline_lib.papers.lists.exact.settings import ExactSettings
 from pipeline_lib.papers.lists.grid import summary
 from pipeline_lib.papers.lists.grid.settings import GridSettings
-from pipeline_lib.papers.lists.page import TABLE_1
-from tests.papers.jobs import Given
 from tests.papers.jobs import tables as tables_of
 from tests.papers.lists.samples import made_row
 from tests.small_settings import SETTINGS as SMALL
@@ -94,8 +92,7 @@ def test_every_figure_of_the_gaps_can_be_drawn(build: Build, flat: dict[str, lis
 @pytest.fixture(scope="module")
 def exact_tables() -> dict[str, list[dict[str, Any]]]:
     settings = ExactSettings.parse(SMALL["lists"]["exact"])
-    rows = list(exact.measure(Job(settings, 1)))
-    return tables_of([*rows, *exact.take_apart(Given(settings, 1, earlier=rows))])
+    return tables_of(exact.measure(Job(settings, 1)))
 
 
 def test_every_figure_of_the_exact_gaps_can_be_drawn(
@@ -105,18 +102,6 @@ def test_every_figure_of_the_exact_gaps_can_be_drawn(
     for figure in drawn:
         figure.draw()
     assert {figure.name for figure in drawn} == {"lists-expectations", "lists-uniform", "lists-packings"}
-
-
-def test_table_1_stands_beside_our_factors(
-    build: Build, flat: dict[str, list[dict[str, Any]]], exact_tables: dict[str, list[dict[str, Any]]]
-) -> None:
-    rows = raw(build(flat | exact_tables), "lists-table1-words")
-    factors = {
-        name: min(row["printed"] / row["gap"] for row in exact_tables["lists-slack"] if row["statement"] == name)
-        for name in ("theorem 5", "theorem 6", "theorem 9")
-    }
-    assert [row[:2] for row in rows] == [list(pair) for pair in TABLE_1.items()]
-    assert [row[2] for row in rows] == pytest.approx(list(factors.values()))
 
 
 def test_printed_constants_are_compared_with_the_exact_ones(build: Build) -> None:
@@ -138,22 +123,10 @@ def test_standard_errors_are_shares_of_the_risk(build: Build, flat: dict[str, li
         assert trained == worst == pytest.approx(0.001 / smallest)
 
 
-def test_the_bounds_of_the_noisy_population_are_shown(build: Build, flat: dict[str, list[dict[str, Any]]]) -> None:
-    section = build(flat)
-    noisy = [row for row in flat["lists-bounds"] if row["population"] == "noisy"]
-    assert [row[:3] for row in raw(section, "lists-table1")] == [
-        [row["bound"], row["value"], row["loss_bound"]] for row in noisy if row["m"] == 6
-    ]
-    optimistic = [row for row in flat["lists-bounds"] if row["bound"] == "optimistic"]
-    assert [row[-1] for row in raw(section, "lists-optimistic")] == [row["beats_theorem_9_from"] for row in optimistic]
-
-
 def test_closed_forms_are_compared_with_their_integrals(build: Build) -> None:
-    average = {"class": "l2", "n": 30, "m": 5, "linear": 0.4, "linear_error": 0.01, "found": 0.05, "found_error": 0.003}
-    average |= {"integral": 25.0, "closed_form": 24.0, "loss_bound": 7.0}
     compared = {"corollary": 8, "radius": 1.0, "n": 100, "m": 5, "loss_bound": 7.0, "integral": 25.0, "alpha": 1.0}
     compared |= {"cut_integral": 23.0}
-    above = build({"lists-rademacher": [average], "lists-closed-forms": [{**compared, "closed_form": 26.0}]})
+    above = build({"lists-closed-forms": [{**compared, "closed_form": 26.0}]})
     assert raw(above, "lists-closed-forms") == [[1.0, "1.04 1.04"]]
 
 
@@ -162,26 +135,18 @@ def test_the_largest_of_the_repetitions_with_many_features_are_shown(build: Buil
         {"d": d, "n": 50, "m": 8, "repetition": repetition, "learner": learner, "empirical": 0.1, "risk": 0.1 + gap}
         | {"risk_error": 0.01, "gap": gap * (1 + repetition), "excess": 0.01 * (repetition - (d > 10)), "bound": 60.0}
         | {"excess_error": 0.001, "certified_gap": 1e-4, "best_certified_gap": 1e-7, "excess_bound": 61.0}
-        | {"loss_bound": 7.0, "bound_far": 0.01 * d, "fitted_at": 10**9}
+        | {"loss_bound": 7.0}
         for d in (10, 100)
         for repetition in (0, 1)
         for learner, gap in (("erm", 0.1), ("worst", 0.3))
     ]
     section = build({"lists-sparse": rows})
     assert raw(section, "lists-sparse") == [
-        [10, 0.2, 0.6, 60.0, 0.01, 61.0, 0.1],
-        [100, 0.2, 0.6, 60.0, 0.0, 61.0, 1.0],
+        [10, 0.2, 0.6, 60.0, 0.01, 61.0],
+        [100, 0.2, 0.6, 60.0, 0.0, 61.0],
     ]
     [figure] = figures(section)
     figure.draw()
-
-
-def test_data_sets_show_means(build: Build) -> None:
-    row = {"dataset": "made", "m": 5, "n": 25, "loss": "listnet", "learner": "erm", "empirical": 0.1, "risk": 0.3}
-    row |= {"risk_error": 0.01, "excess_error": 0.002, "certified_gap": 1e-5, "bound": 40.0, "excess_bound": 80.0}
-    repeated = [{**row, "repetition": i, "gap": gap, "excess": 0.04} for i, gap in enumerate((0.2, -0.1))]
-    section = build({"lists-real-made": repeated})
-    assert raw(section, "lists-real-made") == [["gap erm", 5, pytest.approx(0.15)], ["excess erm", 5, 0.04]]
 
 
 def test_constants_by_search_stand_beside_the_stated_ones(build: Build) -> None:

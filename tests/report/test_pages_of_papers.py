@@ -214,8 +214,8 @@ def game(regret: float, high: float) -> Tables:
 
 def curves(kl: float) -> Tables:
     last = {"ranksvm": 0.75, "kl": kl, "squared": 0.65, "smooth-dcg": 0.1, "smooth-dcg-ascent": 0.7}
-    places = [("", "listnet", 0.8), ("", "random", 0.3), ("all-labels-same-step", "kl", 0.79)]
-    places += [(panel, name, x) for panel in ("as-printed", "correct", "repaired") for name, x in last.items()]
+    places = [("", "listnet", 0.8), ("", "random", 0.3), ("all-labels", "kl", 0.79)]
+    places += [(panel, name, x) for panel in ("as-printed", "correct") for name, x in last.items()]
     places = [(p, name, 0.546 if (p, name) == ("correct", "smooth-dcg-ascent") else x) for p, name, x in places]
     curve = [
         {"dataset": "made", "seeds": 2, "panel": panel, "learner": name, "round": t, "ndcg": x, "low": x, "high": x}

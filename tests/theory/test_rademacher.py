@@ -6,7 +6,6 @@ import math
 import numpy as np
 import pytest
 
-from pipeline_lib import surrogates
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.theory import entropy, rademacher
@@ -31,30 +30,6 @@ def test_the_linear_average_is_below_its_bound():
     data = sample(40, 1, 5)
     found = rademacher.linear(data, 2.0, 2_000, 3)
     assert found.estimate <= 2.0 / 40 * math.sqrt(float(np.sum(data.X64**2))) + 4.0 * found.standard_error
-
-
-@pytest.mark.parametrize("ball", ["l2", "l1"])
-def test_ascent_stays_below_the_supremum_on_a_grid_and_comes_near_it(ball):
-    data, loss, radius = sample(6, 4, 2), surrogates.create("listnet"), 2.0
-    axis = np.linspace(-radius, radius, 161)
-    grid = np.array([(a, b) for a in axis for b in axis])
-    grid = grid[np.linalg.norm(grid, 2 if ball == "l2" else 1, axis=1) <= radius]
-    losses = np.array([loss.value(data.X64 @ w, data.y, data.offsets) for w in grid])
-    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=6)))
-    exact = float(np.mean(np.max(signs @ losses.T, axis=1))) / 6
-    found = rademacher.composite(data, loss, radius, 400, 0, ball=ball, steps=60)
-    assert found.estimate <= 1.02 * exact + 4.0 * found.standard_error
-    assert found.estimate >= 0.9 * exact - 4.0 * found.standard_error
-
-
-def test_a_smaller_class_has_a_smaller_average():
-    data = sample(8, 3, 2)
-    at_zero = float(surrogates.create("listnet").value(np.zeros(24), data.y, data.offsets).mean())
-    whole = rademacher.composite(data, "listnet", 1.0, 100, 0)
-    part = rademacher.composite(data, "listnet", 1.0, 100, 0, largest_risk=at_zero)
-    assert 0.0 <= part.estimate < whole.estimate
-    with pytest.raises(DataError, match="largest_risk"):
-        rademacher.composite(data, "listnet", 1.0, 100, 0, largest_risk=0.5 * at_zero)
 
 
 def test_packed_rows_are_apart_and_no_more_fit():

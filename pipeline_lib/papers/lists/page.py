@@ -30,9 +30,6 @@ CONSTANTS: tuple[tuple[str, str, str, Callable[[Any], float]], ...] = (
 )
 """Loss, constant, its words with the place where it is printed, and the printed value for labels up to ``y_max``."""
 
-TABLE_1 = {"ogd": "Smallest", "rerm": "Small", "erm": "Hides several logarithmic factors"}
-"""Bound -> what Table 1 of the paper says of its constants."""
-
 
 def printed_powers(trials: Callable[[str, str], Rows]) -> Rows:
     """For every power that the paper prints, the trial farthest from it, and the range of all trials' intervals.
@@ -80,24 +77,4 @@ def _proposition_2(row: Any) -> float:
     return 2.0 * (2.0**row.y_max - 1.0) / float(row.sigma)
 
 
-def table_1(factors: Rows, bounds: Rows) -> Rows:
-    """The rows of Table 1 with ``said``, its words, and ``informative_from``, the n from which a bound says something.
-
-    ``factors`` has one row for every bound, ``bounds`` its ``not_vacuous_from``.
-
-    Example
-    -------
-    >>> factors = Rows([{"bound": "ogd", "factor": 1.3}], ("lists-slack",))
-    >>> [row] = table_1(factors, Rows([{"bound": "ogd", "not_vacuous_from": 2}], ("lists-bounds",)))
-    >>> row.said, row.factor, row.informative_from
-    ('Smallest', 1.3, 2)
-    """
-    rows = [
-        {**vars(row), "said": TABLE_1[row.bound], "informative_from": bounds.one(bound=row.bound).not_vacuous_from}
-        for row in factors
-        if len(bounds.where(bound=row.bound))
-    ]
-    return Rows(rows, (*factors.tables, *bounds.tables))
-
-
-FUNCTIONS = {"printed_constants": printed_constants, "printed_powers": printed_powers, "table_1": table_1}
+FUNCTIONS = {"printed_constants": printed_constants, "printed_powers": printed_powers}

@@ -6,19 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import surrogates
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.seeds import Axis
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Interval
-from pipeline_lib.learners import bandit, top_k_feedback
 from pipeline_lib.ranking import discounts
 from pipeline_lib.statistics import fit_exponent, mean_interval
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory.decomposability import LabelFunction
-
-WITH_ALL_LABELS = ("listnet", "squared-ndcg")
-"""Surrogates of online gradient descent, whose gradients take all labels."""
 
 
 def on_identity(labels: NDArray[np.int64]) -> RankingData:
@@ -74,59 +68,3 @@ def grown(rounds: Sequence[int], regrets: Floats, rate: float) -> Iterator[dict[
     slope = exponent(rounds, regrets)
     for T, at_T in zip(rounds, regrets.T, strict=True):
         yield {"T": T, "regret": mean_interval(at_T), "linear_limit": T * rate, "slope": slope}
-
-
-def play(
-    data: RankingData,
-    learner: str,
-    k: int,
-    radius: float,
-    order: NDArray[np.int64],
-    axes: tuple[Axis, ...],
-    sigma: float,
-    **options: Any,
-) -> tuple[top_k_feedback.Run, float]:
-    """A game of Algorithm 1, or of descent with all labels, and its gamma; ``sigma`` is the smoothing of SmoothDCG."""
-    T = len(order)
-    if learner in WITH_ALL_LABELS:
-        return top_k_feedback.with_all_labels(data, learner, T, T**-0.5, radius, order=order, **options), 0.0
-    loss = surrogates.create(learner, **({"sigma": sigma} if learner == "smooth-dcg" else {}))
-    eta, gamma = top_k_feedback.theorem_parameters(T)
-    seed = (*axes, "exploration")
-    return top_k_feedback.run(data, loss, k, T, eta, gamma, radius, seed, order=order, **options), gamma
-
-
-def bandit_games(
-    data: RankingData,
-    name: str,
-    T: int,
-    radius: float,
-    of_theorem: bandit.Parameters,
-    factors: Sequence[float],
-    seeds: Sequence[tuple[Axis, ...]],
-    order: NDArray[np.int64] | None = None,
-) -> dict[float, list[top_k_feedback.Run]]:
-    """Bandit gradient descent with multiples of the step of its theorem: for every factor a game for every seed."""
-    about: dict[str, Any] = {"order": order, "checkpoints": [T], "losses": False}
-    return {
-        factor: [
-            bandit.run(data, name, T, factor * of_theorem.step, of_theorem.delta, radius, seed, **about)
-            for seed in seeds
-        ]
-        for factor in factors
-    }
-
-
-def independent(chances: Floats, labels: NDArray[np.int64], gains: Floats) -> Floats:
-    """E G/Z of independent labels, shape (n, m), for chances of every document's grades, shape (n, m, grades).
-
-    Example
-    -------
-    >>> chances = np.array([[[0.5, 0.5], [0.75, 0.25]]])
-    >>> independent(chances, np.array([[1, 0], [1, 1]]), np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
-    [[0.4375, 0.0625]]
-    """
-    expected = np.zeros(chances.shape[:2])
-    for y, gain in zip(labels, gains, strict=True):
-        expected += np.prod(chances[:, np.arange(len(y)), y], axis=1)[:, None] * gain
-    return expected

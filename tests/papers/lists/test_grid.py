@@ -12,12 +12,10 @@ from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.grid import experiment as grid
 from pipeline_lib.papers.lists.grid import summary
 from pipeline_lib.papers.lists.grid.settings import GridSettings
-from pipeline_lib.papers.lists.real import experiment as real
-from pipeline_lib.papers.lists.real.experiment import RealSettings
 from pipeline_lib.theory import list_bounds
 from tests import readings
-from tests.papers.jobs import Given, tables
-from tests.papers.lists.samples import made_row, small
+from tests.papers.jobs import tables
+from tests.papers.lists.samples import made_row
 from tests.small_settings import SETTINGS
 
 GRID: dict[str, Any] = {**SETTINGS["lists"]["grid"], "rate_repetitions": 4}
@@ -40,9 +38,9 @@ def found(rows):
     return joined(ASKED, rows)
 
 
-def joined(asked, rows, real=()):
+def joined(asked, rows):
     """The tables of the summary; others are empty."""
-    return defaultdict(list, tables([*summary.joined(asked, rows), *summary.on_data(real)]))
+    return defaultdict(list, tables(summary.joined(asked, rows)))
 
 
 def test_the_best_ranker_is_measured_on_the_queries_asked_for(monkeypatch):
@@ -206,27 +204,3 @@ def test_no_convex_loss_means_no_trials():
 def test_wrong_settings_are_refused(change, named):
     with pytest.raises(ConfigurationError, match=rf"lists\.grid.*{named}"):
         GridSettings.parse({**GRID, **change}, "lists.grid")
-
-
-def test_what_is_measured_on_data_sets_is_evidence_for_the_same_theorems():
-    asked_of_data = RealSettings.parse({**SETTINGS["lists"]["real"], "queries": [10, 20]})
-    on_data = list(real.measure(Given(asked_of_data, 1, data={"made": small(n=50)})))
-    asked = changed(realisable_losses=[])
-    rows = [made_row("listnet", 3, 10, k, learner) for k in range(3) for learner in ("erm", "worst", "rerm", "ogd")]
-    found = joined(asked, rows, on_data)
-
-    def on_made(claim):
-        [trial] = [
-            one
-            for one in readings.trials(claim, found)
-            if one.setting.get("dataset") == "made" and one.setting["n"] == 20
-        ]
-        return trial.values
-
-    for claim, learner in (("lists-thm5", "ogd"), ("lists-thm6", "rerm")):
-        mine = [row for row in on_data if (row.n, row.learner) == (20, learner)]
-        excess = on_made(claim)["excess_risk"]
-        assert excess.value == pytest.approx(np.mean([row.excess for row in mine]))
-        given = {"n": 20, "m": 3, "lipschitz": 2.0, "radius": 5.0, "feature_norm": 1.0}
-        assert on_made(claim)["bound"] == list_bounds.evaluate(learner, **given)
-    assert {"bound", "excess_bound", "excess_risk", "gap", "worst_gap"} <= set(on_made("lists-thm9"))

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline_lib import surrogates
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists import known_gaps
 from pipeline_lib.papers.lists.lengths import experiment as lengths
-from pipeline_lib.papers.lists.lengths import listwise
 from pipeline_lib.papers.lists.lengths.experiment import LengthsSettings
 from tests import readings
 from tests.papers.jobs import tables as tables_of
@@ -41,7 +39,6 @@ def tables() -> Tables:
         ("explicit-m-corrected", "verified"),
         ("minimiser-length", "answered"),
         ("lan", "verified"),
-        ("listwise", "verified"),
     ],
 )
 def test_claims_are_decided_and_everything_planted_is_caught(
@@ -94,19 +91,6 @@ def test_the_excess_of_the_worst_minimiser_by_a_search_over_rankers() -> None:
     assert np.mean(worst) >= 0.5 * known_gaps.misled(2, 2) - 1e-12
 
 
-def test_crossings_are_where_the_order_changes(tables: Tables) -> None:
-    for row in tables["lists-crossings"]:
-        if row["m"] is None or row["m"] == 1:
-            continue
-        group = lengths.Class(row["loss"], row["scores"], SMALL.y_max)
-        at, before = (
-            [group.bound(name, row["n"], m, SMALL.delta) for name in (row["bound"], row["against"])]
-            for m in (row["m"], row["m"] - 1)
-        )
-        assert at[0] < at[1]
-        assert before[0] >= before[1]
-
-
 def test_probabilities_of_a_loss_that_no_ranker_changes(tables: Tables) -> None:
     for row in tables["lists-unbounded"]:
         n, largest = row["n"], row["largest_loss"]
@@ -119,18 +103,12 @@ def test_probabilities_of_a_loss_that_no_ranker_changes(tables: Tables) -> None:
             assert row[name] == pytest.approx(above)
 
 
-@pytest.mark.parametrize("loss", listwise.LOSSES)
-def test_gradients_are_those_of_the_surrogates(loss: str) -> None:
-    s, y = np.array([0.4, -1.0, 0.2, 0.9]), np.array([2, 0, 1, 1], np.int32)
-    options = {"ties": "document-order"} if loss == "listmle" else {}
-    own = surrogates.create(loss, **options).gradient(s, y, np.array([0, 4]))
-    assert getattr(listwise, f"{loss}_gradient")(s, y.astype(float)) == pytest.approx(own, abs=1e-12)
-
-
-def test_no_list_exceeds_the_exact_constants(tables: Tables) -> None:
-    for row in tables["lists-listwise"]:
-        if row["exact"] is not None:
-            assert row["searched"] == pytest.approx(row["exact"], rel=1e-9)
+def test_the_powers_of_listnet_are_those_of_its_exact_constants(tables: Tables) -> None:
+    m = np.array(SMALL.listwise_lengths, float)
+    partial = 1.0 - 1.0 / (1.0 + (m - 1.0) * math.exp(SMALL.y_max))
+    found = {row["case"]: row["slope"] for row in tables["lists-length-powers"] if row["axis"] == "m"}
+    for case, constant in (("G", 2.0 * partial), ("sum over scores", m * partial)):
+        assert found[f"listnet, {case}"] == pytest.approx(np.polyfit(np.log(m), np.log(constant), 1)[0])
 
 
 def test_bounds_without_the_length_of_the_list() -> None:

@@ -45,7 +45,8 @@ def test_theorem_12_is_judged_by_certified_gaps_and_excess_risks():
 
 
 def test_held_out_queries_of_the_l1_class_are_drawn_in_blocks(monkeypatch):
-    population = sparse._population(SPARSE, 50)
+    described = PopulationSettings(features=50, documents=SPARSE.documents, active=SPARSE.active)
+    population = Population(described)
     W = np.random.default_rng(0).normal(size=(50, 2))
     monkeypatch.setattr(sparse, "NUMBERS_PER_BLOCK", 4 * 50 * 30)
     scores, levels, held = sparse._held_out(population, W, generator("held out", role="test"), 100)

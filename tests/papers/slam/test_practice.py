@@ -1,6 +1,5 @@
 """The comparisons of SLAM's learners with others, query by query."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -110,19 +109,3 @@ def test_repaired_learners_are_compared_with_those_as_printed() -> None:
     [row] = [row for row in rows if row.question == "repaired"]
     assert (row.model, row.other) == ("short", "margin")
     assert row.difference.value == pytest.approx(0.05)
-
-
-@pytest.mark.parametrize(("lead", "answer"), [(0.1, "The mean ranks better"), (0.0, "differ by less than .04")])
-def test_a_mean_that_is_the_last_iterate_has_another_answer(lead: float, answer: str, tmp_path: Path) -> None:
-    models = [
-        model("mean", "perceptron", average=True),
-        model("last", "perceptron", average=False),
-        model("kernel", "perceptron", average=True, features=GAUSSIAN),
-    ]
-    assert [one.averaged for one in models] == [True, False, True]
-    base, noise = np.random.default_rng(1).random((2, 100))
-    values = {"mean": base + lead * (0.5 + noise), "last": base, "kernel": base + 0.3}
-    rows = compared(values, models)
-    [row] = [row for row in rows if row.question == "averaged"]
-    assert (row.model, row.other, row.difference.value) == ("mean", "last", pytest.approx(lead, abs=0.02))
-    assert answer in readings.judged("slam-averaged", tables(rows), {}, tmp_path).explanation

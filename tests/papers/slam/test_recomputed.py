@@ -290,7 +290,7 @@ def test_the_excess_risk_of_two_points(n: int) -> None:
         w = max(-B, min(B, (2 * k / n - 1) / 2 / l2))
         expected += math.comb(n, k) * p**k * (1 - p) ** (n - k) * (2 * p - 1) / 2 * (B - w)
     row = risk.of_two_points(surrogates.create("slam-map"), n, 2 * p - 1, c, relative=True)
-    assert row.excess_risk.value == pytest.approx(expected, rel=1e-9)
+    assert row.excess_risk == pytest.approx(expected, rel=1e-9)
     assert row.bound == pytest.approx(2 * L * B * (8 / n + math.sqrt(2 / n)))
     assert row.zero_excess == pytest.approx((2 * p - 1) / 2 * B)
 

@@ -1,7 +1,5 @@
-"""Are the curves of Figure 1, their gaps and their repair what they are said to be, and the claims judged by them?"""
+"""Are the curves of Figure 1, and their gaps what they are said to be, and the claims judged by them?"""
 
-import itertools
-import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +9,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Row
-from pipeline_lib.learners import top_k_feedback, top_k_moments
+from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.papers.topk.figure import experiment as figure
 from pipeline_lib.papers.topk.figure.experiment import FigureSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -19,7 +17,7 @@ from tests import readings
 from tests.papers.jobs import Given, tables
 from tests.small_settings import SETTINGS
 
-FIGURE: dict[str, Any] = {**SETTINGS["topk"]["figure"], "rounds": 1000, "points": 3, "repair_radii": [1.0, 10.0]}
+FIGURE: dict[str, Any] = {**SETTINGS["topk"]["figure"], "rounds": 1000, "points": 3}
 
 
 def data(n: int = 25) -> RankingData:
@@ -29,8 +27,7 @@ def data(n: int = 25) -> RankingData:
 @pytest.fixture(scope="module")
 def drawn_figure():
     asked = FigureSettings.parse(FIGURE)
-    repair = list(figure.choose(Given(asked, 3, data={"made": data()})))
-    return asked, repair, list(figure.measure(Given(asked, 3, data={"made": data()}, earlier=repair)))
+    return asked, list(figure.measure(Given(asked, 3, data={"made": data()})))
 
 
 def of(kind: type[Row], found: list[Row]) -> list[Any]:
@@ -38,12 +35,11 @@ def of(kind: type[Row], found: list[Row]) -> list[Any]:
 
 
 def test_curves_of_every_learner_and_panel(drawn_figure):
-    rows = of(figure.Curve, drawn_figure[2])
+    rows = of(figure.Curve, drawn_figure[1])
     found = {(row.panel, row.learner) for row in rows}
     assert found == {
-        *(("", name) for name in ("listnet", "random", "ideal")),
-        *((panel, name) for panel in ("as-printed", "correct", *figure.FULL_INFORMATION) for name in figure.SHOWN),
-        *(("repaired", name) for name in figure.REPAIRED),
+        *(("", name) for name in ("listnet", "random")),
+        *((panel, name) for panel in ("as-printed", "correct", figure.ALL_LABELS) for name in figure.SHOWN),
     }
     assert len(rows) == 3 * len(found)
     assert all(0.0 <= row.ndcg.low <= row.ndcg.value <= row.ndcg.high <= 1.0 for row in rows)
@@ -52,50 +48,16 @@ def test_curves_of_every_learner_and_panel(drawn_figure):
 
 
 def test_descent_with_all_labels_is_that_of_its_step(drawn_figure):
-    asked, rows = drawn_figure[0], of(figure.Curve, drawn_figure[2])
+    asked, rows = drawn_figure[0], of(figure.Curve, drawn_figure[1])
     played = figure.playable(data(), "made")
-    for told, eta in (("all-labels", 1000**-0.5), ("all-labels-same-step", 1000 ** (-2 / 3))):
-        for name in figure.REPAIRED:
-            ends = []
-            for number in range(asked.seeds):
-                order = generator(3, "topk-figure", "made", number, "rounds").integers(0, played.n_queries, size=1000)
-                game = top_k_feedback.with_all_labels(played, name, 1000, eta, asked.radius, order=order)
-                ends.append(game.ndcg[-1])
-            [row] = [row for row in rows if (row.panel, row.learner, row.round) == (told, name, 1000)]
-            assert row.ndcg.value == pytest.approx(np.mean(ends), rel=1e-12)
-
-
-def test_an_ideal_order_is_as_good_as_can_be(drawn_figure):
-    rows = of(figure.Curve, drawn_figure[2])
-    assert [row.ndcg.value for row in rows if row.learner == "ideal"] == [1.0, 1.0, 1.0]
-    worst_first = RankingData.from_arrays([[0.0], [1.0], [1.0]], [0, 2, 0], [1, 1, 2])
-    found = figure.in_ideal_order(worst_first, np.array([1, 0, 1]), np.array([1, 2, 3]))
-    np.testing.assert_array_equal(found, [math.nan, 1.0, 1.0])
-
-
-def test_one_choice_for_every_loss_and_the_best(drawn_figure):
-    _, repair, _ = drawn_figure
-    for name in figure.REPAIRED:
-        mine = [row for row in repair if row.surrogate == name]
-        assert len(mine) == 2
-        [chosen] = [row for row in mine if row.chosen]
-        assert chosen.ndcg == max(row.ndcg for row in mine)
-
-
-def test_the_step_of_the_repair_minimises_the_bound():
-    C, gamma, T, U = top_k_moments.start_constant("kl", 5, 2), 0.1, 1000, 3.0
-
-    def bound(eta):
-        return U**2 / (2 * eta) + eta * T * C / (2 * gamma)
-
-    eta = U * math.sqrt(gamma / (C * T))
-    assert bound(eta) < min(bound(0.99 * eta), bound(1.01 * eta))
-
-
-def test_scaled_documents_have_norm_at_most_one():
-    norms = np.linalg.norm(figure.scaled(data()).X64, axis=1)
-    assert norms.max() == pytest.approx(1.0, abs=1e-5)
-    assert norms.max() <= 1.0
+    for name in figure.CONVEX:
+        ends = []
+        for number in range(asked.seeds):
+            order = generator(3, "topk-figure", "made", number, "rounds").integers(0, played.n_queries, size=1000)
+            game = top_k_feedback.with_all_labels(played, name, 1000, 1000**-0.5, asked.radius, order=order)
+            ends.append(game.ndcg[-1])
+        [row] = [row for row in rows if (row.panel, row.learner, row.round) == ("all-labels", name, 1000)]
+        assert row.ndcg.value == pytest.approx(np.mean(ends), rel=1e-12)
 
 
 def test_short_queries_are_left_out_and_nothing_left_is_an_error():
@@ -108,7 +70,7 @@ def test_short_queries_are_left_out_and_nothing_left_is_an_error():
 
 
 def test_gaps_are_differences_seed_by_seed(drawn_figure):
-    found = drawn_figure[2]
+    found = drawn_figure[1]
     final = {(row.panel, row.learner): row.ndcg.value for row in of(figure.Curve, found) if row.round == 1000}
     for row in of(figure.Gap, found):
         panel, greater, lesser = row.panel, row.greater, row.lesser
@@ -122,14 +84,14 @@ def test_gaps_are_differences_seed_by_seed(drawn_figure):
 
 
 def test_evidence_of_the_figure_is_read_by_data_set(drawn_figure):
-    found = tables(drawn_figure[2])
-    gap = {(row.panel, row.greater, row.lesser): row.gap.value for row in of(figure.Gap, drawn_figure[2])}
+    found = tables(drawn_figure[1])
+    gap = {(row.panel, row.greater, row.lesser): row.gap.value for row in of(figure.Gap, drawn_figure[1])}
     [order] = readings.trials("topk-fig1-order", found)
     assert order.setting == {"dataset": "made"}
     assert order.values["ranksvm_over_kl"].value == gap["as-printed", "ranksvm", "kl"]
     [bias] = readings.trials("topk-fig1-bias", found)
     assert bias.values["kl_over_squared_correct"].value == gap["correct", "kl", "squared"]
-    final = {(row.panel, row.learner): row.ndcg.value for row in of(figure.Curve, drawn_figure[2]) if row.round == 1000}
+    final = {(row.panel, row.learner): row.ndcg.value for row in of(figure.Curve, drawn_figure[1]) if row.round == 1000}
     unbiased, informed = readings.trials("topk-smoothdcg-sign", found)
     for name, learner in (("ascent_over_random", "smooth-dcg-ascent"), ("descent_over_random", "smooth-dcg")):
         assert unbiased.values[name].value == gap["correct", learner, "random"]
@@ -190,30 +152,3 @@ def test_figure_1_is_judged_on_the_data_sets_of_the_paper_and_asked_on_others(tm
     [said] = [one.explanation for one in judgements if one.status != "not-run"]
     assert ("KL ends above RankSVM" in said) == (found[1] == "answered" and ends["kl"] > ends["ranksvm"])
     assert ("closer to random order than" in said) == (found[1] == "answered" and ends["squared"] < 0.62)
-
-
-@pytest.mark.parametrize("labels", [[0, 1, 0, 2, 1], [1, 1, 1, 2, 2]])
-def test_short_lists_and_equal_labels_are_played_with_the_fewest_labels(labels):
-    data = RankingData.from_arrays(np.eye(5), labels, [1, 1, 1, 2, 2])
-    asked = FigureSettings.parse({**FIGURE, "sweep_labels": [5], "sweep_seeds": 2, "bandit_factors": [1.0]})
-    repair = [
-        figure.Repair(surrogate=name, radius=1.0, factor=1.0, dataset="made", ndcg=0.5, chosen=True)
-        for name in ("ranksvm", "kl", "squared")
-    ]
-    found = list(figure.measure(Given(asked, 1, data={"made": data}, earlier=repair)))
-    seen = of(figure.LabelsSeen, found)
-    played = [(row.surrogate, row.k) for row in seen]
-    assert played == [("ranksvm", 0), ("ranksvm", 2), ("kl", 0), ("kl", 1), ("squared", 0), ("squared", 1)]
-    assert all(0.0 < row.ndcg.value <= 1.0 and asked.sweep_rounds == row.T for row in seen)
-    assert len(of(figure.Ties, found)) == 5
-
-
-def test_documents_are_shuffled_within_their_queries():
-    rng = np.random.default_rng(5)
-    data = RankingData.from_arrays(rng.normal(size=(30, 2)), rng.integers(0, 3, 30), np.repeat([3, 1, 2], [5, 15, 10]))
-    other = figure.shuffled(data, (1, "a"))
-    assert (other.offsets == data.offsets).all()
-    assert not (other.X == data.X).all()
-    for i, j in itertools.pairwise(data.offsets):
-        pairs = [sorted(map(tuple, np.column_stack([one.X[i:j], one.y[i:j]]).tolist())) for one in (data, other)]
-        assert pairs[0] == pairs[1]

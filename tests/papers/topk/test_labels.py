@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.learners import top_k_feedback
-from pipeline_lib.papers.topk import games
 from pipeline_lib.papers.topk.labels import experiment as labels
 from pipeline_lib.papers.topk.labels.experiment import LabelsSettings
 from pipeline_lib.theory import partial_labels
@@ -25,8 +23,6 @@ SETTINGS = LabelsSettings.parse(
         "rounds": [1000, 3000, 10000],
         "seeds": 4,
         "leader_seeds": 50,
-        "learner_rounds": [100, 200, 400],
-        "learner_seeds": 2,
     }
 )
 
@@ -122,39 +118,6 @@ def test_laws_of_near_ties_come_together_and_disagree() -> None:
         assert (p[0] - p[1]) * (q[0] - q[1]) < 0
         gaps.append(abs(p[0] - p[1]))
     assert gaps[0] == pytest.approx(10 * gaps[1])
-
-
-@pytest.mark.parametrize(("k", "name"), [(1, "kl"), (2, "ranksvm"), (3, "squared-ndcg")])
-def test_the_regret_of_learners_round_by_round(k: int, name: str) -> None:
-    player, T = labels.Player(3, 2, k, name), 150
-    law = labels.hardest(3, 2)[0]
-    found = labels.online_regret(player, law, T, (7, 0, 0), 3.0)
-    relevance, discounts = law @ partial_labels.relevances(3, 2), 1 / np.log2([2, 3, 4])
-    values = [relevance[list(order)] @ discounts for order in itertools.permutations(range(3))]
-    axes = (7, "topk-label-learners", *player, 0, 0, T)
-    order = generator(*axes, "labels").choice(8, size=T, p=law)
-    data, expected = games.on_identity(partial_labels.label_vectors(3, 2)), 0.0
-    eta, gamma = top_k_feedback.theorem_parameters(T) if name != "squared-ndcg" else (T**-0.5, 0.0)
-    for t in range(T):
-        if t == 0:
-            w = np.zeros(3)
-        elif name == "squared-ndcg":
-            w = top_k_feedback.with_all_labels(data, name, t, eta, radius=3.0, order=order[:t]).w
-        else:
-            w = top_k_feedback.run(data, name, k, t, eta, gamma, 3.0, (*axes, "exploration"), order=order[:t]).w
-        shown = relevance[np.argsort(-w, kind="stable")] @ discounts
-        expected += (1 - gamma) * (max(values) - shown) + gamma * (max(values) - np.mean(values))
-    assert found == pytest.approx(expected)
-
-
-def test_every_learner_plays_with_every_number_of_labels_it_can_use() -> None:
-    rows = list(labels.online(SETTINGS, 1))
-    assert {(row.learner, row.k) for row in rows} == {
-        *((name, k) for name, order in top_k_feedback.ORDERS.items() for k in range(order, 4)),
-        *((name, 3) for name in labels.WITH_ALL_LABELS),
-    }
-    assert all(row.regret.value > 0.0 for row in rows)
-    assert all(row.learnable == (row.k >= 2) for row in rows)
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,9 @@
-"""How far above the truth are the covering numbers, the entropy integrals and their closed forms?
+"""How far above the truth are the covering numbers, and are closed forms at least as large as their integrals?
 
-`lists`, Propositions 7 and 10, compared with packings obtained by search, and Corollaries 8, 11 and 16: the closed
-forms are compared with the integral, minimised numerically, and both with Monte Carlo estimates of the Rademacher
-averages that they bound.
+`lists`, Propositions 7 and 10, compared with packings obtained by search, and Corollaries 8, 11 and 16, whose closed
+forms are compared with the entropy integral, minimised numerically.
 """
 
-import logging
 import math
 from collections.abc import Iterator
 from itertools import product
@@ -14,21 +12,17 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib import surrogates
-from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Positives, Settings, Sizes, Whole
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import Experiment, Job, Step
-from pipeline_lib.learners.balls import Ball
 from pipeline_lib.papers.lists import held_out
 from pipeline_lib.papers.lists.losses import LOSS
 from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.theory import entropy, rademacher
+from pipeline_lib.theory import entropy
 from pipeline_lib.theory.constants import constants
-
-_LOG = logging.getLogger(__name__)
 
 # ListNet above the entropy of its labels reaches B = y_max + 2 W2 R_X.
 Y_MAX = 2
@@ -37,34 +31,17 @@ LIPSCHITZ = SMOOTHNESS = 2.0
 
 
 class AveragesSettings(Settings):
-    """Covering numbers, entropy integrals and Rademacher averages (Propositions 7, 10; Corollaries 8, 11, 16)."""
+    """Covering numbers and entropy integrals (Propositions 7, 10; Corollaries 8, 11, 16)."""
 
     queries: Sizes = Field((30, 120), description="values of n, the number of queries in a sample")
     documents: Sizes = Field((5, 50), description="values of m, the number of documents per query")
     features: Whole = Field(10, ge=2, description="d, the number of features")
     radius: Positive = Field(2.5, description="W2 and W1, the radii of the classes")
-    draws: Whole = Field(50, ge=2, description="number of draws of random signs")
     scales: Positives = Field((0.05, 0.1, 0.2, 0.5), description="values of eps for the packings")
     candidates: Whole = Field(2000, description="number of rankers among which packings are sought")
     integral_queries: Sizes = Field((100, 10**4, 10**6, 10**9, 10**12), description="values of n for closed forms")
     integral_documents: Sizes = Field((5, 50, 1000), description="values of m for closed forms")
     radii: Positives = Field((0.1, 1.0, 2.5, 10.0), description="values of W2 for that comparison")
-
-
-class Average(Row, table="tables/lists-rademacher"):
-    """The Rademacher average of the losses of one class on one sample, estimated and bounded."""
-
-    class_: str = Field(description="l2 or l1: rankers in that ball; local: those of risk at most that of w = 0 in l2")
-    n: int = Field(description="queries of the sample")
-    m: int = Field(description="documents of each query")
-    linear: float = Field(description="average of the linear class with a sign for each document, over n")
-    linear_error: float = Field(description="its standard error over draws of signs")
-    found: float = Field(description="average of the losses, a lower estimate by ascent")
-    found_error: float = Field(description="its standard error over draws of signs")
-    integral: float = Field(description="entropy integral up to the largest loss, or for local to its root times r^1/2")
-    cut_integral: float = Field(description="entropy integral up to the scale from which one ranker covers the class")
-    closed_form: float = Field(description="Corollary 8 for l2, 11 for l1 and 16 for local")
-    loss_bound: float = Field(description="B, the largest loss")
 
 
 class Packing(Row, table="tables/lists-coverings"):
@@ -94,8 +71,7 @@ class ClosedForm(Row, table="tables/lists-closed-forms"):
 
 
 def measure(job: Job) -> Iterator[Row]:
-    """The rows of all three tables."""
-    yield from averages(job.settings, job.seed)
+    """The rows of both tables."""
     yield from packings(job.settings, job.seed)
     yield from closed_forms(job.settings)
 
@@ -124,41 +100,6 @@ def bounds(corollary: int, d: int, risk: float = 1.0, **size: Any) -> dict[str, 
     whole = entropy.integral(covering, size["n"], reach)
     cut = entropy.integral(covering, size["n"], min(reach, from_one_centre)).value
     return {"loss_bound": B, "closed_form": closed, "integral": whole.value, "cut_integral": cut, "alpha": whole.alpha}
-
-
-def averages(settings: AveragesSettings, seed: int) -> Iterator[Average]:
-    """Estimates of the averages of the three classes on samples of the population, and their bounds."""
-    loss, population = surrogates.create(LOSS), Population(PopulationSettings(features=settings.features))
-    for n in progress.counted(settings.queries, _LOG, "numbers of queries"):
-        for m in settings.documents:
-            data = population.draw(n, generator(seed, "lists-averages", n, m), m)
-            at_zero = np.zeros(data.n_documents)
-            risk = float(held_out.losses(loss, data, np.zeros(settings.features)).mean())
-            # phi holds the entropy of the labels here: fixed numbers, whose average under random signs is 0.
-            largest_risk = float(loss.unchecked(at_zero, data.y, data.offsets)[0].mean())
-            classes: tuple[tuple[str, Ball, int, float, float | None], ...] = (
-                ("l2", "l2", 8, population.feature_norm, None),
-                ("l1", "l1", 11, population.feature_norm_inf, None),
-                ("local", "l2", 16, population.feature_norm, largest_risk),
-            )
-            for kind, ball, corollary, norm, most in classes:
-                axes = (seed, "lists-averages", n, m, kind)
-                found = rademacher.composite(
-                    data, loss, settings.radius, settings.draws, axes, ball=ball, largest_risk=most
-                )
-                linear = rademacher.linear(data, settings.radius, settings.draws, axes, ball)
-                size = {"n": n, "m": m}
-                given = bounds(corollary, settings.features, risk, **size, radius=settings.radius, feature_norm=norm)
-                del given["alpha"]
-                yield Average(
-                    class_=kind,
-                    **size,
-                    linear=linear.estimate,
-                    linear_error=linear.standard_error,
-                    found=found.estimate,
-                    found_error=found.standard_error,
-                    **given,
-                )
 
 
 def packings(settings: AveragesSettings, seed: int) -> Iterator[Packing]:
@@ -211,10 +152,9 @@ EXPERIMENT = Experiment(
         Step(
             "averages",
             measure,
-            rows=(Average, Packing, ClosedForm),
+            rows=(Packing, ClosedForm),
             surrogates=(LOSS,),
-            cost=Cost(1.0),
-            seconds=lambda settings, cell: 1e-5 * settings.draws * sum(settings.queries) * sum(settings.documents),
+            cost=Cost(4.0),
         ),
     ),
 )

@@ -1,6 +1,6 @@
 """By which steps do the bounds of `lists` lead from the gaps and excess risks of samples to the numbers they state?
 
-Theorems 5, 6, 9, 12 and 17 and equation 8, on a population that is known: the queries of a data set, drawn with
+Theorems 5, 6, 9 and 12, on a population that is known: the queries of a data set, drawn with
 replacement (:mod:`pipeline_lib.theory.known_population`). The last chain is that of the project's own bound, the
 certificate ``contraction``. All chains of a data set and a number of queries have the same samples.
 """
@@ -32,7 +32,6 @@ from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import chains, contraction, entropy, list_bounds, regularised_links, small_covers
 from pipeline_lib.theory.chains import Chain, Link
 from pipeline_lib.theory.known_population import Counts, KnownPopulation, scaled
-from pipeline_lib.theory.list_bounds import optimistic_deviation, optimistic_terms
 from pipeline_lib.theory.ranker_facts import effective
 
 _LOG = logging.getLogger(__name__)
@@ -57,7 +56,7 @@ class ListsChainSettings(ChainSettings):
 
 
 class ListsLink(ChainLink, table="tables/lists-chain"):
-    """One link of the chain of a theorem, equation 8 or the certificate, in the mean over samples of n queries."""
+    """One link of the chain of a theorem or the certificate, in the mean over samples of n queries."""
 
 
 def measure(job: Job) -> Iterator[ListsLink]:
@@ -80,8 +79,6 @@ def all_chains(measured: "Measured", name: str) -> Iterator[Chain]:
         "rerm": _regularised,
         "erm": partial(_by_entropy, ball="l2"),
         "erm-l1": partial(_by_entropy, ball="l1"),
-        "smooth-ogd": _smooth_descent,
-        "optimistic": _optimistic,
         CERTIFICATE: _contracted,
     }
     if measured.data.n_features < 2:  # Corollary 11 contains log d
@@ -102,7 +99,6 @@ class OfBall(NamedTuple):
     trained: Floats
     worst: Floats
     average: Floats
-    risk_at_worst: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,15 +157,14 @@ class Measured:
             trained = population.fitted(counts)
             gap = population.gap_weights(counts)
             starts = [trained, *population.corners(rng, self.settings.starts)]
-            worst, where = population.supremum(gap, starts, steps)
+            worst, _ = population.supremum(gap, starts, steps)
             signs = population.signed(counts, rng) / self.n
             largest, _ = population.supremum(signs, population.corners(rng, self.settings.starts), steps)
             # Less its value at 0, whose mean is 0.
             average = max(0.0, largest - float(signs @ at_zero))
-            risk = float(counts @ population.losses(where)) / self.n
             # Less that of the best ranker, whose mean is 0 as well: neither can then be below 0.
             of_best = float(gap @ best)
-            found.append((float(gap @ population.losses(trained)) - of_best, worst - of_best, average, risk))
+            found.append((float(gap @ population.losses(trained)) - of_best, worst - of_best, average))
         return OfBall(*np.array(found).T)
 
 
@@ -235,25 +230,6 @@ def _contracted(measured: Measured, given: Constants) -> Iterator[Link]:
     yield chains.added("probable", "McDiarmid", "McDiarmid's inequality for the supremum.", deviation)
 
 
-def _optimistic(measured: Measured, given: Constants) -> Iterator[Link]:
-    """Theorem 17."""
-    of = measured.of_l2
-    needed = {name: given[name] for name in ("n", "m", "radius", "feature_norm", "smoothness", "loss_bound", "delta")}
-    by_integral, _ = optimistic_terms(entropy="integral", **needed)
-    closed, r_0 = optimistic_terms(**needed)
-    risk = float(of.risk_at_worst.mean())
-    yield from _measured_links(of)
-    localised = [optimistic_deviation(min(average, by_integral), 0.0, risk) for average in of.average]
-    says = "Bousquet's theorem with the measured Rademacher average as radius r*, without r0."
-    yield chains.estimated("localised", "Bousquet's theorem", says, localised)
-    covered, before = (optimistic_deviation(r_star, 0.0, risk) for r_star in (by_integral, closed))
-    says = "The radius r* from the entropy integral (5) with Proposition 15."
-    yield chains.exact("covered", "Proposition 15", says, covered)
-    yield chains.exact("closed", "Corollary 16", "The closed form of Corollary 16.", before, proved=False)
-    with_r_0 = optimistic_deviation(closed, r_0, risk) - before
-    yield chains.added("probable", "terms in r0", "The terms with r0, for probability 1 - delta.", with_r_0)
-
-
 def _regularised(measured: Measured, given: Constants) -> Iterator[Link]:
     """Theorem 6."""
     n, radius, lipschitz = measured.n, given["radius"], given["lipschitz"] * given["feature_norm"]
@@ -266,65 +242,32 @@ def _regularised(measured: Measured, given: Constants) -> Iterator[Link]:
     yield from regularised_links.links(samples, n, l2, radius, lipschitz)
 
 
-def _descents(measured: Measured, step: float) -> Floats:
-    """Excess risk, regret, mean squared gradient and mean loss of online gradient descent on every sample."""
-    population, best, n = measured.population, measured.best, measured.n
-    of_best, least = population.losses(best), float(np.mean(population.losses(best)))
-    rng, found = generator(*measured.axes, "orders"), []
-    for counts in measured.samples:
-        order = rng.permutation(np.repeat(np.arange(measured.data.n_queries), counts))
-        run = ogd.run(measured.data, measured.loss, step=step, order=order, radius=population.radius)
-        losses = run.losses - population.least[order]
-        regret = float(np.mean(losses - of_best[order]))
-        excess = float(np.mean(population.losses(run.average))) - least
-        found.append((excess, regret, float(run.gradient_norms @ run.gradient_norms) / n, float(losses.mean())))
-    return np.transpose(found)
-
-
-def _descent_links(measured: Measured, step: float, runs: Floats) -> Iterator[Link]:
-    excess, regret, squares, _ = runs
-    n, nearest, radius = measured.n, float(measured.best @ measured.best), measured.population.radius
-    yield chains.estimated("excess", "excess risk", "The excess risk of the mean iterate is measured.", excess)
-    says = "Jensen's inequality, and online-to-batch conversion: the mean regret against the best ranker."
-    yield chains.estimated("online", "online to batch", says, regret)
-    says = "The regret is at most ||w*||^2 / (2 eta) plus eta/2 times the sum of squared gradients."
-    yield chains.estimated("gradients", "regret bound", says, nearest / (2.0 * step * n) + 0.5 * step * squares)
-    at_radius = radius**2 / (2.0 * step * n) + 0.5 * step * squares
-    yield chains.estimated("radius", "radius", "The radius W takes the place of ||w*||.", at_radius)
-
-
 def _descent(measured: Measured, given: Constants) -> Iterator[Link]:
     """Theorem 5."""
     n, radius, lipschitz = measured.n, given["radius"], given["lipschitz"]
     step = ogd.lipschitz_step(n, radius=radius, lipschitz=lipschitz, feature_norm=1.0)
-    yield from _descent_links(measured, step, _descents(measured, step))
+    population, best, rng, found = measured.population, measured.best, generator(*measured.axes, "orders"), []
+    of_best, least = population.losses(best), float(np.mean(population.losses(best)))
+    for counts in measured.samples:
+        order = rng.permutation(np.repeat(np.arange(measured.data.n_queries), counts))
+        run = ogd.run(measured.data, measured.loss, step=step, order=order, radius=radius)
+        regret = float(np.mean(run.losses - population.least[order] - of_best[order]))
+        excess = float(np.mean(population.losses(run.average))) - least
+        found.append((excess, regret, float(run.gradient_norms @ run.gradient_norms) / n))
+    excesses, regrets, squares = np.transpose(found)
+    yield chains.estimated("excess", "excess risk", "The excess risk of the mean iterate is measured.", excesses)
+    says = "Jensen's inequality, and online-to-batch conversion: the mean regret against the best ranker."
+    yield chains.estimated("online", "online to batch", says, regrets)
+    says = "The regret is at most ||w*||^2 / (2 eta) plus eta/2 times the sum of squared gradients."
+    nearest = float(best @ best)
+    yield chains.estimated("gradients", "regret bound", says, nearest / (2.0 * step * n) + 0.5 * step * squares)
+    at_radius = radius**2 / (2.0 * step * n) + 0.5 * step * squares
+    yield chains.estimated("radius", "radius", "The radius W takes the place of ||w*||.", at_radius)
     at_most = radius**2 / (2.0 * step * n) + 0.5 * step * lipschitz**2
     says = "The Lipschitz constant takes the place of the gradients."
     yield chains.exact("lipschitz", "Lipschitz constant", says, at_most)
     stated = list_bounds.evaluate("ogd", n=n, m=measured.m, lipschitz=lipschitz, radius=radius, feature_norm=1.0)
     yield chains.exact("stated", "eta for eta/2", "The paper has eta in place of eta/2 before the gradients.", stated)
-
-
-def _smooth_descent(measured: Measured, given: Constants) -> Iterator[Link]:
-    """Equation 8."""
-    n, radius, H = measured.n, given["radius"], given["smoothness"]
-    optimum = float(np.mean(measured.population.losses(measured.best)))
-    step = ogd.smooth_step(n, radius=radius, smoothness=H, optimal_risk=optimum)
-    runs = _descents(measured, step)
-    _, _, squares, losses = runs
-    yield from _descent_links(measured, step, runs)
-    start = radius**2 / (2.0 * step * n)
-    says = "The paper has eta in place of eta/2 before the gradients."
-    yield chains.estimated("doubled", "eta for eta/2", says, start + step * squares)
-    share = 4.0 * step * H
-    bounded, solved = start + share * losses, (optimum + start) / (1.0 - share) - optimum
-    says = "The squared gradient of a smooth loss is at most 4 H times the loss."
-    yield chains.estimated("bounded", "self-bounding", says, bounded)
-    says = "The inequality is solved for the mean loss of the iterates."
-    yield chains.exact("solved", "solved for the risk", says, solved)
-    ball = {"radius": radius, "feature_norm": 1.0}
-    stated = list_bounds.evaluate("smooth-ogd", n=n, m=measured.m, smoothness=H, optimal_risk=optimum, **ball)
-    yield chains.exact("stated", "closed form", "The root of a sum is bounded by the sum of roots.", stated)
 
 
 EXPERIMENT = Experiment(

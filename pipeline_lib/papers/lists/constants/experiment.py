@@ -96,14 +96,14 @@ class Growth(Row, table="tables/lists-ranksvm"):
 
 
 class Identity(Row, table="tables/lists-identities"):
-    """One number about Theorem 3, Lemma 4 or Lemma 14."""
+    """One number about Theorem 3 or Lemma 4."""
 
     claim: str = Field(description="claim it belongs to")
-    case: str = Field(description="p of the norm for Lemma 4, the loss for Lemma 14, and empty for Theorem 3")
+    case: str = Field(description="p of the norm for Lemma 4, and empty for Theorem 3")
     m: int | None = Field(None, description="documents of a list; missing for Lemma 4")
-    d: int | None = Field(None, description="features of a document; missing for the lemmas")
+    d: int | None = Field(None, description="features of a document; missing for Lemma 4")
     statistic: str = Field(description="what is measured")
-    value: float = Field(description="its value, for the lemmas the largest over matrices or pairs of score vectors")
+    value: float = Field(description="its value, for Lemma 4 the largest over matrices")
 
 
 class SelfBounding(Row, table="tables/lists-self-bounding"):
@@ -240,23 +240,22 @@ def _matrices(n: int, rng: np.random.Generator) -> list[Floats]:
     return matrices
 
 
-def lemma_14(settings: ConstantsSettings, seed: int) -> Iterator[Identity | SelfBounding]:
+def lemma_14(settings: ConstantsSettings, seed: int) -> Iterator[SelfBounding]:
     """The largest ratio of the two sides of the self-bounding inequality, over pairs of score vectors."""
     for name, options in SELF_BOUNDED:
         loss = surrogates.create(name, **options)
         label = ", ".join([name, *(f"{key} {value}" for key, value in options.items())])
         for m, y_max in product(settings.lengths, settings.largest_labels):
             rng = generator(seed, "lists-constants", "lemma-14", label, m, y_max)
-            yield from _self_bounding(label, m, y_max, _of_loss(loss, settings.lists, m, y_max, rng))
+            yield _self_bounding(label, m, y_max, _of_loss(loss, settings.lists, m, y_max, rng))
     for m in (1, *settings.lengths):
         rng = generator(seed, "lists-constants", "lemma-14", WAVES, m)
-        yield from _self_bounding(WAVES, m, None, _of_waves(settings.lists, m, rng))
+        yield _self_bounding(WAVES, m, None, _of_waves(settings.lists, m, rng))
 
 
-def _self_bounding(loss: str, m: int, y_max: int | None, largest: Floats) -> Iterator[Identity | SelfBounding]:
+def _self_bounding(loss: str, m: int, y_max: int | None, largest: Floats) -> SelfBounding:
     ratio, of_one = map(float, largest)
-    yield Identity(claim="lists-lemma14", case=loss, m=m, statistic="largest_ratio", value=ratio)
-    yield SelfBounding(loss=loss, m=m, y_max=y_max, largest_ratio=ratio, with_one_value=of_one)
+    return SelfBounding(loss=loss, m=m, y_max=y_max, largest_ratio=ratio, with_one_value=of_one)
 
 
 def _largest(

@@ -7,8 +7,6 @@
 - Section 9: guarantees "much tighter" than Chapelle and Wu's, for ListNet and SmoothDCG.
 - Section 8.3: ||grad f||_2 <= sqrt(4 H f) for smooth f that are not negative.
 - Appendix I: ||X' A X||_(2 to 2) <= R_X^2 ||A||_(inf to 1) for second derivatives A.
-
-And, ours: do 95 % intervals contain the true number in 95 % of all samples?
 """
 
 import math
@@ -21,7 +19,6 @@ from numpy.typing import NDArray
 from pipeline_lib import surrogates
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.papers.lists.exact.coverage import coverage
 from pipeline_lib.papers.lists.exact.opposites import Opposites
 from pipeline_lib.papers.lists.exact.settings import ExactSettings, Sentence
 from pipeline_lib.papers.lists.lengths.experiment import LOSSES, PRINTED, Class
@@ -41,8 +38,6 @@ def tried(settings: ExactSettings, seed: int) -> Iterator[Sentence]:
     """One row for each claim, case and statistic."""
     yield from chain(_of_one_query(), _gradients(seed), _signs(), _largest_losses(settings), _compared(settings))
     yield from chain(_gradients_of_waves(settings.draws, seed), _second_derivatives(seed))
-    for case, shares in coverage(settings.draws, seed):
-        yield from _numbers("lists-intervals", case, shares, n=settings.draws)
 
 
 def _numbers(

@@ -78,11 +78,11 @@ class Uniform(Row, table="tables/lists-uniform"):
 
 
 class Growth(Row, table="tables/lists-growth"):
-    """A power law fitted to exact gaps, to the excess risk of a learner, or to a term of a bound."""
+    """A power law fitted to exact gaps, or to the excess risk of a learner."""
 
     axis: str = Field(description="what grows: n, m, or ln d")
     loss: str = Field(description="surrogate, with its normalisation along m")
-    case: str = Field(description="population, or the term of Chapelle and Wu's bound that contains m")
+    case: str = Field(description="population")
     ball: str = Field(description="l2 or l1; empty for a learner")
     fixed: int = Field(description="the number that stays: m along n, n along the others")
     slope: Annotated[Interval, LOW_HIGH] = Field(description="fitted exponent with its 95 % interval")
@@ -132,7 +132,7 @@ class Sentence(Row, table="tables/lists-sentences"):
 
 
 class Slack(Row, table="tables/lists-slack"):
-    """The first n at which a bound is below the largest gap of any sample, and the steps of its proof there."""
+    """The first n at which a bound is below the largest gap of any sample, and the gap there."""
 
     statement: str = Field(description="the bound, such as theorem 9")
     case: str = Field(description="population: its loss, and for learners its noise")
@@ -141,7 +141,5 @@ class Slack(Row, table="tables/lists-slack"):
     d: int = Field(description="features; 1 for learners")
     n: int = Field(description="queries of the sample")
     gap: float = Field(description="the gap exceeded with probability delta; for learners the expected excess risk")
-    sharper: float | None = Field(None, description="bound with the best known Rademacher average; not for learners")
-    integral: float | None = Field(None, description="bound by the entropy integral; not for learners")
     printed: float = Field(description="bound as printed")
     largest_gap: float = Field(description="largest gap of any sample; for learners the largest excess risk")

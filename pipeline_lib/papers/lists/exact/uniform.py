@@ -149,27 +149,20 @@ def _optimistic(population: Opposites, n: int, gap: float, c: Floats, given: dic
 
 
 def _along_lengths(settings: ExactSettings, seed: int) -> Iterator[Growth]:
-    """Powers of m of the mean largest gap, for the same labels with longer lists, and of Chapelle and Wu's term."""
+    """Powers of m of the mean largest gap, for the same labels with longer lists."""
     losses: dict[str, tuple[str, float, dict[str, Any]]] = {
         "listnet": ("listnet", 1.0, {}),
         "smooth-dcg": ("smooth-dcg", 1.0, {"sign": "regret"}),
-        "ranksvm-mean": ("ranksvm", LINEAR_UP_TO, MEAN),
         "ranksvm-sum": ("ranksvm", LINEAR_UP_TO, {}),
         "squared": ("squared", LINEAR_UP_TO, {}),
     }
     n = settings.queries[0]
     c, expected = draw(n, 1, 0.5, settings.draws, generator(seed, "lists-exact", "lengths"))
     for name, (surrogate, radius, options) in losses.items():
-        gaps, terms = [], []
-        for m in settings.lengths:
-            population = Opposites(surrogate, 1, radius, 1, m, options)
-            gaps.append(population.suprema(c - expected)[0])
-            given = population.constants("chapelle-wu", settings.delta)
-            chosen = {name: given[name] for name in ("m", "lipschitz_l2", "radius", "feature_norm")}
-            terms.append(list_bounds.complexity_of_chapelle_wu(n=n, **chosen))
-        for case, values in ((f"{name}, one direction", np.column_stack(gaps)), ("Chapelle-Wu term", terms)):
-            slope = of_power(settings.lengths, values)
-            yield Growth(axis="m", loss=name, case=case, ball="l2", fixed=n, slope=slope)
+        populations = (Opposites(surrogate, 1, radius, 1, m, options) for m in settings.lengths)
+        gaps = np.column_stack([population.suprema(c - expected)[0] for population in populations])
+        slope = of_power(settings.lengths, gaps)
+        yield Growth(axis="m", loss=name, case=f"{name}, one direction", ball="l2", fixed=n, slope=slope)
 
 
 def _sparse(settings: ExactSettings, seed: int) -> Iterator[Uniform | Growth]:

@@ -27,8 +27,7 @@ from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import erm, ogd
 from pipeline_lib.papers.lists import held_out, trained
 from pipeline_lib.papers.lists.grid import summary
-from pipeline_lib.papers.lists.grid.settings import Bound, CellSummary, GridSettings, Measured, OnData, PowerLaw
-from pipeline_lib.papers.lists.real.experiment import RealRanker
+from pipeline_lib.papers.lists.grid.settings import CellSummary, GridSettings, Measured, PowerLaw
 from pipeline_lib.papers.lists.trained import Ranker
 from pipeline_lib.sources.population import Population, Queries
 from pipeline_lib.surrogates.base import Surrogate
@@ -52,9 +51,8 @@ def measure(job: Job) -> Iterator[Measured]:
 
 
 def join(job: Job) -> Iterator[Row]:
-    """The tables of all losses: cells, the same on data sets, bounds, and fitted powers."""
-    yield from summary.joined(job.settings, job.rows(Measured))
-    yield from summary.on_data(job.rows(RealRanker))
+    """The tables of all losses: cells and fitted powers."""
+    return summary.joined(job.settings, job.rows(Measured))
 
 
 @dataclass(frozen=True)
@@ -196,8 +194,8 @@ EXPERIMENT = Experiment(
         Step(
             "summary",
             join,
-            reads=(Measured, RealRanker),
-            rows=(CellSummary, OnData, Bound, PowerLaw),
+            reads=(Measured,),
+            rows=(CellSummary, PowerLaw),
             surrogates=_surrogates,
             cost=Cost(1.0),
         ),

@@ -169,35 +169,6 @@ class CellSummary(Cell, table="tables/lists-cells"):
     nearest_optimistic: float | None = Field(description="Theorem 17 there")
 
 
-class OnData(Row, table="tables/lists-on-data"):
-    """What one learner does on a data set with one loss, m and n, over the repetitions."""
-
-    dataset: str = Field(description="name of the data set")
-    loss: str = Field(description="name of the loss in the settings")
-    m: int = Field(description="documents of each query, at most")
-    n: int = Field(description="queries of the sample")
-    learner: str = Field(description="erm, worst (by search for the largest gap), rerm or ogd")
-    repetitions: int = Field(description="samples in the means")
-    excess: Interval = Field(description="mean excess risk with its 95 % interval")
-    largest_excess: Interval = Field(description="largest excess risk of a repetition with its 95 % interval")
-    largest_gap: Interval = Field(description="largest L - Lhat of a repetition with its 95 % interval")
-    excess_bound: float | None = Field(description="the bound on the excess risk of this learner")
-    bound: float = Field(description="Theorem 9")
-    loss_bound: float = Field(description="B, the largest loss of the class")
-
-
-class Bound(Cell, table="tables/lists-bounds"):
-    """A bound at the largest n of the grid, and from which n it says something."""
-
-    bound: str = Field(description="name of the bound in theory.list_bounds")
-    value: float = Field(description="what the bound adds to the empirical or to the optimal risk")
-    loss_bound: float = Field(description="B, the largest loss of the class")
-    vacuous: bool = Field(description="whether the value is at least B")
-    optimal_risk: float = Field(description="risk of the best known ranker, which stands for the risk that it needs")
-    not_vacuous_from: int | None = Field(description="smallest n at which the value is below B; none beyond 10^15")
-    beats_theorem_9_from: int | None = Field(description="smallest n, up to 10^15, with Theorem 17 below 9")
-
-
 class PowerLaw(Row, table="tables/lists-exponents"):
     """A power of m or n fitted to measured gaps, excess risks, or a term of a bound."""
 

@@ -1,8 +1,8 @@
 """What do the measured gaps of `lists` say about its bounds?
 
 A cell has one loss, population, m and n; it is measured by several learners, in several repetitions. From the rows of
-all rankers come the means of the cells, with their intervals and bounds, the n from which each bound is informative,
-and the powers of n and m that are fitted to the gaps.
+all rankers come the means of the cells, with their intervals and bounds, and the powers of n and m that are
+fitted to the gaps.
 """
 
 import math
@@ -14,9 +14,8 @@ import numpy as np
 
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.rows import Interval, Row
-from pipeline_lib.papers.lists.grid.settings import Bound, CellSummary, GridSettings, Measured, OnData, PowerLaw
+from pipeline_lib.papers.lists.grid.settings import CellSummary, GridSettings, Measured, PowerLaw
 from pipeline_lib.papers.lists.intervals import NORMAL, of_largest, of_mean, of_power
-from pipeline_lib.papers.lists.real.experiment import RealRanker
 from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.theory import list_bounds
 
@@ -72,18 +71,14 @@ def joined(settings: GridSettings, rows: Iterable[Measured]) -> Iterator[Row]:
     """Everything that follows from the rows of all slices."""
     grid = Grid(settings, rows)
     yield from cells(grid)
-    yield from bounds(grid)
     yield from powers(grid)
-
-
-def _axes(key: Key) -> dict[str, Any]:
-    return dict(zip(("loss", "population", "m", "n"), key, strict=True))
 
 
 def cells(grid: Grid) -> Iterator[CellSummary]:
     """For every cell and learner: means over the repetitions with their intervals, and the bounds."""
     for key, learners in sorted(grid.cells.items()):
         loss, kind, m, n = key
+        axes: dict[str, Any] = {"loss": loss, "population": kind, "m": m, "n": n}
         optimal, constants = grid.optimal_risk(key), grid.constants("erm", loss, kind, m)
         given = {"n": n, "loss_bound": constants["loss_bound"], "delta": constants["delta"]}
         bounds: dict[str, Any] = {f"bound_{name}": grid.bound(name, key) for name in ("ogd", "rerm")}
@@ -96,11 +91,12 @@ def cells(grid: Grid) -> Iterator[CellSummary]:
             bounds |= {f"bound_{name}": value, f"excess_bound_{name}": list_bounds.excess_of_minimiser(value, **given)}
         for learner, rows in sorted(learners.items()):
             gaps, errors = [row.gap for row in rows], [row.risk_error for row in rows]
+            excess, excess_errors = [row.excess for row in rows], [row.excess_error for row in rows]
             certified = [row.certified_gap for row in rows if row.certified_gap is not None]
             empirical = max(0.0, float(np.mean([row.empirical for row in rows])))
             nearest_gap, nearest_optimistic = _nearest(grid, key, rows)
             yield CellSummary(
-                **_axes(key),
+                **axes,
                 learner=learner,
                 gap=of_mean(gaps, max(errors)),
                 gap_size=of_mean(np.abs(gaps), max(errors)),
@@ -114,19 +110,12 @@ def cells(grid: Grid) -> Iterator[CellSummary]:
                 nearest_gap=nearest_gap,
                 nearest_optimistic=nearest_optimistic,
                 loss_bound=constants["loss_bound"],
-                **_over_repetitions(rows),
+                repetitions=len(rows),
+                excess=of_mean(excess, max(excess_errors)),
+                largest_excess=of_largest(excess, excess_errors),
+                largest_gap=of_largest(gaps, errors),
                 **bounds,
             )
-
-
-def _over_repetitions(rows: Sequence[Measured] | Sequence[RealRanker]) -> dict[str, Any]:
-    excess, errors = [row.excess for row in rows], [row.excess_error for row in rows]
-    return {
-        "repetitions": len(rows),
-        "excess": of_mean(excess, max(errors)),
-        "largest_excess": of_largest(excess, errors),
-        "largest_gap": of_largest([row.gap for row in rows], [row.risk_error for row in rows]),
-    }
 
 
 def _nearest(grid: Grid, key: Key, rows: Iterable[Measured]) -> tuple[Interval | None, float | None]:
@@ -140,42 +129,6 @@ def _nearest(grid: Grid, key: Key, rows: Iterable[Measured]) -> tuple[Interval |
         return None, None
     bound, row = min(pairs, key=lambda pair: pair[0] - pair[1].gap)
     return of_largest([row.gap], [row.risk_error]), bound
-
-
-def on_data(real: Iterable[RealRanker]) -> Iterator[OnData]:
-    """For every data set, loss, m, n and learner: what its repetitions say together."""
-    cells: dict[tuple[str, str, int, int, str], list[RealRanker]] = {}
-    for row in real:
-        cells.setdefault((row.dataset, row.loss, row.m, row.n, row.learner), []).append(row)
-    for (dataset, loss, m, n, learner), rows in sorted(cells.items()):
-        same = {name: getattr(rows[0], name) for name in ("excess_bound", "bound", "loss_bound")}
-        yield OnData(dataset=dataset, loss=loss, m=m, n=n, learner=learner, **_over_repetitions(rows), **same)
-
-
-def bounds(grid: Grid) -> Iterator[Bound]:
-    """For every bound, loss, population and m: its value at the largest n; from which n it is below B."""
-    for loss, kind, m in dict.fromkeys(key[:3] for key in sorted(grid.cells)):
-        n = max(key[3] for key in grid.cells if key[:3] == (loss, kind, m))
-        key = loss, kind, m, n
-        optimal = grid.optimal_risk(key)
-        risks = {"smooth-ogd": {"optimal_risk": optimal}, "optimistic": {"empirical_risk": optimal}}
-        for name in list_bounds.PRINTED:
-            constants = {} if name == "erm-l1" else grid.constants(name, loss, kind, m)
-            if not constants:
-                continue
-            bound = list_bounds.assess(name, n=n, **constants, **risks.get(name, {}))
-            first = _first_below_theorem_9(grid, loss, kind, m, optimal) if name == "optimistic" else None
-            values = {**vars(bound), "optimal_risk": optimal, "beats_theorem_9_from": first}
-            yield Bound(**_axes(key), bound=name, **values)
-
-
-def _first_below_theorem_9(grid: Grid, loss: str, kind: str, m: int, empirical_risk: float) -> int | None:
-    # The n from which Theorem 17 is below Theorem 9 at this empirical risk.
-    optimistic, plain = (grid.constants(name, loss, kind, m) for name in ("optimistic", "erm"))
-    return list_bounds.first_below(
-        lambda n: list_bounds.evaluate("optimistic", n=n, empirical_risk=empirical_risk, **optimistic),
-        lambda n: list_bounds.evaluate("erm", n=n, **plain),
-    )
 
 
 def powers(grid: Grid) -> Iterator[PowerLaw]:

@@ -26,6 +26,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from scipy import stats
+from scipy.special import softmax
 
 from pipeline_lib import surrogates
 from pipeline_lib.core.cost import Cost
@@ -35,14 +36,12 @@ from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.lists.intervals import FITTED, of_power
 from pipeline_lib.papers.lists.known_gaps import (
-    gap_at,
     mean_gap,
     mean_of_mean_sign,
     misled,
     quantile_of_mean_sign,
     soft_maximum,
 )
-from pipeline_lib.papers.lists.lengths import listwise
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import list_bounds, list_lengths
 from pipeline_lib.theory.constants import supremum
@@ -50,17 +49,16 @@ from pipeline_lib.theory.constants import supremum
 LOSSES: dict[str, dict[str, Any]] = {"listnet": {}, "smooth-dcg": {"sign": "regret"}}
 """The surrogates whose bounds are compared, with the options that make them losses that are not negative."""
 PRINTED, BEST = "chapelle-wu", "chapelle-wu, best constants"
-IN_THE_MAXIMUM_NORM = ("theorem 9", "theorem 9, shorter chain", "free of m")
-BOUNDS = (PRINTED, BEST, *IN_THE_MAXIMUM_NORM, "worst coordinate", "one score at a time")
+OTHERS = ("theorem 9", "theorem 9, shorter chain", "free of m", "worst coordinate", "one score at a time")
+BOUNDS = (PRINTED, BEST, *OTHERS)
 """``worst coordinate`` is sqrt(m) G times the average of one score: the shape of the contraction of Foster and Rakhlin
 (2019) for any vector-valued functions. With the constant 1 and without its logarithms it is no bound."""
 WEIGHTS = 401
 """The number of rankers among which the largest gap is taken; both ends of the ball are among them."""
+STEEP, RANDOM_LISTS = 40.0, 50
+"""A difference of scores at which a softmax is its largest entry, and how many lists are tried besides it."""
 ONE: dict[str, Any] = {"lipschitz": 1.0, "radius": 1.0, "feature_norm": 1.0}
 """The constants of the highest irrelevant document."""
-HALF = 0.5
-SHARES = (0.125, 0.25, HALF, 0.75, 1.0, 1.25)
-"""Values of log m, as shares of the largest score, at which ListNet's need of a logarithm is measured."""
 LOCAL: dict[str, dict[str, Any]] = {"squared": {}, **LOSSES}
 LOCAL_QUERIES, LOCAL_LABEL, LOCAL_SCORES = 4, 2, 2.0
 """Queries, largest label and largest score of the pairs on which the inequality behind Proposition 15 is tried."""
@@ -94,7 +92,7 @@ class LengthsSettings(Settings):
     local_lengths: Rising = Field((1, 2, 10), description="values of m for the inequality behind Proposition 15")
     local_pairs: Whole = Field(300, description="number of pairs of score vectors for every loss and m there")
     listwise_lengths: Annotated[Rising, at_least(3), FITTED] = Field(
-        (10, 20, 50, 100, 200), description="values of m for the constants of ListMLE, ListNet and RankCosine"
+        (10, 20, 50, 100, 200), description="values of m for the constants of ListNet"
     )
 
 
@@ -108,19 +106,6 @@ class LengthBound(Row, table="tables/lists-length-bounds"):
     bound: str = Field(description="which bound; worst coordinate is the shape of a bound, with the constant 1")
     value: float = Field(description="what it says of L - Lhat, with probability 1 - delta")
     spread: float = Field(description="largest difference of one ranker's losses on two queries")
-
-
-class Crossing(Row, table="tables/lists-crossings"):
-    """From which length of list on one bound is below another."""
-
-    loss: str = Field(description="surrogate: listnet or smooth-dcg")
-    scores: float = Field(description="W2 R_X, the largest score of the class")
-    n: int = Field(description="queries of the sample")
-    bound: str = Field(description="a bound in the maximum norm, or without m")
-    against: str = Field(description="Chapelle and Wu's bound, as printed or with the best constants")
-    m: int | None = Field(description="the smallest m at which the former is below the latter; none up to 10^15")
-    value: float | None = Field(description="the former there")
-    informative: bool | None = Field(description="whether that is below the largest difference of losses")
 
 
 class FreeOfLength(Row, table="tables/lists-free"):
@@ -139,29 +124,6 @@ class FreeOfLength(Row, table="tables/lists-free"):
     spread: float = Field(description="largest difference of one ranker's losses on two queries")
 
 
-class SoftMaximum(Row, table="tables/lists-soft-maximum"):
-    """ListNet's mean gap for the best of m single documents that are there or not, and what bounds it."""
-
-    scores: float = Field(description="a = W2 R_X, the largest score of the class")
-    share: float = Field(description="log m as a share of a")
-    n: int = Field(description="queries of the sample")
-    mean_gap: float = Field(description="expectation of a lower bound on the largest gap, attained by rankers W2 e_j")
-    linear: float = Field(description="a / sqrt(n), the Rademacher average of the scores of one document")
-    average: float = Field(description="bound on ListNet's Rademacher average by its linear term and a chain")
-
-
-class HighestGap(Row, table="tables/lists-logarithm"):
-    """Gaps of the highest irrelevant document among m, and bounds on them."""
-
-    n: int = Field(description="queries of the sample")
-    m: int = Field(description="documents of each query")
-    mean_gap: float = Field(description="expectation of a lower bound on the largest gap, attained by rankers W2 e_j")
-    gap: float = Field(description="the least number that this exceeds with probability at most delta")
-    theorem_9: float = Field(description="Theorem 9")
-    shorter_chain: float = Field(description="the bound by a chain of coverings, with its constants")
-    free_of_m: float = Field(description="what the bound would be with a Rademacher average of 1/sqrt(n)")
-
-
 class Misled(Row, table="tables/lists-misled"):
     """Expected excess risks of two minimisers of the highest irrelevant document, and the bounds for learners."""
 
@@ -174,20 +136,10 @@ class Misled(Row, table="tables/lists-misled"):
     largest_excess: float = Field(description="largest excess risk of a ranker W2 e_j")
 
 
-class Listwise(Row, table="tables/lists-listwise"):
-    """One constant of one of the losses of Lan et al., as a formula and by search."""
-
-    loss: str = Field(description="listnet, listmle or rankcosine")
-    constant: str = Field(description="lipschitz-linf: largest l1 norm of a gradient; partial: largest entry of one")
-    m: int = Field(description="documents of the list")
-    exact: float | None = Field(description="supremum over all scores and labels, where it is known")
-    searched: float = Field(description="largest value on the lists that were tried")
-
-
 class LengthPower(Row, table="tables/lists-length-powers"):
     """A power of the length of lists, or of its logarithm, fitted to values at several lengths."""
 
-    axis: str = Field(description="m or ln m")
+    axis: str = Field(description="m, ln m or a")
     case: str = Field(description="what grows: a loss and its constant, or the gap of the highest irrelevant document")
     slope: Annotated[Interval, LOW_HIGH] = Field(description="fitted exponent with its 95 % interval of least squares")
 
@@ -214,8 +166,8 @@ class Local(Row, table="tables/lists-local"):
 def measure(job: Job) -> Iterator[Row]:
     """The rows of all tables."""
     settings, seed = job.settings, job.seed
-    yield from chain(bounds(settings), gaps(settings), soft_maxima(settings), unbounded(settings))
-    yield from chain(highest_document(settings), listwise_constants(settings, seed), local(settings, seed))
+    yield from chain(bounds(settings), gaps(settings), [soft_maxima(settings)], unbounded(settings))
+    yield from chain(highest_document(settings), listnet_powers(settings, seed), local(settings, seed))
 
 
 class Class:
@@ -261,24 +213,13 @@ class Class:
         return list_lengths.deviation(average, n=n, spread=self.spread, delta=delta)
 
 
-def bounds(settings: LengthsSettings) -> Iterator[LengthBound | Crossing]:
-    """All bounds at every n and m, and the smallest m from which a bound is below each of Chapelle and Wu's.
-
-    Theirs over another one increases with m: sqrt(m) against a logarithm or nothing.
-    """
+def bounds(settings: LengthsSettings) -> Iterator[LengthBound]:
+    """All bounds at every n and m."""
     for loss, scores in product(LOSSES, settings.scores):
         group = Class(loss, scores, settings.y_max)
-        for n in settings.queries:
-            case: dict[str, Any] = {"loss": loss, "scores": scores, "n": n}
-            for m, name in product(settings.lengths, BOUNDS):
-                value = group.bound(name, n, m, settings.delta)
-                yield LengthBound(**case, m=m, bound=name, value=value, spread=group.spread)
-            for name, against in product(IN_THE_MAXIMUM_NORM, (PRINTED, BEST)):
-                sides = (partial(group.bound, one, n, delta=settings.delta) for one in (name, against))
-                first = list_bounds.first_below(*sides)
-                at = None if first is None else group.bound(name, n, first, settings.delta)
-                below = None if at is None else at < group.spread
-                yield Crossing(**case, bound=name, against=against, m=first, value=at, informative=below)
+        for n, m, name in product(settings.queries, settings.lengths, BOUNDS):
+            value = group.bound(name, n, m, settings.delta)
+            yield LengthBound(loss=loss, scores=scores, n=n, m=m, bound=name, value=value, spread=group.spread)
 
 
 def odd_part(loss: Surrogate, m: int, y_max: int, scores: float) -> float:
@@ -318,35 +259,16 @@ def gaps(settings: LengthsSettings) -> Iterator[FreeOfLength]:
                 yield FreeOfLength(**case, gap=gap, rademacher=rademacher, average=average, bound=bound)
 
 
-def soft_maxima(settings: LengthsSettings) -> Iterator[SoftMaximum | LengthPower]:
-    """ListNet's mean gap where it needs the logarithm of m, and its power of a in lists of e^(a/2) documents."""
-    n, found = max(settings.exact_queries), []
-    for scores in settings.soft_scores:
-        for share in SHARES:
-            m = math.exp(share * scores)
-            gap = soft_maximum(scores, m) * mean_gap(n, m)
-            average = list_lengths.chain_of_listnet(n=n, m=m, scores=scores)
-            linear = scores / math.sqrt(n)
-            yield SoftMaximum(scores=scores, share=share, n=n, mean_gap=gap, linear=linear, average=average)
-            found += [gap] if share == HALF else []
-    yield LengthPower(axis="a", case="listnet, e^(a/2) documents", slope=of_power(settings.soft_scores, found))
+def soft_maxima(settings: LengthsSettings) -> LengthPower:
+    """The power of a with which ListNet's mean gap grows in lists of e^(a/2) documents."""
+    lengths, n = [math.exp(0.5 * scores) for scores in settings.soft_scores], max(settings.exact_queries)
+    gaps = [soft_maximum(scores, m) * mean_gap(n, m) for scores, m in zip(settings.soft_scores, lengths, strict=True)]
+    return LengthPower(axis="a", case="listnet, e^(a/2) documents", slope=of_power(settings.soft_scores, gaps))
 
 
-def highest_document(settings: LengthsSettings) -> Iterator[HighestGap | LengthPower | Misled]:
-    """The highest irrelevant document: gaps and the power of ln m, and two minimisers beside Theorems 5 and 6."""
-    n, delta, means = settings.highest_queries, settings.delta, []
-    for m in settings.highest_lengths:
-        chain = list_lengths.by_chain(n=n, m=m, lipschitz=1.0, scores=1.0)
-        means.append(mean_gap(n, m))
-        yield HighestGap(
-            n=n,
-            m=m,
-            mean_gap=means[-1],
-            gap=gap_at(n, m, delta),
-            theorem_9=list_bounds.evaluate("erm", n=n, m=m, loss_bound=1.0, delta=delta, **ONE),
-            shorter_chain=list_lengths.deviation(chain, n=n, spread=1.0, delta=delta),
-            free_of_m=list_lengths.deviation(1.0 / math.sqrt(n), n=n, spread=1.0, delta=delta),
-        )
+def highest_document(settings: LengthsSettings) -> Iterator[LengthPower | Misled]:
+    """The highest irrelevant document: the power of ln m, and two minimisers beside Theorems 5 and 6."""
+    means = [mean_gap(settings.highest_queries, m) for m in settings.highest_lengths]
     slope = of_power([math.log(m) for m in settings.highest_lengths], means)
     yield LengthPower(axis="ln m", case="highest irrelevant document", slope=slope)
     for n, m in product(settings.misled_queries, settings.misled_lengths):
@@ -368,22 +290,24 @@ def unbounded(settings: LengthsSettings) -> Iterator[Unbounded]:
         yield Unbounded(**case)
 
 
-def listwise_constants(settings: LengthsSettings, seed: int) -> Iterator[Listwise | LengthPower]:
-    """The constants of the losses of Lan et al., as formulas and by search, and the powers of m with which they grow.
+def listnet_powers(settings: LengthsSettings, seed: int) -> Iterator[LengthPower]:
+    """The powers of m with which G of ListNet grows, and m times its largest partial derivative.
 
-    Those are the powers of G, and of m times the largest partial derivative.
+    A contraction for one score at a time, as in the proof technique of Lan et al. (2009), pays the largest partial
+    derivative for each of the m scores; the bounds of `lists` pay G, the largest l1 norm of the gradient. Exactly,
+    they are 1 - 1/(1 + (m-1) e^y_max) and twice that.
     """
-    lengths = settings.listwise_lengths
-    for loss in listwise.LOSSES:
-        rngs = {m: generator(seed, "lists-lengths", loss, m) for m in lengths}
-        found = {m: listwise.searched(loss, m, settings.y_max, rng) for m, rng in rngs.items()}
-        for m, searched in found.items():
-            for constant, value in searched.items():
-                at = listwise.exact(loss, constant, m, settings.y_max)
-                yield Listwise(loss=loss, constant=constant, m=m, exact=at, searched=value)
-        summed = [m * searched["partial"] for m, searched in found.items()]
-        for case, values in (("G", [one["lipschitz-linf"] for one in found.values()]), ("sum over scores", summed)):
-            yield LengthPower(axis="m", case=f"{loss}, {case}", slope=of_power(lengths, values))
+    lengths, partials, norms = settings.listwise_lengths, [], []
+    for m in lengths:
+        rng, first = generator(seed, "lists-lengths", "listnet", m), np.eye(m)[0]
+        # The list in which the suprema are approached, and random ones.
+        drawn = [(rng.normal(scale=3.0, size=m), rng.integers(settings.y_max + 1, size=m)) for _ in range(RANDOM_LISTS)]
+        lists = [(STEEP * first, settings.y_max * (1.0 - first)), *drawn]
+        sizes = [np.abs(softmax(s) - softmax(y.astype(np.float64))) for s, y in lists]
+        partials.append(m * float(max(size.max() for size in sizes)))
+        norms.append(float(max(size.sum() for size in sizes)))
+    for case, values in (("G", norms), ("sum over scores", partials)):
+        yield LengthPower(axis="m", case=f"listnet, {case}", slope=of_power(lengths, values))
 
 
 def local(settings: LengthsSettings, seed: int) -> Iterator[Local]:
@@ -417,10 +341,7 @@ EXPERIMENT = Experiment(
         Step(
             "lengths",
             measure,
-            rows=(
-                *(LengthBound, Crossing, FreeOfLength, SoftMaximum, HighestGap, Misled, Listwise, LengthPower),
-                *(Unbounded, Local),
-            ),
+            rows=(LengthBound, FreeOfLength, Misled, LengthPower, Unbounded, Local),
             surrogates=("listnet", "smooth-dcg", "squared"),
             cost=Cost(4.0, start_mb=600.0),
         ),

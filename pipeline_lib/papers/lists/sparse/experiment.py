@@ -2,8 +2,7 @@
 
 `lists`, Theorem 12: ||w||_1 <= W1 and ||x||_inf <= Rbar_X. ListNet (above the entropy of the labels) is minimised over
 the l1 ball for up to 10,000 features, a few of which matter, and the ranker of the ball with the worst gap is sought by
-ascent. The bound is also computed for a number of queries large enough that the entropy integral is not at its ceiling
-of 4 B.
+ascent.
 
 Excess risks are those above the best ranker of the ball, which has no weight on features that do not matter. Let
 u_j = 0, u the population's utility, and let D turn the sign of feature j in all documents. In the population's
@@ -64,7 +63,6 @@ class SparseSettings(TrainingSettings):
     )
     repetitions: Whole = Field(20, ge=2, description="number of samples for every d")
     radius: Positive = Field(2.5, description="W1 in ||w||_1 <= W1")
-    fitted_at: Whole = Field(1000000000, description="a large value of n, for which the bound is computed too")
 
     @model_validator(mode="after")
     def _active_features_are_there(self) -> Self:
@@ -92,8 +90,6 @@ class SparseRanker(Row, table="tables/lists-sparse"):
     bound: float = Field(description="Theorem 12 for the gap")
     excess_bound: float = Field(description="Theorem 12 with Hoeffding's term, for the excess risk of the minimiser")
     loss_bound: float = Field(description="B, the largest loss")
-    bound_far: float = Field(description="Theorem 12 for the gap with fitted_at queries")
-    fitted_at: int = Field(description="large number of queries, at which the bound is below its ceiling")
 
 
 def measure(job: Job) -> Iterator[SparseRanker]:
@@ -101,7 +97,8 @@ def measure(job: Job) -> Iterator[SparseRanker]:
     settings: SparseSettings = job.settings
     loss = surrogates.create(LOSS)
     for d in progress.counted(settings.features, _LOG, "numbers of features"):
-        population = _population(settings, d)
+        described = PopulationSettings(features=d, documents=settings.documents, active=settings.active)
+        population = Population(described)
         rankers = _rankers(settings, population, job.seed)
         weights = np.column_stack([ranker.w for _, ranker in rankers])
         rng = generator(job.seed, "lists-sparse", d, "held out", role="test")
@@ -127,10 +124,6 @@ def measure(job: Job) -> Iterator[SparseRanker]:
             )
 
 
-def _population(settings: SparseSettings, d: int) -> Population:
-    return Population(PopulationSettings(features=d, documents=settings.documents, active=settings.active))
-
-
 def _bounds(settings: SparseSettings, population: Population) -> dict[str, Any]:
     """The columns that all rows with the population's number of features have in common."""
     # One bound on features for all d, so that only d changes: ||x||_inf <= ||x||_2 <= R.
@@ -138,15 +131,14 @@ def _bounds(settings: SparseSettings, population: Population) -> dict[str, Any]:
     given["feature_norm"] = population.feature_norm
     given |= list_bounds.of_surrogate("erm-l1", surrogates.create(LOSS), y_max=population.settings.y_max, **given)
     given |= {"d": population.settings.features, "delta": settings.delta}
-    n, far, loss_bound = settings.queries, settings.fitted_at, given["loss_bound"]
+    n, loss_bound = settings.queries, given["loss_bound"]
     bound = list_bounds.evaluate("erm-l1", n=n, **given)
-    axes = {"d": given["d"], "n": n, "m": given["m"], "fitted_at": far}
+    axes = {"d": given["d"], "n": n, "m": given["m"]}
     return {
         **axes,
         "bound": bound,
         "excess_bound": list_bounds.excess_of_minimiser(bound, n=n, loss_bound=loss_bound, delta=settings.delta),
         "loss_bound": loss_bound,
-        "bound_far": list_bounds.evaluate("erm-l1", n=far, **given),
     }
 
 

@@ -28,7 +28,7 @@ from pipeline_lib.papers.slam.losses import programmes, valid_weights
 from pipeline_lib.papers.slam.ranking_losses import COMPARED, largest_losses, worst_order
 from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.surrogates.base import Surrogate
-from pipeline_lib.surrogates.slam import weights, weights_of_all
+from pipeline_lib.surrogates.slam import weights_of_all
 from pipeline_lib.theory import constants, invariance
 
 _LOG = logging.getLogger(__name__)
@@ -41,7 +41,6 @@ PUBLISHED = {
     "svm-map": "a constant",
     "listnet": "a constant, 2 in the appendix",
 }
-LABELS_OF_EXAMPLE = (3, 2, 2, 1, 1, 0, 0, 0)
 LONGEST_ENUMERATED = 8
 LONGEST_NORMALISED = 30
 LONGEST_WITH_VALID_WEIGHTS = 7
@@ -113,15 +112,6 @@ class Growth(Row, table="tables/slam-growth"):
     searched_exponent: float = Field(description="power of m fitted to the norms found by search")
 
 
-class Weight(Row, table="tables/slam-weights"):
-    """The weight of one document of the example list."""
-
-    position: int = Field(description="place of the document by falling label, from 1")
-    label: int = Field(description="its label")
-    kind: str = Field(description="measure of the weights: ndcg, map or ndcg@3")
-    weight: float = Field(description="its weight, (6), (9) or (31)")
-
-
 class ValidWeights(Row, table="tables/slam-valid-weights"):
     """The paper's weights and all valid ones, with which SLAM bounds the loss, for binary lists of m documents."""
 
@@ -135,7 +125,7 @@ class ValidWeights(Row, table="tables/slam-valid-weights"):
 
 
 def measure(job: Job) -> Iterator[Row]:
-    """All five tables; the gradient bound is checked on the lists of the data sets as well."""
+    """All four tables; the gradient bound is checked on the lists of the data sets as well."""
     settings, seed = job.settings, job.seed
     for y_max in settings.largest_labels:
         for m in progress.counted(settings.lengths, _LOG, f"lengths of lists with labels up to {y_max}"):
@@ -158,10 +148,6 @@ def measure(job: Job) -> Iterator[Row]:
         values["dimension_to_a_number"] = invariance.dimension(m, d, "number")
         yield from _checks("slam-thm10", {"m": m, "d": d}, **values)
     yield from table_of_constants(settings, seed)
-    for kind in ("ndcg", "map", "ndcg@3"):
-        found = weights(np.array(LABELS_OF_EXAMPLE, np.int32), kind)
-        for i, (label, weight) in enumerate(zip(LABELS_OF_EXAMPLE, found.tolist(), strict=True), 1):
-            yield Weight(position=i, label=label, kind=kind, weight=weight)
     yield from with_valid_weights()
 
 
@@ -401,7 +387,7 @@ EXPERIMENT = Experiment(
         Step(
             "losses",
             measure,
-            rows=(Check, Constant, Growth, Weight, ValidWeights),
+            rows=(Check, Constant, Growth, ValidWeights),
             documents=EVERY,
             surrogates=("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@k"),
             cost=Cost(6.0, start_mb=800.0),

@@ -73,7 +73,7 @@ FIRST_CHECKPOINT = 100
 LISTNET: Final = "listnet"
 LISTNET_ROUNDS = 2000
 PERCEPTRON, AS_PRINTED, NOT_SQUARED = "perceptron", "as-printed", "norm-not-squared"
-LARGEST_LABEL, CUTOFF = 2, 10
+LARGEST_LABEL = 2
 """Of the table of v_max."""
 CUTOFFS = tuple(2**power - 1 for power in range(2, 11))
 """The values of k for which v_max is compared with O(log k): k + 1 doubles."""
@@ -180,7 +180,6 @@ class VMax(Row, table="tables/slam-vmax"):
     half_m: float = Field(description="m / 2")
     v_max_ndcg: float = Field(description="largest v_max of NDCG's weights")
     v_max_ndcg_limit: float = Field(description="log(2) (2^2 - 1) (m + 1) log2(m + 1)^2")
-    v_max_ndcg_at_k: float = Field(description="largest v_max of NDCG@10's weights")
 
 
 class Play(OnStream, table="tables/slam-players"):
@@ -485,7 +484,6 @@ def v_max_at(m: int) -> VMax:
         half_m=m / 2,
         v_max_ndcg=largest_v_max(m, LARGEST_LABEL, "ndcg"),
         v_max_ndcg_limit=math.log(2.0) * (2**LARGEST_LABEL - 1) * (m + 1) * math.log2(m + 1) ** 2,
-        v_max_ndcg_at_k=largest_v_max(m, LARGEST_LABEL, f"ndcg@{CUTOFF}"),
     )
 
 

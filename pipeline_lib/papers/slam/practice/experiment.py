@@ -1,11 +1,10 @@
 """How do SLAM's learners compare with others, and do a kernel or repairs help them? (`slam`, section 7, question 3)
 
-Five paired comparisons are made on every data set of the study, by NDCG@10 on the test queries of all folds: the best
+Four paired comparisons are made on every data set of the study, by NDCG@10 on the test queries of all folds: the best
 SLAM learner with every other kind of learner, the best of these with the remaining SLAM learners, the best perceptron
-that has a kernel with those that have none, the best repaired SLAM learner with those as printed, and the best
-perceptron that is the mean of its iterates with those that are the last one. A learner is repaired if it updates on
-misordered documents only, or is trained on short lists; the last comparison leaves repaired learners and kernels out.
-The first two comparisons are one family of tests.
+that has a kernel with those that have none, and the best repaired SLAM learner with those as printed. A learner is
+repaired if it updates on misordered documents only, or is trained on short lists. The first two comparisons are one
+family of tests.
 """
 
 import math
@@ -43,7 +42,7 @@ class Comparison(Row, table="tables/slam-practice"):
     """The best learner of one group compared with a learner of another, on the test queries of all folds."""
 
     dataset: str = Field(description="name of the data set")
-    question: str = Field(description="which groups are compared: practice, family, kernel, repaired or averaged")
+    question: str = Field(description="which groups are compared: practice, family, kernel or repaired")
     model: str = Field(description="name of the best learner of the first group")
     title: str = Field(description="its title")
     value: float = Field(description="its mean NDCG@10")
@@ -69,7 +68,7 @@ class Comparison(Row, table="tables/slam-practice"):
 
 @dataclass(frozen=True)
 class Model:
-    """A model of the study: name, title, family; whether it is a perceptron, has a kernel, is repaired, is a mean."""
+    """A model of the study: name, title, family; whether it is a perceptron, has a kernel, is repaired."""
 
     name: str
     title: str
@@ -77,7 +76,6 @@ class Model:
     perceptron: bool
     kernel: bool
     repaired: bool = False
-    averaged: bool = False
 
     @classmethod
     def from_entry(cls, entry: Mapping[str, Any]) -> "Model":
@@ -94,8 +92,7 @@ class Model:
         family: Family = "slam" if of_slam else "control" if entry["control"] else "baseline"
         kernel = isinstance(settings.get("features"), Mapping)
         repaired = family == "slam" and bool(settings.get("active") == "misordered" or settings.get("sublists"))
-        averaged = perceptron and bool(settings.get("average"))
-        return cls(entry["model"], entry["title"], family, perceptron, kernel, repaired, averaged)
+        return cls(entry["model"], entry["title"], family, perceptron, kernel, repaired)
 
 
 def measure(job: Job) -> Iterator[Comparison]:
@@ -166,15 +163,10 @@ def _families(models: Sequence[Model], values: Values) -> Iterator[list[tuple[st
     slam, baselines = ([m for m in tested if m.family == family] for family in ("slam", "baseline"))
     with_kernel, without = ([m for m in tested if m.perceptron and m.kernel is kernel] for kernel in (True, False))
     repaired, printed = ([m for m in slam if not m.kernel and m.repaired is repairs] for repairs in (True, False))
-    averaged, last = ([m for m in printed if m.perceptron and m.averaged is mean] for mean in (True, False))
     if slam and baselines:
         others = [model for model in slam if model is not _best(slam, values)]
         yield [("practice", slam, baselines), ("family", baselines, others)]
-    for question, candidates, others in (
-        ("kernel", with_kernel, without),
-        ("repaired", repaired, printed),
-        ("averaged", averaged, last),
-    ):
+    for question, candidates, others in (("kernel", with_kernel, without), ("repaired", repaired, printed)):
         if candidates and others:
             yield [(question, candidates, others)]
 

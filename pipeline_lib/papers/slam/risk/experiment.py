@@ -11,14 +11,11 @@ Here L = G R_X with G = sup ||grad_s phi||_1. The risk L(w) is the mean over one
 share. Its minimum over the ball is found by a certified solve on the same sample, which can only make the excess
 larger.
 
-Where the theorem says something are populations of few queries, small balls, and samples as large as one likes. A
-sample of n queries from a finite population is a number of copies of each, so that risks are exact and the cost does
-not grow with n. There are two kinds of populations:
-
-- *two points* (:mod:`pipeline_lib.papers.slam.risk.two_points`). The expectation over samples is exact. The signal s is
-  fixed, or c / sqrt(n), near which a sample decides as badly as possible between -B and B;
-- *simulated*: some queries of the population of :mod:`pipeline_lib.sources.population`, all equally likely. The
-  expectation is a mean over samples with its interval.
+Where the theorem says something are populations of two points, small balls, and samples as large as one likes. Lists
+have two documents at -R and R; the second is the relevant one with probability p, else the first. Where 2 R B <= 1 the
+hinges are active in the whole ball, and the risk of SLAM is linear. The number of lists of the first kind in a sample
+is binomial, so that an expectation over samples is a sum over its values. The signal s = 2 p - 1 is fixed, or
+c / sqrt(n), near which a sample decides as badly as possible between -B and B.
 
 Beside the minimiser of the theorem stand rankers that its bound should not allow: w = 0, the minimiser with the
 opposite sign, and one whose lambda does not fall with n.
@@ -27,42 +24,43 @@ opposite sign, and one whose lambda does not fall with n.
 import logging
 import math
 from collections.abc import Iterable, Iterator
-from itertools import groupby, product
+from itertools import groupby
 from operator import attrgetter
 from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge
+from numpy.typing import NDArray
+from scipy.stats import binom
 
 from pipeline_lib import surrogates
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
-from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Jobs, Positives, Range, Rising, Settings, Whole, at_least
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import erm
-from pipeline_lib.papers.slam.risk import two_points
 from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.statistics import fit_exponent, mean_interval
+from pipeline_lib.statistics import mean_interval
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import list_bounds
 
 _LOG = logging.getLogger(__name__)
 
 SURROGATES = ("slam-ndcg", "slam-map", "listnet")
-REGULARISATIONS = ("theorem", "none")
-"""The lambda of the theorem, and none, which shows the effect of the ball alone."""
 TOLERANCE = 1e-6
-RADIUS = 0.5
-"""B in finite populations."""
+RADIUS = NORM = 0.5
+"""B and R in populations of two points."""
+DEVIATIONS = 7.5
+"""Beyond so many standard deviations the binomial distribution has a mass of less than 1e-12."""
+HALVINGS = 45
+"""Of the interval in which a minimiser is sought."""
 SIGNALS = (0.5,)
 RELATIVE_SIGNALS = (0.5, 1.5, 3.0)
 """The values of c in the signals c / sqrt(n)."""
-FINITE_TOLERANCE = 1e-7
 FIXED_SHARE = 0.1
 """lambda of the minimiser whose lambda does not fall, in units of L / B."""
 
@@ -85,27 +83,21 @@ class RiskSettings(Settings):
     features: Whole = Field(10, description="number of features in the population")
     finite_sizes: Annotated[Rising, at_least(2)] = Field(
         (100, 1000, 10_000, 100_000, 1_000_000, 10_000_000),
-        description="values of n for populations of few queries, whose risks are exact",
-    )
-    finite_queries: Annotated[Whole, Ge(2)] = Field(40, description="number of queries in the simulated one of these")
-    finite_documents: Range = Field((2, 4), description="smallest and largest number of documents per query in it")
-    finite_repetitions: Annotated[Whole, Ge(2)] = Field(
-        10, description="number of training samples from it for every n"
+        description="values of n for populations of two points, whose risks are exact",
     )
 
 
 class Minimised(Row):
-    """What is minimised: the risk of a surrogate over a ball."""
+    """What is minimised, the risk of a surrogate over a ball, and from how many queries."""
 
     surrogate: str = Field(description="loss of training and of the risk")
     radius: float = Field(description="B, the radius of the ball")
-    regularisation: str = Field(description="lambda: theorem for that of Theorem 8, or none")
+    n: int = Field(description="queries of the training sample")
 
 
 class Excess(Minimised, table="slices/slam-risk/{surrogate}-{part}"):
     """The excess risk of one ranker, trained in one repetition on n queries."""
 
-    n: int = Field(description="queries of the training sample")
     repetition: int = Field(description="number of the repetition, from 0")
     l2: float = Field(description="lambda")
     lipschitz: float = Field(description="L, the Lipschitz constant of the loss in w")
@@ -125,7 +117,6 @@ class Excess(Minimised, table="slices/slam-risk/{surrogate}-{part}"):
 class Mean(Minimised, table="tables/slam-risk"):
     """The excess risk of rankers trained on n queries: means over the repetitions with their intervals."""
 
-    n: int = Field(description="queries of a training sample")
     excess_risk: Annotated[Interval, LOW_HIGH] = Field(description="risk minus that of the best ranker of the ball")
     truth_error: float = Field(description="largest standard error of an excess risk over the population's sample")
     bound: float = Field(description="Theorem 8")
@@ -135,24 +126,15 @@ class Mean(Minimised, table="tables/slam-risk"):
     gap: Interval = Field(description="risk minus training risk, less the same of w = 0, whose expectation is 0")
 
 
-class Rate(Minimised, table="tables/slam-rates"):
-    """How the excess risk falls with n."""
-
-    exponent: Annotated[Interval, LOW_HIGH] = Field(description="power of n fitted to the mean excess risks")
-
-
 class Finite(Row, table="tables/slam-finite-risk"):
-    """The expected excess risk of rankers trained on n queries of a finite population."""
+    """The expected excess risk of rankers trained on n queries of a population of two points."""
 
-    population: str = Field(description="two points or simulated")
     surrogate: str = Field(description="loss of training and of the risk")
     radius: float = Field(description="B, the radius of the ball")
-    signal: float | None = Field(description="signal s, or c where s is c / sqrt(n); missing for the simulated one")
+    signal: float = Field(description="signal s, or c where s is c / sqrt(n)")
     relative: bool = Field(description="whether the signal falls with n")
     n: int = Field(description="queries of a training sample")
-    excess_risk: Annotated[Interval, LOW_HIGH] = Field(
-        description="expected excess risk with the lambda of Theorem 8: exact for two points, else a mean over samples"
-    )
+    excess_risk: float = Field(description="expected excess risk with the lambda of Theorem 8")
     zero_excess: float = Field(description="excess risk of w = 0")
     reversed_excess: float = Field(description="expected excess risk of the same rankers with the opposite sign")
     fixed_excess: float = Field(description="expected excess risk with a lambda that does not fall with n")
@@ -161,16 +143,8 @@ class Finite(Row, table="tables/slam-finite-risk"):
 
 
 def measure(job: Job) -> Iterator[Excess]:
-    """The excess risks of one surrogate for the repetitions of one part: those congruent to it modulo ``parts``.
-
-    Raises
-    ------
-    DataError
-        If there is no such part.
-    """
+    """The excess risks of one surrogate for the repetitions of one part: those congruent to it modulo ``parts``."""
     settings, seed, surrogate, part = job.settings, job.seed, job.cell["surrogate"], int(job.cell["part"])
-    if not 0 <= part < settings.parts:
-        raise DataError(f"part: expected 0 to {settings.parts - 1}, found {part}")
     population = Population(PopulationSettings(features=settings.features, documents=settings.documents))
     loss, m, longest = surrogates.create(surrogate), max(settings.documents), population.feature_norm
     lipschitz = loss.lipschitz(m, population.settings.y_max)
@@ -187,15 +161,14 @@ def measure(job: Job) -> Iterator[Excess]:
             sample = population.draw(n, generator(seed, "slam-risk", "sample", n, repetition, role="train"))
             sample = (sample.with_binary_labels() if binary else sample).in_role("train")
             own_at_zero = losses_of(loss, sample, np.zeros(sample.n_features)).mean()
-            for B, regularisation in product(settings.radii, REGULARISATIONS):
+            for B in settings.radii:
                 given = {"radius": B, "lipschitz": lipschitz, "feature_norm": longest}
-                l2 = list_bounds.rerm_l2(n, **given) if regularisation == "theorem" else 0.0
+                l2 = list_bounds.rerm_l2(n, **given)
                 fit = erm.fit(sample, loss, l2=l2, radius=B, tol=TOLERANCE)
                 values, own = (losses_of(loss, data, fit.w) for data in (truth.in_role("truth"), sample))
                 yield Excess(
                     surrogate=surrogate,
                     radius=B,
-                    regularisation=regularisation,
                     n=n,
                     repetition=repetition,
                     l2=l2,
@@ -214,118 +187,109 @@ def losses_of(loss: Surrogate, data: RankingData, w: Floats) -> Floats:
     return loss.value(data.X64 @ w, data.y, data.offsets)
 
 
-def join(job: Job) -> Iterator[Mean | Rate]:
-    """The means over the repetitions of all parts, and exponents in n where there are three sizes or more."""
+def join(job: Job) -> Iterator[Mean]:
+    """The means over the repetitions of all parts."""
     return summarised(job.rows(Excess), job.facts["statistics"]["level"])
 
 
-def summarised(rows: Iterable[Excess], level: float) -> Iterator[Mean | Rate]:
-    """Means with intervals, and exponents, from the rows of all repetitions."""
+def summarised(rows: Iterable[Excess], level: float) -> Iterator[Mean]:
+    """Means with intervals from the rows of all repetitions."""
     axes_of = attrgetter(*Minimised.model_fields)
-    in_order = sorted(rows, key=lambda row: (*axes_of(row), row.n, row.repetition))
-    for cell, of_cell in groupby(in_order, axes_of):
-        axes = dict(zip(Minimised.model_fields, cell, strict=True))
-        by_n = {n: list(found) for n, found in groupby(of_cell, attrgetter("n"))}
-        for n, found in by_n.items():
-            yield Mean(
-                **axes,
-                n=n,
-                excess_risk=mean_interval([row.excess for row in found], level),
-                truth_error=max(row.truth_error for row in found),
-                bound=found[0].bound,
-                l2=found[0].l2,
-                certified=all(row.certified for row in found),
-                zero_excess=found[0].zero_excess,
-                gap=mean_interval([row.gap for row in found], level),
-            )
-        if len(by_n) >= 3:
-            excess = np.array([[row.excess for row in found] for found in by_n.values()])
-            fit = fit_exponent(list(by_n), excess.T, level=level)
-            yield Rate(**axes, exponent=Interval(fit.slope, fit.low, fit.high))
+    in_order = sorted(rows, key=lambda row: (*axes_of(row), row.repetition))
+    for axes, of_cell in groupby(in_order, axes_of):
+        found = list(of_cell)
+        yield Mean(
+            **dict(zip(Minimised.model_fields, axes, strict=True)),
+            excess_risk=mean_interval([row.excess for row in found], level),
+            truth_error=max(row.truth_error for row in found),
+            bound=found[0].bound,
+            l2=found[0].l2,
+            certified=all(row.certified for row in found),
+            zero_excess=found[0].zero_excess,
+            gap=mean_interval([row.gap for row in found], level),
+        )
 
 
 def finite(job: Job) -> Iterator[Finite]:
-    """The excess risks and bounds in all finite populations."""
-    for name in progress.counted(SURROGATES, _LOG, "surrogates in finite populations"):
+    """The excess risks and bounds in all populations of two points."""
+    for name in progress.counted(SURROGATES, _LOG, "surrogates, two points"):
         loss = surrogates.create(name)
         for n in job.settings.finite_sizes:
             yield from (of_two_points(loss, n, s, s) for s in SIGNALS)
             for c in RELATIVE_SIGNALS:
                 if c**2 < n:
                     yield of_two_points(loss, n, c / math.sqrt(n), c, relative=True)
-        yield from simulated(job.settings, loss, job.facts["statistics"]["level"], job.seed)
+
+
+def counts(n: int, p: float) -> tuple[NDArray[np.int64], Floats]:
+    """How many of n lists may have a relevant second document, and the probability of each number."""
+    deviation = DEVIATIONS * math.sqrt(n * p * (1.0 - p)) + 1.0
+    k = np.arange(max(0, math.floor(n * p - deviation)), min(n, math.ceil(n * p + deviation)) + 1)
+    return k, binom.pmf(k, n, p)
+
+
+def risk(loss: Surrogate, w: Floats, p: float) -> Floats:
+    """The risk of every w where lists whose second document is relevant have the probability p; shape of ``w``."""
+    (first, _), (second, _) = _evaluated(loss, w, 1), _evaluated(loss, w, 0)
+    return p * first + (1.0 - p) * second
+
+
+def minimiser(loss: Surrogate, shares: Floats, l2: float, radius: float) -> Floats:
+    """argmin over |w| <= B of l2/2 w^2 + the mean loss, for each share of lists whose second document is relevant.
+
+    By bisection on the derivative, which does not fall.
+
+    Example
+    -------
+    >>> from pipeline_lib import surrogates
+    >>> minimiser(surrogates.create("slam-map"), np.array([0.5, 0.6, 1.0]), 0.5, 0.5).round(6).tolist()
+    [0.0, 0.2, 0.5]
+    """
+    low, high = np.full(len(shares), -radius), np.full(len(shares), radius)
+    for _ in range(HALVINGS):
+        w = (low + high) / 2.0
+        (_, first), (_, second) = _evaluated(loss, w, 1), _evaluated(loss, w, 0)
+        rising = l2 * w + shares * first + (1.0 - shares) * second > 0.0
+        low, high = np.where(rising, low, w), np.where(rising, w, high)
+    return np.asarray((low + high) / 2.0)
+
+
+def _evaluated(loss: Surrogate, w: Floats, relevant: int) -> tuple[Floats, Floats]:
+    """The loss of a list, and its derivative in w, for every w."""
+    x = NORM * np.array([-1.0, 1.0])
+    y = np.zeros((len(w), 2), np.int32)
+    y[:, relevant] = 1
+    offsets = np.arange(0, 2 * len(w) + 1, 2)
+    values, gradient = loss.unchecked(np.outer(w, x).ravel(), y.ravel(), offsets)
+    return values, gradient.reshape(-1, 2) @ x
 
 
 def of_two_points(loss: Surrogate, n: int, signal: float, shown: float, relative: bool = False) -> Finite:
     """The exact expectations in a population of two points; ``shown`` is the signal, or its c."""
-    given: dict[str, Any] = {"radius": RADIUS, "lipschitz": loss.lipschitz(2, 1), "feature_norm": two_points.NORM}
-    L = given["lipschitz"] * two_points.NORM
+    given: dict[str, Any] = {"radius": RADIUS, "lipschitz": loss.lipschitz(2, 1), "feature_norm": NORM}
+    L = given["lipschitz"] * NORM
     p = (1.0 + signal) / 2.0
-    k, mass = two_points.counts(n, p)
-    best = two_points.minimiser(loss, np.array([p]), 0.0, RADIUS)
-    least = two_points.risk(loss, best, p)[0]
+    k, mass = counts(n, p)
+    best = minimiser(loss, np.array([p]), 0.0, RADIUS)
+    least = risk(loss, best, p)[0]
 
     def excess(w: Floats) -> float:
-        return float(mass @ (two_points.risk(loss, w, p) - least))
+        return float(mass @ (risk(loss, w, p) - least))
 
-    w = two_points.minimiser(loss, k / n, list_bounds.rerm_l2(n, **given), RADIUS)
-    expected = excess(w)
+    w = minimiser(loss, k / n, list_bounds.rerm_l2(n, **given), RADIUS)
     return Finite(
-        population="two points",
         surrogate=loss.name,
         radius=RADIUS,
         signal=shown,
         relative=relative,
         n=n,
-        excess_risk=Interval(expected, expected, expected),
-        zero_excess=float(two_points.risk(loss, np.zeros(1), p)[0] - least),
+        excess_risk=excess(w),
+        zero_excess=float(risk(loss, np.zeros(1), p)[0] - least),
         reversed_excess=excess(-w),
-        fixed_excess=excess(two_points.minimiser(loss, k / n, FIXED_SHARE * L / RADIUS, RADIUS)),
+        fixed_excess=excess(minimiser(loss, k / n, FIXED_SHARE * L / RADIUS, RADIUS)),
         bound=list_bounds.evaluate("rerm", n=n, m=2, **given),
         lipschitz=L,
     )
-
-
-def simulated(settings: RiskSettings, loss: Surrogate, level: float, seed: int) -> Iterator[Finite]:
-    """Means over samples from some queries of the simulated population."""
-    noise = {"noise": 0.1, "query_noise": 0.1, "signal": 0.9}
-    shape = PopulationSettings(features=3, label_shares=(0.5, 0.5), documents=settings.finite_documents, **noise)
-    population = Population(shape)
-    data = population.draw(settings.finite_queries, generator(seed, "slam-risk", "finite", role="truth"))
-    m = int(data.documents_per_query.max())
-    norm = population.feature_norm
-    given: dict[str, Any] = {"radius": RADIUS, "lipschitz": loss.lipschitz(m, 1), "feature_norm": norm}
-    L = given["lipschitz"] * norm
-    best = erm.fit(data, loss, l2=0.0, radius=RADIUS, tol=FINITE_TOLERANCE)
-
-    def excess(w: Floats) -> float:
-        return float(losses_of(loss, data, w).mean()) - best.objective + best.gap
-
-    for n in settings.finite_sizes:
-        fits = []
-        for repetition in range(settings.finite_repetitions):
-            rng = generator(seed, "slam-risk", "finite", n, repetition, role="train")
-            counts = rng.multinomial(n, np.full(data.n_queries, 1.0 / data.n_queries))
-            w, fixed = (
-                erm.fit(data, loss, l2=l2, radius=RADIUS, tol=FINITE_TOLERANCE, weights=counts).w
-                for l2 in (list_bounds.rerm_l2(n, **given), FIXED_SHARE * L / RADIUS)
-            )
-            fits.append([excess(w), excess(-w), excess(fixed)])
-        excesses, opposite, fixed_excesses = np.array(fits).T
-        yield Finite(
-            population="simulated",
-            surrogate=loss.name,
-            radius=RADIUS,
-            signal=None,
-            relative=False,
-            n=n,
-            excess_risk=mean_interval(excesses, level),
-            zero_excess=excess(np.zeros(data.n_features)),
-            reversed_excess=float(opposite.mean()),
-            fixed_excess=float(fixed_excesses.mean()),
-            bound=list_bounds.evaluate("rerm", n=n, m=m, **given),
-            lipschitz=L,
-        )
 
 
 def _seconds(settings: RiskSettings, cell: Cell) -> float:
@@ -346,14 +310,13 @@ EXPERIMENT = Experiment(
             cost=Cost(3.0, start_mb=800.0),
             seconds=_seconds,
         ),
-        Step("rates", join, reads=(Excess,), rows=(Mean, Rate), facts=["statistics"]),
+        Step("rates", join, reads=(Excess,), rows=(Mean,), facts=["statistics"]),
         Step(
             "finite",
             finite,
             rows=(Finite,),
-            facts=["statistics"],
             surrogates=SURROGATES,
-            cost=Cost(10.0, start_mb=400.0),
+            cost=Cost(5.0, start_mb=400.0),
         ),
     ),
 )

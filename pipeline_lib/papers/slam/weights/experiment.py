@@ -13,13 +13,13 @@ with certified minimisers of the risk, for several margins:
   utility: one feature is enough.
 - data sets, standardised, whole and with their lists cut at random into short ones.
 
-On every fold of the data sets, SLAM-NDCG is trained with the printed and with the tight weights, on whole lists and on
-lists that are cut at random into short ones. NDCG@10 on the test queries of all folds is compared query by query.
+On every fold of the data sets, SLAM-NDCG is trained on whole lists and on lists that are cut at random into short ones.
+NDCG@10 on the test queries of all folds is compared query by query.
 """
 
-import itertools
 import logging
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -35,11 +35,11 @@ from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.learners import erm, sublists
-from pipeline_lib.papers.slam.differences import FILE_ORDER, Folds, difference, on_every_data_set, over_folds
+from pipeline_lib.papers.slam.differences import FILE_ORDER, difference
 from pipeline_lib.papers.slam.ranking_losses import falling_labels
 from pipeline_lib.papers.slam.weights import tight_weights
 from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.surrogates.slam import SlamMAP, SlamNDCG, Weights, tight_weights_of_all, weights_of_all
+from pipeline_lib.surrogates.slam import SlamMAP, SlamNDCG, tight_weights_of_all, weights_of_all
 from pipeline_lib.theory import zero_minimiser
 
 _LOG = logging.getLogger(__name__)
@@ -54,8 +54,8 @@ NORMAL_QUERIES = 1000
 """The least numbers of queries in a sample; means of normal documents have to be accurate to a few per cent."""
 TOL = 1e-4
 """The relative gap to which risks are minimised, and the absolute one of directions; a tenth of it for one feature."""
-TRAINED: tuple[tuple[Weights, str], ...] = tuple(itertools.product(("printed", "tight"), ("whole", "short")))
-"""Weights and lists with which rankers are trained."""
+WHOLE, SHORT = "whole", "short"
+"""Lists with which rankers are trained."""
 TRAINED_TOL = 1e-3
 CUTOFF = 10
 
@@ -101,17 +101,6 @@ class TightWeights(Row, table="tables/slam-tight-weights"):
     slack_of_nine_tenths: float = Field(description="least slack of .9 times the tight weights")
 
 
-class Sums(Row, table="tables/slam-tight-sums"):
-    """Means over queries of the sums of weights; the mean sum is SLAM's risk at w = 0."""
-
-    source: str = Field(description="population, or a data set")
-    m: int | None = Field(description="documents of every query; missing for data sets")
-    queries: int = Field(description="queries with labels that differ, over which the means are")
-    printed: float = Field(description="mean sum of the printed weights (9)")
-    tight: float = Field(description="mean sum of the tight weights")
-    largest_ratio: float = Field(description="largest ratio of the tight over the printed sum of a query")
-
-
 class Phase(Row, table="tables/slam-phases"):
     """The criterion for w = 0 on one sample, and the minimiser of the risk with one margin."""
 
@@ -132,29 +121,21 @@ class Phase(Row, table="tables/slam-phases"):
 
 
 class ShortLists(Row, table="tables/slam-short-lists"):
-    """Rankers with one kind of weights and lists, trained on every fold of a data set, on all test queries."""
+    """SLAM-NDCG on one kind of lists, trained on every fold of a data set, on all test queries."""
 
     dataset: str = Field(description="name of the data set")
-    weights: str = Field(description="weights of SLAM-NDCG in training: printed or tight")
     lists: str = Field(description="lists in training: whole, or short, cut at random")
     n_queries: int = Field(description="test queries of all folds")
     ndcg: float = Field(description="mean NDCG@10 on them")
     largest_norm: float = Field(description="largest ||w|| of a fold")
-    over_printed: Interval = Field(
-        description="ndcg minus that of the printed weights on the same lists, with a bootstrap interval over queries"
-    )
-    over_whole: Interval = Field(
-        description="ndcg minus that of whole lists with the same weights, with a bootstrap interval over queries"
-    )
+    over_whole: Interval = Field(description="ndcg minus that of whole lists, with a bootstrap interval over queries")
     file_order: float = Field(description="mean NDCG@10 of the order of the file")
 
 
 def measure(job: Job) -> Iterator[Row]:
-    """The tight weights of all label vectors, their sums on data, and where the minimiser is 0."""
-    settings, datasets = job.settings, job.datasets()
-    yield from enumerated(settings)
-    yield from sums(settings, datasets, job.seed)
-    yield from phases(settings, datasets, job.seed)
+    """The tight weights of all label vectors, and where the minimiser is 0."""
+    yield from enumerated(job.settings)
+    yield from phases(job.settings, job.datasets(), job.seed)
 
 
 def enumerated(settings: WeightsSettings) -> Iterator[TightWeights]:
@@ -162,26 +143,6 @@ def enumerated(settings: WeightsSettings) -> Iterator[TightWeights]:
     for m in settings.enumerated:
         for y in falling_labels(m, settings.enumerated_label):
             yield TightWeights(labels=" ".join(map(str, y)), m=m, **tight_weights.compared(y))
-
-
-def sums(settings: WeightsSettings, datasets: Mapping[str, RankingData], seed: int) -> Iterator[Sums]:
-    """The sums of weights in samples of the population with the least noise, and in the data sets."""
-    samples: list[tuple[str, int | None, RankingData]] = [
-        (POPULATION, m, data) for m, noise, data in populations(settings, seed) if noise == settings.noises[0]
-    ]
-    for source, m, data in (*samples, *((name, None, data) for name, data in datasets.items())):
-        y, starts = data.y.astype(np.int32), data.offsets[:-1]
-        printed = np.add.reduceat(weights_of_all(y, data.offsets), starts)
-        tight = np.add.reduceat(tight_weights_of_all(y, data.offsets), starts)
-        some = printed > 0.0
-        yield Sums(
-            source=source,
-            m=m,
-            queries=int(some.sum()),
-            printed=float(printed[some].mean()),
-            tight=float(tight[some].mean()),
-            largest_ratio=float((tight[some] / printed[some]).max()),
-        )
 
 
 def phases(settings: WeightsSettings, datasets: Mapping[str, RankingData], seed: int) -> Iterator[Phase]:
@@ -252,41 +213,46 @@ def populations(settings: WeightsSettings, seed: int) -> Iterator[tuple[int, flo
             yield m, noise, population.draw(n, rng, documents=m)
 
 
-def compare(job: Job) -> Iterator[Row]:
-    """On every data set, rankers trained on whole and on short lists, with both kinds of weights."""
-    return on_every_data_set(job, on_data)
+def compare(job: Job) -> Iterator[ShortLists]:
+    """On every data set, rankers trained on whole and on short lists."""
+    for path in job.documents:
+        dataset = path.parent.name
+        folds = {fold: job.parts(dataset, fold, ("train", "test")) for fold in job.facts["folds"][dataset]}
+        yield from on_data(job.settings, dataset, folds, job.facts["statistics"], job.seed)
 
 
 def on_data(
-    settings: WeightsSettings, dataset: str, folds: Folds, statistics: Mapping[str, Any], seed: int
+    settings: WeightsSettings,
+    dataset: str,
+    folds: Mapping[int, Sequence[RankingData]],
+    statistics: Mapping[str, Any],
+    seed: int,
 ) -> Iterator[ShortLists]:
     """Train on the first part of every fold, and compare on the second."""
-
-    def trained(fold: int, whole: RankingData) -> dict[tuple[str, str], Floats]:
+    values, norms = defaultdict[str, list[Floats]](list), defaultdict[str, float](float)
+    for fold, (train, test) in folds.items():
+        standard = Standardisation.of(train)
+        whole, outside = standard.apply(train.in_role("train")), standard.apply(test.in_role("test"))
         rng = generator(seed, "slam-weights", "short-lists", dataset, fold)
-        lists = {"whole": whole, "short": sublists.cut(whole, settings.trained_sublists, rng)}
-        return {
-            (kind, cut): erm.fit(lists[cut], SlamNDCG(weights=kind), l2=settings.trained_l2, tol=TRAINED_TOL).w
-            for kind, cut in TRAINED
-        }
-
-    values, norms = over_folds(
-        folds, trained, lambda scores, data: {CUTOFF: metrics.ndcg(scores, data.y, data.offsets, CUTOFF)}
-    )
-    for weights, lists in TRAINED:
-        own = values[(weights, lists), CUTOFF]
-        axes = (seed, dataset, weights, lists, len(own))
-        printed, whole = values[("printed", lists), CUTOFF], values[(weights, "whole"), CUTOFF]
+        lists = {WHOLE: whole, SHORT: sublists.cut(whole, settings.trained_sublists, rng)}
+        rankers = {FILE_ORDER: np.zeros(whole.n_features)}
+        for name, data in lists.items():
+            rankers[name] = erm.fit(data, SlamNDCG(), l2=settings.trained_l2, tol=TRAINED_TOL).w
+        for name, w in rankers.items():
+            norms[name] = max(norms[name], float(np.linalg.norm(w)))
+            values[name].append(metrics.ndcg(outside.X64 @ w, outside.y, outside.offsets, CUTOFF))
+    of_all = {name: np.concatenate(parts) for name, parts in values.items()}
+    for name in (WHOLE, SHORT):
+        own = of_all[name]
+        axes = (seed, dataset, "printed", name, len(own), "over_whole", "slam-short-lists")
         yield ShortLists(
             dataset=dataset,
-            weights=weights,
-            lists=lists,
+            lists=name,
             n_queries=len(own),
             ndcg=float(own.mean()),
-            largest_norm=norms[weights, lists],
-            over_printed=difference(own, printed, statistics, (*axes, "over_printed", "slam-short-lists")),
-            over_whole=difference(own, whole, statistics, (*axes, "over_whole", "slam-short-lists")),
-            file_order=float(values[FILE_ORDER, CUTOFF].mean()),
+            largest_norm=norms[name],
+            over_whole=difference(own, of_all[WHOLE], statistics, axes),
+            file_order=float(of_all[FILE_ORDER].mean()),
         )
 
 
@@ -296,7 +262,7 @@ EXPERIMENT = Experiment(
         Step(
             "weights",
             measure,
-            rows=(TightWeights, Sums, Phase),
+            rows=(TightWeights, Phase),
             documents=EVERY,
             surrogates=("slam-ndcg", "slam-map"),
             cost=Cost(3.0, start_mb=500.0),

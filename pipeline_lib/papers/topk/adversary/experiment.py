@@ -19,13 +19,14 @@ fill in the two labels that they do not see (:data:`ON_THE_GAME`); and one that 
 import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
+from pipeline_lib import surrogates
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
@@ -33,6 +34,7 @@ from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Rising, Settings, Whole, at_least, no_fewer_than
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
+from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.papers.topk import games
 from pipeline_lib.ranking import discounts
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
@@ -159,8 +161,13 @@ def _average_regrets(settings: AdversarySettings, seed: int, number: int, T: int
         for learner in (*FEEDBACK_LEARNERS, FULL_INFORMATION):
             axes = (seed, "topk-adversary", learner, adversary, number, T)
             order, judge = generator(*axes).choice(len(p), size=T, p=p), np.tile(goal, len(LABELS))
-            name = "squared-ndcg" if learner == FULL_INFORMATION else learner
-            game, _ = games.play(data, name, 1, settings.radius, order, axes, SMOOTHING, judge=judge)
+            about: dict[str, Any] = {"radius": settings.radius, "order": order, "judge": judge}
+            if learner == FULL_INFORMATION:
+                game = top_k_feedback.with_all_labels(data, "squared-ndcg", T, T**-0.5, **about)
+            else:
+                loss = surrogates.create(learner, **({"sigma": SMOOTHING} if learner == "smooth-dcg" else {}))
+                eta, gamma = top_k_feedback.theorem_parameters(T)
+                game = top_k_feedback.run(data, loss, 1, T, eta, gamma, seed=(*axes, "exploration"), **about)
             excess[learner] = float(game.losses[-1] * T)
         order = generator(seed, "topk-adversary", "leader", adversary, number, T).choice(len(p), size=T, p=p)
         excess |= {learner: _excess(scores, goal) for learner, scores in on_the_game(order).items()}
@@ -206,7 +213,11 @@ def on_the_game(order: NDArray[np.int64]) -> dict[str, Floats]:
 
 
 def _expected(means: Floats) -> Floats:
-    return games.independent(np.stack([1.0 - means, means], axis=2), LABELS, gains())
+    # E G/Z of independent labels: the sum over all label vectors, each with its probability.
+    expected = np.zeros_like(means)
+    for y, gain in zip(LABELS, gains(), strict=True):
+        expected += np.prod(np.where(y == 1, means, 1.0 - means), axis=1)[:, None] * gain
+    return expected
 
 
 def apart(means: Floats) -> Floats:

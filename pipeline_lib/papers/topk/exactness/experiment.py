@@ -7,8 +7,8 @@ may be shown. Every estimator divides by the probability that the k documents A 
 
 Its mean is computed with this probability and with others in its place, :data:`DIVISORS`, all of which are wrong.
 
-For Lemma 5, E||z||^2 <= C / gamma, second moments are computed exactly along a run of Algorithm 1, on two random
-documents in small balls, and where they are largest: for the squared loss and KL all documents are one unit vector x,
+For Lemma 5, E||z||^2 <= C / gamma, second moments are computed exactly on two random documents in small balls, and
+where they are largest: for the squared loss and KL all documents are one unit vector x,
 all labels are R_max and w = -U x; for RankSVM the documents are x and -x in turns, all labels differ, and the two that
 are shown by exploitation are equal. There only constants without slack pass.
 
@@ -19,7 +19,7 @@ import logging
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import combinations, pairwise, permutations, product
+from itertools import combinations, permutations, product
 from typing import Annotated, Any
 
 import numpy as np
@@ -31,13 +31,12 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Positive, Probabilities, Rising, Settings, Whole, at_least, at_most
+from pipeline_lib.core.settings import Probabilities, Rising, Settings, Whole, at_least, at_most
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.papers.topk.games import gradient
 from pipeline_lib.ranking import GAINS
-from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.base import SmoothSurrogate, Surrogate
 from pipeline_lib.theory import decomposability, operator_norms
 
@@ -117,14 +116,6 @@ class ExactnessSettings(Settings):
         2, description="number of score and label vectors for every case; with two or more, the last one has ties"
     )
     y_max: Annotated[Whole, Ge(2)] = Field(3, description="largest label of the enumerations")
-    run_rounds: Annotated[Whole, Ge(100)] = Field(
-        10000, description="T of the run along which second moments are computed (Lemma 5)"
-    )
-    run_points: Whole = Field(10, description="number of rounds of that run at which second moments are computed")
-    run_queries: Whole = Field(
-        20, description="number of queries of that run, all of which are evaluated in each of these rounds"
-    )
-    radius: Positive = Field(3.0, description="U, the radius of that run")
     matrices: Whole = Field(10, description="number of matrices for every p of Lemma 4")
 
 
@@ -158,9 +149,8 @@ class Moment(Row, table="tables/topk-moments"):
     """The second moment of the estimate of a gradient, and the bounds of Lemma 5."""
 
     surrogate: str = Field(description="surrogate whose gradient is estimated")
-    where: str = Field(description="which weights and documents: along a run, short lists in a small ball, worst case")
-    round: int = Field(description="round of the run before which it is measured, 0 elsewhere")
-    m: int = Field(description="documents of the list, along a run of the longest list")
+    where: str = Field(description="which weights and documents: short lists in a small ball, or worst case")
+    m: int = Field(description="documents of the list")
     radius: float = Field(description="U, the radius of the ball of weights")
     y_max: int = Field(description="R_max, the largest label")
     gamma: float = Field(description="probability of a random order, in (0, 1)")
@@ -195,7 +185,6 @@ def measure(job: Job) -> Iterator[Row]:
     yield from biases(job.settings, job.seed)
     yield from probabilities(job.settings, job.seed)
     for name in WORST:
-        yield from _along_a_run(job.settings, job.seed, name)
         yield from _in_small_balls(job.seed, name)
         yield from in_the_worst_case(name)
     yield from decompositions()
@@ -307,25 +296,6 @@ def probabilities(settings: ExactnessSettings, seed: int) -> Iterator[Probabilit
             )
 
 
-def _along_a_run(settings: ExactnessSettings, seed: int, name: str) -> Iterator[Moment]:
-    population = Population(PopulationSettings(features=5, documents=5))
-    data = population.draw(settings.run_queries, generator(seed, "topk-exactness", "queries"))
-    axes = (seed, "topk-exactness", "run", name)
-    eta, gamma = top_k_feedback.theorem_parameters(settings.run_rounds)
-    k = top_k_feedback.ORDERS[name]
-    played = top_k_feedback.run(
-        *(data, name, k, settings.run_rounds, eta, gamma, settings.radius, (*axes, "exploration")),
-        order=generator(*axes).integers(0, data.n_queries, size=settings.run_rounds),
-        checkpoints=top_k_feedback.log_checkpoints(settings.run_rounds, settings.run_points, first=10),
-        losses=False,
-    )
-    queries = [(data.X64[i:j], data.y[i:j]) for i, j in pairwise(data.offsets)]
-    m, about = int(data.documents_per_query.max()), population.settings
-    for t, w in zip(played.rounds.tolist(), played.path, strict=True):
-        case = {"where": "along a run", "round": t, "gamma": gamma, "norm": about.feature_norm}
-        yield _moment(name, m, settings.radius, [(X, w, y) for X, y in queries], y_max=about.y_max, **case)
-
-
 def _in_small_balls(seed: int, name: str) -> Iterator[Moment]:
     # Two unit documents, labels up to 4, w at the edge of a small ball: where a + b <= a b and e^y <= e^{R_D U} fail.
     rng, m = generator(seed, "topk-exactness", "small balls", name), 2
@@ -352,19 +322,20 @@ def in_the_worst_case(name: str) -> Iterator[Moment]:
 
 
 def _moment(
-    name: str, m: int, radius: float, lists: Iterable[tuple[Floats, Floats, Any]], *, norm: float = 1.0, **case: Any
+    name: str, m: int, radius: float, lists: Iterable[tuple[Floats, Floats, Any]], *, where: str, gamma: float
 ) -> Moment:
-    """The largest second moment over documents, weights and labels, next to both bounds."""
-    case = {"round": 0, "y_max": LARGEST_LABEL, **case}
-    loss, k, gamma = surrogates.create(name), top_k_feedback.ORDERS[name], case["gamma"]
+    """The largest second moment over unit documents, weights and labels, next to both bounds."""
+    loss, k, bound = surrogates.create(name), top_k_feedback.ORDERS[name], (name, m, 1.0, radius, LARGEST_LABEL)
     return Moment(
         surrogate=name,
+        where=where,
         m=m,
         radius=radius,
+        y_max=LARGEST_LABEL,
+        gamma=gamma,
         second_moment=max(top_k_moments.second_moment(loss, X, X @ w, y, k, gamma) for X, w, y in lists),
-        printed=top_k_moments.printed_constant(name, m, norm, radius, case["y_max"]) / gamma,
-        valid=top_k_moments.valid_constant(name, m, norm, radius, case["y_max"]) / gamma,
-        **case,
+        printed=top_k_moments.printed_constant(*bound) / gamma,
+        valid=top_k_moments.valid_constant(*bound) / gamma,
     )
 
 

@@ -6,26 +6,14 @@ a learner that shows the order sigma_t in round t is measured under each law P o
     sum_t V(P) - V(P, sigma_t),    V(P, sigma) = sum_r D(r) a_{sigma(r)}(P),    V(P) = max over orders,
 
 and averaged over the two. Learners explore in a round with probability T^(-1/3): they then show the documents in random
-order and use the labels of the first k. Otherwise they show the order that is best by their estimate of a(P).
-
-- ``unbiased``: the mean over the rounds of exploration of an estimate of F_i = (1/m) sum_j F_ij that uses the k labels
-  seen. Its expectation is the part of F_i that is a sum of functions of k labels: all of it where NDCG is learnable.
-- ``independent``: the relevances under independent labels with the laws of single labels seen so far.
+order and use the labels of the first k. Otherwise they show the order that is best by their estimate of a(P). That of
+``unbiased`` is the mean over the rounds of exploration of an estimate of F_i = (1/m) sum_j F_ij that uses the k labels
+seen. Its expectation is the part of F_i that is a sum of functions of k labels: all of it where NDCG is learnable.
 
 Where k = m nothing has to be explored: ``all labels`` shows the best order for the label vectors of all rounds before,
 which it works out anew after 1, 2, 4, ... rounds. Its laws are the same pair, and a pair that differs the less the more
 rounds there are, ``near tie``: the mean of the two laws plus or minus c/sqrt(T) times half their difference. No learner
 has regret below a multiple of T^(1/2) on all of these.
-
-The online learners of this project play on the pair that is hardest to tell apart as well, with X = I, so that they may
-give every document any score within their ball. Regret is without the noise of labels and of exploration,
-
-    sum_t V(P) - (1 - gamma) V(P, order of w_t) - gamma V(P, random order).
-
-They are Algorithm 1 with every surrogate that has an estimator from k labels, and online gradient descent with all
-labels (k = m) on ListNet and on the squared loss against G(y)/Z(y). No learner can do better than linear regret where k
-labels do not determine the best order. Where they do, a surrogate must also be calibrated for NDCG: otherwise its
-minimiser shows another order, however many labels are seen.
 
 The question with which section 5 of the paper ends is about the regret in a surrogate that is calibrated for NDCG, not
 in NDCG. Two squared losses show that it has no single answer: ||s - G(y)/Z(y)||^2, whose minimiser is the vector a(P),
@@ -53,18 +41,17 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Positive, Rising, Settings, Whole, at_least, no_fewer_than
+from pipeline_lib.core.settings import Rising, Settings, Whole, at_least, no_fewer_than
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
-from pipeline_lib.learners import top_k_feedback
-from pipeline_lib.papers.topk.games import WITH_ALL_LABELS, exponent, grown, independent, on_identity, play, value
+from pipeline_lib.papers.topk.games import exponent, grown, value
 from pipeline_lib.statistics import mean_interval
 from pipeline_lib.theory import partial_labels
 
 _LOG = logging.getLogger(__name__)
 
-PAIR, PRODUCT, NEAR_TIE = "pair", "independent labels", "near tie"
-UNBIASED, INDEPENDENT, ALL_LABELS = "unbiased", "independent", "all labels"
+PAIR, NEAR_TIE = "pair", "near tie"
+UNBIASED, ALL_LABELS = "unbiased", "all labels"
 MOST_ORDERS = 720
 """Measures are enumerated over no more orders than these, those of six documents."""
 NEARNESS = 20.0
@@ -78,8 +65,6 @@ MEASURES: Mapping[str, Callable[..., Floats]] = {
     "ERR": functools.partial(metrics.expected_reciprocal_rank, y_max=1),
 }
 """Measures of binary labels, of which is asked what k labels tell about the order that is best by them."""
-SMOOTHING = 0.1
-"""epsilon of SmoothDCG, which climbs its gain."""
 
 
 class LabelsSettings(Settings):
@@ -107,11 +92,6 @@ class LabelsSettings(Settings):
     leader_seeds: Annotated[Whole, Ge(2)] = Field(
         400, description="number of games of the leader that sees all labels, for every law and T"
     )
-    learner_rounds: Annotated[Rising, at_least(100), no_fewer_than(3, "for an exponent")] = Field(
-        (1000, 3000, 10000), description="values of T in the games of Algorithm 1 and of descent with all labels"
-    )
-    learner_seeds: Annotated[Whole, Ge(2)] = Field(3, description="number of these games for every learner, law and T")
-    radius: Positive = Field(3.0, description="U, the radius of these learners")
     estimated: Annotated[Rising, at_least(2)] = Field(
         (2, 3, 4), description="lengths of the lists on which the two squared losses are estimated"
     )
@@ -160,8 +140,8 @@ class Squared(Seen, table="tables/topk-label-squared"):
 class OfGame(Seen):
     """What is measured of one learner under one kind of laws."""
 
-    law: str = Field(description="laws of labels: pair, near tie, or independent labels")
-    learner: str = Field(description="who plays: unbiased, independent, or all labels")
+    law: str = Field(description="laws of labels: pair, or near tie")
+    learner: str = Field(description="who plays: unbiased, or all labels")
     learnable: bool = Field(description="whether this learner can have regret o(T) under these laws")
 
 
@@ -181,17 +161,6 @@ class Growth(OfGame, table="tables/topk-label-exponents"):
     )
 
 
-class Online(Seen, table="tables/topk-label-learners"):
-    """The regret in NDCG of one online learner after T rounds, averaged over the hardest pair of laws."""
-
-    learner: str = Field(description="surrogate that is descended on")
-    learnable: bool = Field(description="whether some learner that sees k labels can have regret o(T)")
-    T: int = Field(description="rounds of the game")
-    regret: Annotated[Interval, LOW_HIGH] = Field(description="mean regret over games, with its 95 % interval")
-    linear_limit: float = Field(description="regret that no learner falls below which cannot tell the laws apart")
-    slope: Interval = Field(description="power of T with which the regret grows, fitted to all T, with a 95 % interval")
-
-
 class Game(NamedTuple):
     """One way to play: lists of m documents with labels of some grades, of which k are seen, and who plays on what."""
 
@@ -204,18 +173,7 @@ class Game(NamedTuple):
     @property
     def learnable(self) -> bool:
         """Whether the learner can have regret o(T) on the laws."""
-        if self.law == PRODUCT:
-            return True
-        return self.learner != INDEPENDENT and partial_labels.learnable(self.m, self.grades, self.k)
-
-
-class Player(NamedTuple):
-    """An online learner, the lists on which it plays, and how many labels it sees."""
-
-    m: int
-    grades: int
-    k: int
-    learner: str
+        return partial_labels.learnable(self.m, self.grades, self.k)
 
 
 def measure(job: Job) -> Iterator[Row]:
@@ -224,7 +182,6 @@ def measure(job: Job) -> Iterator[Row]:
     yield from targets(job.settings)
     yield from squared(job.settings, job.seed)
     yield from games(job.settings, job.seed)
-    yield from online(job.settings, job.seed)
 
 
 def laws(settings: LabelsSettings) -> Iterator[Law]:
@@ -303,7 +260,7 @@ def squared_regret(game: Game, law: Floats, T: int, axes: tuple[int, int, int]) 
     seed, number, side = axes
     mean = law @ wanted(game)
     random = generator(seed, "topk-labels", *game, side, number, T)
-    shown, estimates = _explored(game, law, T, random, _unbiased)
+    shown, estimates = _explored(game, law, T, random)
     scores = np.vstack([np.zeros(game.m), estimates / np.arange(1, len(estimates) + 1)[:, None]])
     excess = np.sum((scores - mean) ** 2, axis=1)
     exploring = float(np.sum(1.0 / 12.0 + (0.5 - mean) ** 2))
@@ -326,19 +283,12 @@ def _played(settings: LabelsSettings) -> Iterator[Game]:
     for m, grades in product(settings.played, settings.played_grades):
         for k in range(1, m + 1):
             yield Game(m, grades, k, PAIR, UNBIASED)
-        yield Game(m, grades, 1, PAIR, INDEPENDENT)
-        yield Game(m, grades, 1, PRODUCT, INDEPENDENT)
         yield Game(m, grades, m, PAIR, ALL_LABELS)
         yield Game(m, grades, m, NEAR_TIE, ALL_LABELS)
 
 
 def laws_of(game: Game, T: int) -> list[Floats]:
-    """The laws of a game on all label vectors: a pair that differs much or little, or one of independent labels."""
-    if game.law == PRODUCT:
-        # Document i has the grades with odds that favour high grades the more the smaller i is.
-        odds = np.exp(np.linspace(0.6, -0.6, game.m)[:, None] * np.arange(game.grades))
-        marginals = odds / odds.sum(axis=1, keepdims=True)
-        return [np.prod(marginals[np.arange(game.m), partial_labels.label_vectors(game.m, game.grades)], axis=1)]
+    """The laws of a game on all label vectors: a pair that differs much or little."""
     p, q = hardest(game.m, game.grades)
     if game.law == PAIR:
         return [p, q]
@@ -368,22 +318,20 @@ def regret(game: Game, law: Floats, T: int, axes: tuple[int, int, int]) -> float
     best = partial_labels.best_value(relevance)
     seed, number, side = axes
     random = generator(seed, "topk-labels", *game, side, number, T)
-    shown, estimates = _explored(game, law, T, random, _unbiased if game.learner == UNBIASED else _independent)
+    shown, estimates = _explored(game, law, T, random)
     lost = best - value(np.vstack([np.zeros(game.m), estimates]), relevance)
     exploring = best - relevance.mean() * ranking.discounts(game.m).sum()
     return float(shown @ lost + len(estimates) * exploring)
 
 
-def _explored(
-    game: Game, law: Floats, T: int, random: np.random.Generator, estimator: Callable[..., Floats]
-) -> tuple[NDArray[np.int64], Floats]:
+def _explored(game: Game, law: Floats, T: int, random: np.random.Generator) -> tuple[NDArray[np.int64], Floats]:
     """How many rounds exploit each estimate, from none on, and the estimates after every round of exploration."""
     times = explorations(random, T)
     # The estimate changes after a round of exploration only; until the next one the same order is shown.
     shown = np.diff(np.concatenate([[-1], times, [T]])) - 1
     drawn = random.choice(len(law), size=len(times), p=law)
     orders = random.permuted(np.tile(np.arange(game.m), (len(times), 1)), axis=1)
-    return shown, estimator(game, drawn, orders)
+    return shown, _unbiased(game, drawn, orders)
 
 
 def of_leader(game: Game, law: Floats, T: int, seeds: int, axes: tuple[int, int]) -> Floats:
@@ -457,55 +405,8 @@ def _seen(values: Floats, game: Game, documents: tuple[int, ...], size: int) -> 
     return partial_labels.split(mean, game.m, game.grades, size)[0]
 
 
-def _independent(game: Game, drawn: NDArray[np.int64], orders: NDArray[np.int64]) -> Floats:
-    """The relevances under independent labels, whose laws are those of the labels seen, shape (explorations, m)."""
-    labels = partial_labels.label_vectors(game.m, game.grades)
-    top = orders[:, 0]
-    grade = labels[drawn, top]
-    seen = (top[:, None, None] == np.arange(game.m)[:, None]) & (grade[:, None, None] == np.arange(game.grades))
-    counts = np.cumsum(seen, axis=0) + 1.0 / game.grades
-    marginals = counts / counts.sum(axis=2, keepdims=True)
-    return independent(marginals, labels, partial_labels.relevances(game.m, game.grades))
-
-
-def online(settings: LabelsSettings, seed: int) -> Iterator[Online]:
-    """Play every game of the online learners at every T: a row for each, with the exponent of the regret over all T."""
-    for player in progress.counted(list(_players(settings)), _LOG, "learners"):
-        pair, T_s = hardest(player.m, player.grades), settings.learner_rounds
-        played = functools.partial(online_regret, player, radius=settings.radius)
-        rate = partial_labels.linear_rate(*pair, player.m, player.grades)
-        learnable = partial_labels.learnable(player.m, player.grades, player.k)
-        for row in grown(T_s, _averaged(played, pair, settings.learner_seeds, T_s, seed), rate):
-            yield Online(**player._asdict(), learnable=learnable, **row)
-
-
-def _players(settings: LabelsSettings) -> Iterator[Player]:
-    """Every learner with every k for which it has an estimator."""
-    for m, grades in product(settings.played, settings.played_grades):
-        for name, order in top_k_feedback.ORDERS.items():
-            for k in range(order, m + 1):
-                yield Player(m, grades, k, name)
-        for name in WITH_ALL_LABELS:
-            yield Player(m, grades, m, name)
-
-
-def online_regret(player: Player, law: Floats, T: int, axes: tuple[int, int, int], radius: float) -> float:
-    """The expected regret in NDCG, given its weights, of one game of T rounds, against the best fixed order."""
-    seed, number, side = axes
-    name = (seed, "topk-label-learners", *player, side, number, T)
-    order, every = generator(*name, "labels").choice(len(law), size=T, p=law), np.arange(1, T + 1)
-    data = on_identity(partial_labels.label_vectors(player.m, player.grades))
-    found, gamma = play(data, player.learner, player.k, radius, order, name, SMOOTHING, checkpoints=every, losses=False)
-    relevance = law @ partial_labels.relevances(player.m, player.grades)
-    best = partial_labels.best_value(relevance)
-    shown = value(np.vstack([np.zeros(player.m), found.path[:-1]]), relevance)
-    random = relevance.mean() * ranking.discounts(player.m).sum()
-    return float((1.0 - gamma) * (best - shown).sum() + gamma * T * (best - random))
-
-
 def _seconds(settings: LabelsSettings, cell: Cell) -> float:
-    games = 2e-5 * sum(T ** (2 / 3) for T in settings.rounds) * settings.seeds
-    return 2.0 + games + 1e-6 * sum(settings.learner_rounds) * settings.learner_seeds * 12.0 * sum(settings.played)
+    return 2.0 + 2e-5 * sum(T ** (2 / 3) for T in settings.rounds) * settings.seeds
 
 
 EXPERIMENT = Experiment(
@@ -514,8 +415,7 @@ EXPERIMENT = Experiment(
         Step(
             "labels",
             measure,
-            rows=(Law, Target, Squared, Regret, Growth, Online),
-            surrogates=("squared", "kl", "smooth-dcg", "ranksvm", "ranknet", "rankboost", "listnet", "squared-ndcg"),
+            rows=(Law, Target, Squared, Regret, Growth),
             cost=Cost(2.0, start_mb=500.0),
             seconds=_seconds,
         ),

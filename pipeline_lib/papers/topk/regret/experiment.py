@@ -37,7 +37,7 @@ import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge
@@ -52,7 +52,7 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import bandit, erm, loss_ranges, top_k_feedback
-from pipeline_lib.papers.topk.games import bandit_games, exponent
+from pipeline_lib.papers.topk.games import exponent
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.sources.population_settings import Overrides
 from pipeline_lib.statistics import mean_interval
@@ -117,13 +117,10 @@ class OfGame(Row):
     surrogate: str = Field(description="loss that is learned")
 
 
-class Played(Row, table="slices/topk-regret/{slice}"):
+class Played(OfGame, table="slices/topk-regret/{slice}"):
     """One game of T rounds; averages are over its rounds."""
 
-    data: str = Field(description="where the queries are from: population or two documents")
-    player: str = Field(description="who plays: algorithm 1, idle or biased")
     seed: int = Field(description="number of the run, from 0")
-    surrogate: str = Field(description="loss that is learned")
     T: int = Field(description="rounds of the game")
     loss: float = Field(description="average loss of the scores by which was ranked, random ones included")
     own_loss: float = Field(description="average loss of the scores X_t w_t")
@@ -411,9 +408,11 @@ def _bandit(settings: RegretSettings, game: Game, others: Mapping[int, Regret], 
         best, other = others[T].best_fixed_loss, others[T].regret
         of_theorem = bandit.theorem_parameters(game.data, game.surrogate, game.radius, T)
         axes = [(seed, "topk-bandit", game.surrogate, number, T) for number in range(settings.bandit_seeds)]
-        about = T, game.radius, of_theorem, settings.bandit_factors, axes, game.order[:T]
-        games = bandit_games(game.data, game.surrogate, *about)
-        losses = {factor: np.array([run.losses[-1] for run in runs]) for factor, runs in games.items()}
+        about: dict[str, Any] = {"order": game.order[:T], "checkpoints": [T], "losses": False}
+        losses = {}
+        for factor in settings.bandit_factors:
+            given = game.data, game.surrogate, T, factor * of_theorem.step, of_theorem.delta, game.radius
+            losses[factor] = np.array([bandit.run(*given, one, **about).losses[-1] for one in axes])
         factor = min(losses, key=lambda factor: float(losses[factor].mean()))
         regrets.append((losses[factor] - best) * T)
         own = mean_interval(regrets[-1])

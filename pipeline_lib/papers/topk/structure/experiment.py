@@ -136,19 +136,6 @@ class Calibration(Row, table="tables/topk-calibration"):
     largest_regret: float = Field(description="expected NDCG of the best order less that of the minimiser, over laws")
 
 
-class Variance(Row, table="tables/topk-variances"):
-    """The noise of one estimator at w = 0, averaged over queries."""
-
-    surrogate: str = Field(description="surrogate whose gradient is estimated")
-    probabilities: str = Field(description="probabilities that are divided by: correct or as-printed")
-    m: int = Field(description="documents of each query")
-    k: int = Field(description="labels that are seen")
-    queries: int = Field(description="queries with different labels, over which is averaged")
-    gamma: float = Field(description="probability of a random order, in (0, 1)")
-    variance: float = Field(description="E||z||^2 - ||E z||^2")
-    squared_mean: float = Field(description="||E z||^2")
-
-
 class VarianceQuotient(Row, table="tables/topk-variance-quotients"):
     """The relative variance of one estimator over that of another."""
 
@@ -173,7 +160,7 @@ class Tuning(Row, table="tables/topk-tuning"):
 
 
 def measure(job: Job) -> Iterator[Row]:
-    """The rows of all seven tables."""
+    """The rows of all six tables."""
     yield from estimable()
     yield from listwise(job.settings, job.seed)
     yield from sums(job.settings, job.seed)
@@ -297,8 +284,8 @@ def minimiser(surrogate: str, law: Floats, m: int, grades: int) -> Floats:
     return found.w
 
 
-def noise(settings: StructureSettings, seed: int) -> Iterator[Variance | VarianceQuotient]:
-    """The relative variance of every estimator at w = 0, by the correct and by the printed probabilities.
+def noise(settings: StructureSettings, seed: int) -> Iterator[VarianceQuotient]:
+    """The relative variances of estimators at w = 0, by the correct and by the printed probabilities.
 
     Quotients compare RankSVM with the losses that are shown one label, and every loss with itself if one more label is
     shown. Intervals are over queries, by the delta method for the quotient of means.
@@ -311,10 +298,7 @@ def noise(settings: StructureSettings, seed: int) -> Iterator[Variance | Varianc
         case: dict[str, Any] = {"m": m, "probabilities": probabilities}
         for name, more in product(BOUNDED, (0, 1)):
             k = top_k_feedback.ORDERS[name] + more
-            moments[name, k] = found = moments_of(data, name, k, gamma, probabilities)
-            variance, length = found.mean(axis=0)
-            about = {**case, "surrogate": name, "k": k, "gamma": gamma}
-            yield Variance(**about, queries=len(found), variance=variance, squared_mean=length)
+            moments[name, k] = moments_of(data, name, k, gamma, probabilities)
         for above, below in QUOTIENTS:
             yield VarianceQuotient(
                 **case,
@@ -389,7 +373,7 @@ EXPERIMENT = Experiment(
         Step(
             "structure",
             measure,
-            rows=(Estimable, Listwise, Sum, Calibration, Variance, VarianceQuotient, Tuning),
+            rows=(Estimable, Listwise, Sum, Calibration, VarianceQuotient, Tuning),
             surrogates=(*ESTIMATED, *LISTWISE, CALIBRATED),
             cost=Cost(4.0, start_mb=500.0),
         ),
