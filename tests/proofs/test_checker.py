@@ -4,6 +4,7 @@ import random
 import tomllib
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,8 @@ WRONG_LANGUAGE = [
 def test_every_certificate_proves_a_statement_of_a_claim_and_has_wrong_neighbours(name: str) -> None:
     proof = check(SOURCES[name])
     assert proof.claim in {claim.id for claim in ledger.load()}
-    assert proof.neighbours >= 1 and proof.cases >= 1
+    assert proof.neighbours >= 1
+    assert proof.cases >= 1
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -42,9 +44,16 @@ def test_no_certificate_proves_its_wrong_neighbours(name: str) -> None:
     content = tomllib.loads(SOURCES[name])
     for neighbour in content["neighbours"]:
         statement = defined(content["definitions"], neighbour["definitions"])
-        with pytest.raises((Refused, ArithmeticError, LookupError)):
-            for case, tree in zip(statement["cases"](), content.get("splits") or iter(str, None), strict=False):
-                checker.KINDS[content["kind"]](statement, case, tree)
+        assert any(_refused(content["kind"], statement, case) for case in statement["cases"]())
+
+
+def _refused(kind: str, statement: dict[str, Any], case: Any) -> bool:
+    """Whether a case is refused, with the terms and multipliers of the certificate, or undivided."""
+    try:
+        checker.KINDS[kind](statement, case, ".")
+    except (Refused, ArithmeticError, LookupError, ValueError):
+        return True
+    return False
 
 
 @pytest.mark.parametrize("name", ENCLOSURES)
@@ -100,13 +109,15 @@ def _sum(terms, multipliers, hypotheses, equations) -> Polynomial:
 
 def test_damaged_multipliers_are_refused() -> None:
     changed, accepted = _damaged_combinations(500)
-    assert changed > 250 and accepted == 0
+    assert changed > 250
+    assert accepted == 0
 
 
 @pytest.mark.slow
 def test_ten_thousand_damaged_multipliers_are_refused() -> None:
     changed, accepted = _damaged_combinations(20_000)
-    assert changed > 10_000 and accepted == 0
+    assert changed > 10_000
+    assert accepted == 0
 
 
 @pytest.mark.parametrize("damage", ["", "..", ".x", "0..", "0"])
