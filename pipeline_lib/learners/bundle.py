@@ -7,10 +7,8 @@ model is unstable. The next planes are therefore computed on the segment from th
 + pull/2 ||v - w||^2, with a pull such that M decreases there by about half the distance to the bound (Lemarechal,
 Nemirovskii and Nesterov 1995); a line search along this segment improves the best point (Franc and Sonnenburg 2009).
 
-Where features are many, the model's last solution is changed (:mod:`~pipeline_lib.learners.kept_model`; in an l1 ball
-:mod:`~pipeline_lib.learners.sparse_model`, with a pull only); else it is solved anew
-(:mod:`~pipeline_lib.learners.plane_model`). The bound is computed from the planes' weights that either gives and is
-valid whatever they are.
+The model is solved by :mod:`~pipeline_lib.learners.plane_model`. The bound is computed from the planes' weights that it
+gives and is valid whatever they are.
 """
 
 import math
@@ -21,9 +19,7 @@ from numpy.typing import NDArray
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.learners import plane_model
 from pipeline_lib.learners.balls import project
-from pipeline_lib.learners.kept_model import KeptModel
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
-from pipeline_lib.learners.sparse_model import SparseModel
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
@@ -31,15 +27,6 @@ ITERATIONS = 5000
 CERTIFICATE = "cutting planes"
 # Planes without weight for so many rounds are removed; a weight below NO_WEIGHT counts as none.
 FORGET_AFTER, NO_WEIGHT = 100, 1e-9
-# With more features than this, the model is solved by changing its last solution, else anew by an interior-point
-# solver. Both ways reach the same gap, and their results differ within it.
-FEW_FEATURES = 32
-# Where the last solution is changed, a model in a ball is lent curvature that costs the bound this part of the gap; in
-# an l1 ball, it is also solved to within so much only.
-LENT = 0.02
-# In an l1 ball and without a pull, the model is a linear programme, whose last solution says little: it is solved anew
-# for the bound, after so many rounds each time.
-EVERY = 5
 # Planes there is room for at first.
 ROOM = 64
 # A plane is made at this fraction of the rest of the way, beyond the line search.
@@ -47,30 +34,24 @@ BEYOND = 0.1
 # The pull is right when the model decreases by such a share of best - bound; otherwise it is weakened or strengthened.
 LITTLE, MUCH, WEAKER, STRONGER, PULLS = 0.3, 0.8, 0.25, 3.0, 2
 FIRST_PULL = 1e-4
-# So often the line search halves; less often where the model is solved by changing its last solution: there these
-# passes over the data take most of the time, and a more precise length saves no iterations.
-LINE_SEARCH_STEPS, FEW_STEPS = 20, 8
+# So often the line search halves.
+LINE_SEARCH_STEPS = 20
 # The solver gives up after so many rounds in which neither the best value nor the bound improved.
 PATIENCE = 200
 NO_PROGRESS = "the gap stopped shrinking before it was reached"
 
 
-def minimise(problem: Problem, start: Floats, tol: float, known: "Planes | None" = None) -> Solution:
-    """Minimise F for any convex surrogate until gap <= tol * objective, from ``start``; l2 > 0 or a finite radius.
-
-    ``known`` are planes below the same L, met with another l2: they are used, and added to, where features are many.
-    """
-    planes = known if known is not None and known.kept else Planes(problem)
-    planes.idle[:] = 0
+def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
+    """Minimise F for any convex surrogate until gap <= tol * objective, from ``start``; l2 > 0 or a finite radius."""
+    planes = Planes(problem.X.shape[1])
     w, scores, loss = _touch(problem, planes, start)
     best, bound, waited, pull = problem.objective(w, loss), -math.inf, 0, FIRST_PULL
     watch = Watch(problem, ITERATIONS)
     for iteration in range(ITERATIONS):
-        if iteration % planes.every == 0:
-            planes.minimise_model(problem, best - bound if math.isfinite(bound) else abs(best))
-            lower = best - minorant_gap(problem, w, loss, *planes.aggregate())
-            waited = 0 if lower > bound else waited + 1
-            bound = max(bound, lower)
+        planes.minimise_model(problem)
+        lower = best - minorant_gap(problem, w, loss, *planes.aggregate())
+        waited = 0 if lower > bound else waited + 1
+        bound = max(bound, lower)
         watch.at(iteration, best - bound, best)
         if problem.relative(best - bound, best) <= tol:
             return Solution(w, max(best - bound, 0.0), CERTIFICATE, iteration)
@@ -78,7 +59,7 @@ def minimise(problem: Problem, start: Floats, tol: float, known: "Planes | None"
             break
         target, pull = planes.half_way(problem, w, best, bound, pull)
         way, origin = target - w, w
-        nearest = _line_search(problem, w, scores, way, FEW_STEPS if planes.kept else LINE_SEARCH_STEPS)
+        nearest = _line_search(problem, w, scores, way)
         lengths = (nearest, nearest + BEYOND * (1.0 - nearest), 1.0)
         for length in lengths if nearest > 0.0 else lengths[1:]:
             point = _touch(problem, planes, origin + length * way)
@@ -96,10 +77,10 @@ def _touch(problem: Problem, planes: "Planes", w: Floats) -> tuple[Floats, Float
     return w, scores, loss
 
 
-def _line_search(problem: Problem, w: Floats, scores: Floats, way: Floats, steps: int) -> float:
+def _line_search(problem: Problem, w: Floats, scores: Floats, way: Floats) -> float:
     # Bisect [0, 1] on the sign of the directional derivative of F; a pass over scores each, no features.
     low, high, along = 0.0, 1.0, problem.X @ way
-    for _ in range(steps):
+    for _ in range(LINE_SEARCH_STEPS):
         middle = 0.5 * (low + high)
         _, score_gradient = problem.loss(scores + middle * along)
         rising = problem.l2 * float(way @ (w + middle * way)) + float(score_gradient @ along) > 0.0
@@ -107,25 +88,15 @@ def _line_search(problem: Problem, w: Floats, scores: Floats, way: Floats, steps
     return low
 
 
-def _lent(problem: Problem, gap: float) -> float:
-    # Curvature that changes the model by at most a small part of the gap within the ball
-    return 0.0 if math.isinf(problem.radius) else LENT * gap / problem.radius**2
-
-
 class Planes:
     """Planes b_k + <a_k, v> below L, and the weights of those that support the model's minimum."""
 
-    def __init__(self, problem: Problem) -> None:
-        d = problem.X.shape[1]
+    def __init__(self, d: int) -> None:
         self.intercepts: Floats = np.empty(0)
         self.weights: Floats = np.empty(0)
         self.idle: NDArray[np.int64] = np.empty(0, np.int64)
         self.used = np.zeros(d, np.bool_)  # features that some model's minimiser in the l1 ball had
         self._rows: Floats = np.empty((ROOM, d))  # of which the first are the slopes
-        self._free, self._pulled = KeptModel(), KeptModel() if problem.ball == "l2" else SparseModel()
-        self.kept = d > FEW_FEATURES
-        self.every = EVERY if self.kept and problem.ball == "l1" else 1  # rounds to the next bound
-        self._gram: Floats = np.empty((ROOM, ROOM) if self.kept else (0, 0))
 
     @property
     def slopes(self) -> Floats:
@@ -134,39 +105,32 @@ class Planes:
 
     def add(self, loss: float, slope: Floats, w: Floats) -> None:
         """Add the plane that touches L at w, and forget those idle for long."""
-        forgotten = self.idle > FORGET_AFTER
-        if self.kept:
-            forgotten[self._pulled.positive] = False
-        if forgotten.any():
-            self._forget(forgotten)
+        kept = self.idle <= FORGET_AFTER
+        if not kept.all():
+            self._rows[: kept.sum()] = self.slopes[kept]
+            self.intercepts, self.weights, self.idle = self.intercepts[kept], self.weights[kept], self.idle[kept]
         K = len(self.intercepts)
         if len(self._rows) == K:
-            self._make_room(K)
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
         self._rows[K] = slope
         self.intercepts = np.append(self.intercepts, loss - float(slope @ w))
         self.weights = np.append(self.weights, 0.0)
         self.idle = np.append(self.idle, 0)
-        if self.kept:
-            self._gram[K, : K + 1] = self._gram[: K + 1, K] = self.slopes @ slope
 
     def aggregate(self) -> tuple[float, Floats]:
         """The weighted mean of the planes, which is itself a plane below L."""
         return float(self.weights @ self.intercepts), self.weights @ self.slopes
 
-    def minimise_model(self, problem: Problem, gap: float) -> None:
-        """Find the weights of the planes that the model's minimum over the ball rests on; ``gap`` is that of F."""
-        if self.kept and problem.ball == "l2":
-            c = problem.l2 + _lent(problem, gap)
-            _, self.weights = self._free.minimise(self.slopes, self._gram, self.intercepts, c, problem.radius)
-        else:
-            _, self.weights = self._anew(problem, self.slopes, problem.l2)
-        self.idle = np.where(self.weights > NO_WEIGHT, 0, self.idle + self.every)
-        self.idle[self._free.positive] = 0
+    def minimise_model(self, problem: Problem) -> None:
+        """Find the weights of the planes that the model's minimum over the ball rests on."""
+        _, self.weights = self._solved(problem, self.slopes, problem.l2)
+        self.idle = np.where(self.weights > NO_WEIGHT, 0, self.idle + 1)
 
     def half_way(self, problem: Problem, w: Floats, best: float, bound: float, pull: float) -> tuple[Floats, float]:
         """The minimiser of the model with a pull towards ``w``, and the pull to be tried next."""
         for _ in range(PULLS):
-            v = self._pulled_minimiser(problem, w, pull, best - bound)
+            # l2/2 ||v||^2 + pull/2 ||v - w||^2 is (l2 + pull)/2 ||v||^2 - pull <w, v>, up to a constant.
+            v, _ = self._solved(problem, self.slopes - pull * w, problem.l2 + pull)
             model = 0.5 * problem.l2 * float(v @ v) + float((self.intercepts + self.slopes @ v).max())
             share = (best - model) / (best - bound)
             if LITTLE <= share <= MUCH:
@@ -174,37 +138,10 @@ class Planes:
             pull *= WEAKER if share < LITTLE else STRONGER
         return project(v, problem.radius, problem.ball), pull
 
-    def _pulled_minimiser(self, problem: Problem, w: Floats, pull: float, gap: float) -> Floats:
-        # l2/2 ||v||^2 + pull/2 ||v - w||^2 is (l2 + pull)/2 ||v||^2 - pull <w, v>, up to a constant.
-        if not self.kept:
-            return self._anew(problem, self.slopes - pull * w, problem.l2 + pull)[0]
-        pull = max(pull, _lent(problem, gap))
-        c, planes = problem.l2 + pull, (self.slopes, self._gram, self.intercepts)
-        if isinstance(self._pulled, KeptModel):
-            return self._pulled.minimise(*planes, c, problem.radius, pull * w)[0]
-        return self._pulled.minimise(*planes, c, problem.radius, pull * w, LENT * gap)[0]
-
-    def _anew(self, problem: Problem, slopes: Floats, curvature: float) -> tuple[Floats, Floats]:
+    def _solved(self, problem: Problem, slopes: Floats, curvature: float) -> tuple[Floats, Floats]:
         w, weights = plane_model.minimise(
             slopes, self.intercepts, curvature, problem.radius, problem.ball, np.flatnonzero(self.used)
         )
         if problem.ball == "l1":
             self.used |= np.abs(w) > NO_WEIGHT * problem.radius
         return w, weights
-
-    def _forget(self, forgotten: NDArray[np.bool_]) -> None:
-        kept = ~forgotten
-        K, n = len(kept), int(kept.sum())
-        self._rows[:n] = self._rows[:K][kept]
-        if self.kept:
-            self._gram[:n, :n] = self._gram[:K, :K][np.ix_(kept, kept)]
-            self._free.keep(kept)
-            self._pulled.keep(kept)
-        self.intercepts, self.weights, self.idle = self.intercepts[kept], self.weights[kept], self.idle[kept]
-
-    def _make_room(self, K: int) -> None:
-        rows, self._rows = self._rows, np.empty((2 * K, self._rows.shape[1]))
-        self._rows[:K] = rows
-        if self.kept:
-            gram, self._gram = self._gram, np.empty((2 * K, 2 * K))
-            self._gram[:K, :K] = gram

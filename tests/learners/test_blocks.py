@@ -105,7 +105,7 @@ def test_a_minimum_by_blocks_is_the_minimum(
 
 
 def test_many_features_with_kinks_by_blocks(request: pytest.FixtureRequest) -> None:
-    """By blocks, planes of single queries take the place of the interior-point method."""
+    """By blocks, cutting planes take the place of the interior-point method."""
     rng, data = np.random.default_rng(5), drawn(4)
     wide = RankingData(rng.normal(size=(data.n_documents, 40)).astype(np.float32), data.y, data.offsets, data.qids)
     whole = erm.fit(wide, "slam-ndcg", l2=0.1)
