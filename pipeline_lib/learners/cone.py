@@ -473,9 +473,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     for K, start in grid:
         found = fit(inside, K, problem=problem, traced=False, seed=(*axes_of(seed), K, start), **how)
         models = [features.model(direction(U, chosen["fold_in"])) for U in found.path]
-        values = [
-            selection.mean_measure(model.predict(validation), validation, chosen["selection"]) for model in models
-        ]
+        values = selection.measured((model.predict(validation) for model in models), validation, chosen["selection"])
         after = int(np.argmax(values))
         kept.append(models[after])
         _LOG.info(

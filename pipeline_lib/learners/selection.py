@@ -62,6 +62,11 @@ def mean_measure(scores: ArrayLike, data: RankingData, measure: str) -> float:
     return float(np.mean(metrics.per_query([measure], scores, data.y, data.offsets)[measure]))
 
 
+def measured(scores: Iterable[Floats], validation: RankingData, measure: str) -> list[float]:
+    """The mean measure of every row of scores."""
+    return [mean_measure(row, validation, measure) for row in scores]
+
+
 def record_of_rounds(settings: Mapping[str, Any], values: Sequence[float], course: Sequence[Any]) -> dict[str, Any]:
     """The record of a boosting of which the first round with the largest of the validation ``values`` is the last."""
     best = int(np.argmax(values))
