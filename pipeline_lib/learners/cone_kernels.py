@@ -33,7 +33,7 @@ SLACK = 1.01
 up."""
 
 DEPENDENT = 1e-14
-"""Edges are dependent on each other as far as a singular value of their products, relative to the largest, is below."""
+"""An edge counts as dependent on others if the square of its relative distance from their span is below this."""
 
 SG, SG_PRINTED, EG, EG_LINEAR, EXACT = range(5)
 """How coefficients are folded in; :mod:`pipeline_lib.learners.cone` names them."""
@@ -213,26 +213,24 @@ def _fold_on_support(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-
     is the best weights that occurred.
     """
     K, atoms = len(w), len(v)
-    every = np.zeros((atoms, K))
-    for a in range(atoms):
-        every[a, a % K] = low if a < K else high
+    scale = np.where(np.arange(atoms) < K, low, high)
     kept, least_left = v.copy(), _gap(G, b, v, low, high, w, g)
     inside, entering = v > 0.0, True
     for _ in range(SUPPORT_STEPS):
-        slopes = every @ g
         if entering:
-            inside[np.argmin(slopes)] = True
+            inside[np.argmin(scale * np.concatenate((g, g))[:atoms])] = True
         support = np.flatnonzero(inside)
         r = support[np.argmax(v[support])]
-        others = support[support != r]
-        t = np.zeros(atoms)
-        t[others] = _affine_minimum(G, every[others] - every[r], 0.5 * (slopes[r] - slopes[others]))
-        t[r] = -t.sum()
-        move, out = 1.0, -1
-        for a in support:
-            if t[a] < 0.0 and v[a] < -t[a] * move:
-                move, out = v[a] / -t[a], a
-        v[:] = np.maximum(v + move * t, 0.0)
+        order = support[support != r]
+        t = _affine_minimum(G, g, scale, r, order)
+        total, move, out = t.sum(), 1.0, -1
+        for i in range(len(order)):
+            if t[i] < 0.0 and v[order[i]] < -t[i] * move:
+                move, out = v[order[i]] / -t[i], order[i]
+        if total > 0.0 and v[r] < total * move:
+            move, out = v[r] / total, r
+        v[order] = np.maximum(v[order] + move * t, 0.0)
+        v[r] = max(v[r] - move * total, 0.0)
         entering = out < 0
         if not entering:
             v[out] = 0.0
@@ -249,12 +247,45 @@ def _fold_on_support(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-
 
 
 @njit
-def _affine_minimum(G, edges, half):  # type: ignore[no-untyped-def]
-    # Solves (D'G D) t = half with edges in units of their lengths. Where some depend on others, t is the shortest.
-    product = edges @ G @ edges.T
-    length = np.sqrt(np.maximum(np.diag(product), 0.0))
+def _affine_minimum(G, g, scale, r, order):  # type: ignore[no-untyped-def]
+    # Solves for t by Cholesky with pivots, edges in units of their lengths. An edge that depends on those before it
+    # moves no point that they do not move, and stays at 0. Reorders ``order``; t has its order.
+    n, K = len(order), len(g)
+    p, j, q, k = scale[r], r % K, scale[order], order % K
+    length = np.sqrt(np.maximum(q * q * np.diag(G)[k] - 2.0 * p * q * G[j][k] + p * p * G[j, j], 0.0))
     length[length == 0.0] = np.inf
-    return np.linalg.lstsq(product / np.outer(length, length), half / length, DEPENDENT)[0] / length
+    t, edges = 0.5 * (p * g[j] - q * g[k]) / length, np.empty((n, n))
+    for x in range(n):
+        for y in range(x + 1):
+            own = q[x] * q[y] * G[k[x], k[y]]
+            edges[x, y] = own - p * q[x] * G[j, k[x]] - p * q[y] * G[j, k[y]] + p * p * G[j, j]
+            edges[x, y] /= length[x] * length[y]
+            edges[y, x] = edges[x, y]
+    rank = 0
+    for x in range(n):
+        best = x + np.argmax(np.diag(edges)[x:])
+        if edges[best, best] <= DEPENDENT:
+            break
+        swapped = np.arange(n)
+        swapped[x], swapped[best] = best, x
+        order[:], length, t = order[swapped], length[swapped], t[swapped]
+        edges = edges[swapped][:, swapped]
+        edges[x, x] = math.sqrt(edges[x, x])
+        edges[x + 1 :, x] /= edges[x, x]
+        below = edges[x + 1 :, x].copy()
+        edges[x + 1 :, x + 1 :] -= np.outer(below, below)
+        rank += 1
+    for x in range(rank):
+        for y in range(x):
+            t[x] -= edges[x, y] * t[y]
+        t[x] /= edges[x, x]
+    for x in range(rank - 1, -1, -1):
+        for y in range(x + 1, rank):
+            t[x] -= edges[y, x] * t[y]
+        t[x] /= edges[x, x]
+    t[:rank] /= length[:rank]
+    t[rank:] = 0.0
+    return t
 
 
 @njit

@@ -43,7 +43,6 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import (
     bundle,
     completed,
-    design_matrix,
     interior,
     newton,
     projected,
@@ -53,7 +52,6 @@ from pipeline_lib.learners import (
     sublists,
 )
 from pipeline_lib.learners.balls import Ball, project
-from pipeline_lib.learners.design_matrix import DesignMatrix
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.learner import (
     IMPORTS,
@@ -67,7 +65,7 @@ from pipeline_lib.learners.learner import (
     several,
 )
 from pipeline_lib.learners.models import LinearResult
-from pipeline_lib.learners.problem import Problem, Solution
+from pipeline_lib.learners.problem import DesignMatrix, Problem, Solution, design_matrix
 from pipeline_lib.learners.ranker import Model, Trained, axes_of, names_of
 from pipeline_lib.surrogates.base import SmoothableSurrogate, SmoothSurrogate, Surrogate
 
@@ -309,9 +307,7 @@ def _problem(data: RankingData, surrogate: str | Surrogate, l2: float, radius: f
         raise DataError(f"{loss.name}: expected l2 > 0 or a radius, which cutting planes need, found neither")
     reach = math.inf if radius is None else float(radius)
     # Without a radius there is no ball; the solvers for the l2 ball are used.
-    return Problem(
-        design_matrix.of(data), data.y, data.offsets, loss, float(l2), reach, "l2" if radius is None else ball
-    )
+    return Problem(design_matrix(data), data.y, data.offsets, loss, float(l2), reach, "l2" if radius is None else ball)
 
 
 def _solve(problem: Problem, start: Floats, tol: float, seed: Seed) -> Fit:

@@ -11,6 +11,10 @@ mu, and mu decreases (Mehrotra's predictor and corrector). With D = 1 / (t / lam
 where H has one block for every query. A block is found by elimination and, for short lists, split into L L', so that X'
 H X is the square of one matrix: O(N d (d + m)) a step, and some thirty steps whatever the number of features.
 
+Query q has the matrix [F E]' D [F E] on its documents and auxiliary variables, stored from ``starts[q]`` on by rows.
+Its auxiliary variables are eliminated from the last to the first, in place: what is left on the documents is the Schur
+complement H, and the rows of the eliminated variables hold what forward and backward substitution need.
+
 The multipliers, made feasible, give an affine function below the risk at every step, hence the gap (see
 :func:`~pipeline_lib.learners.problem.minorant_gap`).
 """
@@ -22,8 +26,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.learners.balls import project
-from pipeline_lib.learners.interior_kernels import eliminate, local_nodes, rows_of_square, substitute, sum_up
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
 from pipeline_lib.surrogates.programmes import LinearProgramme
 
@@ -38,6 +42,8 @@ TO_THE_BOUNDARY, PATIENCE = 0.995, 10
 SHORT = 64
 # What is added to the diagonal, relative to its largest entry, where rounding has left it without a square root.
 LENT = 1e-14
+# A pivot counts as 0 below this fraction of what it was.
+NO_PIVOT = 1e-14
 
 
 def minimise(problem: Problem, programme: LinearProgramme, tol: float) -> Solution:
@@ -160,7 +166,7 @@ class _Search:
         self.t = np.maximum(below, 0.0) + size
         self.xi = np.where(self.boxed, self.t - below, 0.0)
         self.barrier = Barrier(problem.radius, self.mean_product())
-        self.local, self.starts = local_nodes(self.programme.nodes, self.programme.offsets, self.programme.owned)
+        self.local, self.starts = _local_nodes(self.programme.nodes, self.programme.offsets, self.programme.owned)
 
     def mean_product(self) -> float:
         """mu: the mean of lam t and pi xi."""
@@ -181,10 +187,10 @@ class _Search:
         N = len(X)
         slack = self.t / self.lam + np.where(self.boxed, self.xi / self.pi, 0.0)
         self.weight = 1.0 / slack
-        blocks = sum_up(
+        blocks = _sum_up(
             self.local, programme.coefficients, self.weight, self.starts, programme.offsets, programme.owned
         )
-        eliminate(blocks, self.starts, programme.offsets, programme.owned)
+        _eliminate(blocks, self.starts, programme.offsets, programme.owned)
         matrix = self._square(blocks)
         matrix[np.diag_indices(len(matrix))] += self.problem.l2
         self.barrier.add_to(matrix, self.w)
@@ -208,7 +214,7 @@ class _Search:
     def _square(self, blocks: Floats) -> Floats:
         # X' H X
         offsets, owned, X = self.programme.offsets, self.programme.owned, _array(self.problem)
-        rows = rows_of_square(blocks, self.starts, offsets, owned, X, SHORT)
+        rows = _rows_of_square(blocks, self.starts, offsets, owned, X, SHORT)
         square: Floats = rows.T @ rows
         for q in np.flatnonzero(np.diff(offsets) > SHORT):
             m, n = int(offsets[q + 1] - offsets[q]), math.isqrt(int(self.starts[q + 1] - self.starts[q]))
@@ -229,12 +235,12 @@ class _Search:
         right = programme.spread(self.weight * rho)
         right[N:] += self.given_z
         of_z = right[N:].copy()
-        substitute(self.blocks, self.starts, programme.offsets, programme.owned, right[:N], of_z, True)
+        _substitute(self.blocks, self.starts, programme.offsets, programme.owned, right[:N], of_z, True)
         right_w = X.T @ (self.given_s + right[:N]) - self.problem.l2 * self.w
         right_w += self.barrier.right(self.w, mu, before is not None)
         w = np.asarray(cho_solve(self.factor, right_w, check_finite=False), dtype=np.float64)
         s = X @ w
-        substitute(self.blocks, self.starts, programme.offsets, programme.owned, s, of_z, False)
+        _substitute(self.blocks, self.starts, programme.offsets, programme.owned, s, of_z, False)
         lam = self.weight * (rho - programme.taken(np.concatenate([s, of_z])))
         self.barrier.direct(self.w, w)
         t = of_t - self.t / self.lam * lam
@@ -283,3 +289,126 @@ def _factor(matrix: Floats) -> tuple[Floats, bool] | None:
         else:
             return factor
     return None
+
+
+@njit
+def _local_nodes(nodes, offsets, owned):  # type: ignore[no-untyped-def]
+    """Where the coefficients of every row are in the matrix of its query, shape (P, k + 1), with the query in front;
+    and the starts of the matrices, shape (Q + 1,)."""
+    N, A, Q = offsets[-1], owned[-1], len(offsets) - 1
+    query, place, starts = np.empty(N + A, np.int64), np.empty(N + A, np.int64), np.zeros(Q + 1, np.int64)
+    for q in range(Q):
+        m = offsets[q + 1] - offsets[q]
+        for i in range(offsets[q], offsets[q + 1]):
+            query[i], place[i] = q, i - offsets[q]
+        for a in range(owned[q], owned[q + 1]):
+            query[N + a], place[N + a] = q, m + a - owned[q]
+        n = m + owned[q + 1] - owned[q]
+        starts[q + 1] = starts[q] + n * n
+    local = np.empty((len(nodes), nodes.shape[1] + 1), np.int64)
+    for p in range(len(nodes)):
+        local[p, 0] = query[nodes[p, 0]]
+        for k in range(nodes.shape[1]):
+            local[p, k + 1] = place[nodes[p, k]]
+    return local, starts
+
+
+@njit
+def _sum_up(local, coefficients, weight, starts, offsets, owned):  # type: ignore[no-untyped-def]
+    """The matrices [F E]' D [F E] of all queries, one after the other."""
+    blocks = np.zeros(starts[-1])
+    for p in range(len(local)):
+        q = local[p, 0]
+        n = offsets[q + 1] - offsets[q] + owned[q + 1] - owned[q]
+        for a in range(1, local.shape[1]):
+            for b in range(1, local.shape[1]):
+                at = starts[q] + local[p, a] * n + local[p, b]
+                blocks[at] += weight[p] * coefficients[p, a - 1] * coefficients[p, b - 1]
+    return blocks
+
+
+@njit(fastmath={"contract"})
+def _eliminate(blocks, starts, offsets, owned):  # type: ignore[no-untyped-def]
+    """Eliminate the auxiliary variables, in place."""
+    for q in range(len(starts) - 1):
+        m = offsets[q + 1] - offsets[q]
+        n = m + owned[q + 1] - owned[q]
+        block = blocks[starts[q] : starts[q + 1]].reshape((n, n))
+        for z in range(n - 1, m - 1, -1):
+            pivot = block[z, z]
+            if pivot <= 0.0:
+                block[z, z] = 0.0
+                continue
+            row = block[z]
+            for i in range(z):
+                if row[i] != 0.0:
+                    share = row[i] / pivot
+                    for j in range(z):
+                        block[i, j] -= share * row[j]
+
+
+@njit
+def _substitute(blocks, starts, offsets, owned, s, z, forward):  # type: ignore[no-untyped-def]
+    """Forward: take what the auxiliary variables' right sides ``z`` contribute out of ``s`` and of one another.
+
+    Backward: z becomes the auxiliary variables that belong to ``s``.
+    """
+    for q in range(len(starts) - 1):
+        m, first, begin = offsets[q + 1] - offsets[q], owned[q], offsets[q]
+        n = m + owned[q + 1] - first
+        block = blocks[starts[q] : starts[q + 1]].reshape((n, n))
+        if forward:
+            for v in range(n - 1, m - 1, -1):
+                if block[v, v] > 0.0:
+                    share = z[first + v - m] / block[v, v]
+                    for i in range(m):
+                        s[begin + i] -= block[v, i] * share
+                    for i in range(m, v):
+                        z[first + i - m] -= block[v, i] * share
+        else:
+            for v in range(m, n):
+                if block[v, v] > 0.0:
+                    rest = z[first + v - m]
+                    for i in range(m):
+                        rest -= block[v, i] * s[begin + i]
+                    for i in range(m, v):
+                        rest -= block[v, i] * z[first + i - m]
+                    z[first + v - m] = rest / block[v, v]
+                else:
+                    z[first + v - m] = 0.0
+
+
+@njit(fastmath={"contract"})
+def _rows_of_square(blocks, starts, offsets, owned, X, longest):  # type: ignore[no-untyped-def]
+    """Rows A, shape (N, d), with A' A = X' H X: L' X_q for every query, with H = L L' on its documents.
+
+    Queries with more than ``longest`` documents are left out.
+    """
+    N, d = X.shape
+    rows = np.zeros((N, d))
+    for q in range(len(starts) - 1):
+        begin, m = offsets[q], offsets[q + 1] - offsets[q]
+        if m > longest:
+            continue
+        n = m + owned[q + 1] - owned[q]
+        block = blocks[starts[q] : starts[q + 1]].reshape((n, n))
+        L = np.zeros((m, m))
+        for j in range(m):
+            pivot = block[j, j]
+            for k in range(j):
+                pivot -= L[j, k] * L[j, k]
+            if pivot <= NO_PIVOT * abs(block[j, j]):
+                continue
+            root = np.sqrt(pivot)
+            L[j, j] = root
+            for i in range(j + 1, m):
+                value = block[i, j]
+                for k in range(j):
+                    value -= L[i, k] * L[j, k]
+                L[i, j] = value / root
+            for i in range(j, m):
+                share = L[i, j]
+                if share != 0.0:
+                    for c in range(d):
+                        rows[begin + j, c] += share * X[begin + i, c]
+    return rows

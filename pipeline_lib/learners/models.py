@@ -278,15 +278,8 @@ class TreesModel(Model):
         (array([3.]), array([1.]))
         """
         end = int(self.roots[trees]) if trees < len(self.roots) else len(self.features)
-        return replace(
-            self,
-            roots=self.roots[:trees],
-            features=self.features[:end],
-            thresholds=self.thresholds[:end],
-            lower=self.lower[:end],
-            upper=self.upper[:end],
-            values=self.values[:end],
-        )
+        parts = ("features", "thresholds", "lower", "upper", "values")
+        return replace(self, roots=self.roots[:trees], **{name: getattr(self, name)[:end] for name in parts})
 
     def _scores(self, data: RankingData) -> Floats:
         return self.sums(data)[:, -1] if len(self.roots) else np.zeros(data.n_documents)
