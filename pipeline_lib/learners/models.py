@@ -259,13 +259,13 @@ class TreesModel(Model):
         theta = checks.floats("thresholds", thresholds, shape=which.shape)
         leaves = checks.floats("values", values, shape=which.shape)
         first = checks.whole_numbers("roots", roots, 0, last)
-        nodes = [
-            checks.whole_numbers(name, side, 0, max(last, 0)) for name, side in (("lower", lower), ("upper", upper))
-        ]
-        for name, side in zip(("lower", "upper"), nodes, strict=True):
-            if side.shape != which.shape or (side[which >= 0] <= np.flatnonzero(which >= 0)).any():
+        below = checks.whole_numbers("lower", lower, 0, max(last, 0))
+        above = checks.whole_numbers("upper", upper, 0, max(last, 0))
+        inner = which >= 0
+        for name, nodes in (("lower", below), ("upper", above)):
+            if nodes.shape != which.shape or (nodes[inner] <= np.flatnonzero(inner)).any():
                 raise DataError(f"{name}: expected a later node for every inner node")
-        return cls(first, which, theta, *nodes, leaves, n_features, feature_names=_names(feature_names))
+        return cls(first, which, theta, below, above, leaves, n_features, feature_names=_names(feature_names))
 
     @checked
     def first(self, trees: Count) -> "TreesModel":
