@@ -23,7 +23,6 @@ from pipeline_lib.estimators import ErmRanker, PerQuery, RankboostRanker  # noqa
 
 QUICK: dict[str, dict[str, Any]] = {
     "adarank": {"rounds": 3},
-    "bandit": {"surrogate": "squared", "step": 0.1, "passes": 2},
     "cone": {"basis": 2, "passes": 2, "restarts": 1},
     "erm": {"l2": 0.1},
     "ogd": {"surrogate": "squared", "step": 0.01, "passes": 2},

@@ -175,7 +175,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     features = fitted(chosen["features"], train, seed)
     boosted = run(features.apply(train), chosen["measure"], rounds=chosen["rounds"], repeats=chosen["repeats"])
     models = [features.model(w) for w in boosted.weights]
-    values = [selection.mean_measure(model.predict(validation), validation, chosen["selection"]) for model in models]
+    values = selection.measured((model.predict(validation) for model in models), validation, chosen["selection"])
     best = int(np.argmax(values))
     _LOG.info(
         f"{chosen['measure']}: best after {best + 1} of {len(values)} rounds, training {boosted.values[best]:.4f}; "

@@ -16,31 +16,25 @@ The rounds are those of :mod:`pipeline_lib.learners.top_k_feedback`: the same qu
 """
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from pydantic import Field
 
 from pipeline_lib import surrogates
-from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Count, Seed, checked
+from pipeline_lib.core.checks import Count, Positive, Seed, checked
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.core.cost import Size
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.core.settings import Positive, Whole
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.learners import completed, loss_ranges, selection
-from pipeline_lib.learners.learner import IMPORTS, Features, Learner, Selecting, Steps, listed, seen_by, several
-from pipeline_lib.learners.ranker import Trained, axes_of, names_of
-from pipeline_lib.learners.rounds import of_game, random_passes
+from pipeline_lib.learners import loss_ranges
+from pipeline_lib.learners.ranker import names_of
+from pipeline_lib.learners.rounds import of_game
 from pipeline_lib.learners.top_k_feedback import KINDS, Run, check_kind, options_of, prepared
 from pipeline_lib.learners.top_k_kernels import SHOWN, gained, loss_of, score, uniform
 from pipeline_lib.ranking import top_by_score
 from pipeline_lib.surrogates.base import Surrogate
 
-__all__ = ["Parameters", "run", "theorem_parameters", "train"]
+__all__ = ["Parameters", "run", "theorem_parameters"]
 
 
 class Parameters(NamedTuple):
@@ -140,12 +134,12 @@ def _play(  # type: ignore[no-untyped-def]
         begin, m = offsets[q], offsets[q + 1] - offsets[q]
         truth = values[begin : begin + m]
         if measured:
-            score(X, begin, m, begin, w, s)
+            score(X[begin : begin + m], w, s)
             own_loss += loss_of(kind, s[:m], truth, sigma, sign)
         _direction(state, u)
         for c in range(d):
             v[c] = w[c] + delta * u[c]
-        score(X, begin, m, offsets[order[min(t + 1, len(order) - 1)]], v, s)
+        score(X[begin : begin + m], v, s)
         if ideal[q] > 0.0:
             top_by_score(s[:m], min(SHOWN, m), best)
             quality += gained(y[begin : begin + m], best, gains, D) / ideal[q]
@@ -206,77 +200,3 @@ def theorem_parameters(data: RankingData, surrogate: str, radius: Positive, T: C
     if delta >= radius:
         return Parameters(step, radius / 2.0, math.inf)
     return Parameters(step, delta, 2.0 * T**0.75 * math.sqrt(3.0 * radius * d * C * (L + C / radius)))
-
-
-class BanditSettings(Selecting):
-    """Bandit gradient descent over T rounds, with the step c T^(-1/2), which sees its loss and no label."""
-
-    step: Steps = Field(
-        (1e-4, 1e-3, 1e-2, 1e-1), description="c, or several values, of which the best is chosen on the validation part"
-    )
-    passes: Whole = Field(50, description="number of times that every query is visited")
-    delta: Positive = Field(
-        1.0, description="rankers are played at the distance delta T^(-1/4) from w, or half of the radius if it is less"
-    )
-    radius: Positive = Field(10.0, description="largest ||w|| of the rankers that are played")
-    features: Features = Field("standardised", description="as for erm")
-
-    def chooses(self) -> bool:
-        """Whether there are several steps."""
-        return several(self.step)
-
-
-@checked
-def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
-    """Play ``passes`` passes over ``train`` with the step c T^(-1/2) for every c; keep what ``validation`` likes best.
-
-    Parameters
-    ----------
-    settings : mapping
-        ``surrogate`` (a loss of :func:`run`), ``options`` (of the surrogate) and those of :class:`BanditSettings`; what
-        is missing has its default. Ties go to the smaller c.
-    seed
-        Of the orders, of the directions and of random features.
-
-    Returns
-    -------
-    Trained
-        The record holds the settings, the chosen ``step``, and ``tried``: for every c the mean NDCG@10 of the rankers
-        played, ||w|| and the validation value.
-
-    Raises
-    ------
-    ConfigurationError
-        When a setting is missing, unknown or has no such value.
-    """
-    chosen = completed("bandit", settings)
-    loss = surrogates.create(chosen["surrogate"], **chosen["options"])
-    order = random_passes(train.n_queries, chosen["passes"], seed)
-    T = max(len(order), 1)
-    delta = min(chosen["delta"] * T**-0.25, 0.5 * chosen["radius"])
-    axes = (*axes_of(seed), "directions")
-
-    def with_step(inside: RankingData, c: float) -> tuple[Floats, int, dict[str, float]]:
-        found = run(inside, loss, T, c / math.sqrt(T), delta, chosen["radius"], axes, order=order, losses=False)
-        return found.w, T, {"shown_ndcg": float(np.nan_to_num(found.ndcg[-1]))}
-
-    name = f"bandit gradient descent, {loss.name}"
-    return selection.keep_best(name, "step", chosen["step"], with_step, train, validation, chosen, seed)
-
-
-def _seconds(settings: BanditSettings, size: Size) -> float:
-    # A round has a fixed cost besides that of reading the query's features.
-    rounds = settings.passes * len(listed(settings.step))
-    return IMPORTS + rounds * (6e-7 * size.queries + 6e-10 * seen_by(settings.features, size).cells)
-
-
-LEARNER = Learner(
-    train,
-    BanditSettings,
-    formula=(
-        r"w \leftarrow \Pi\bigl( w - \eta\, \varphi(X_q (w + \delta u), y_q)\, u \bigr), \quad "
-        r"u \text{ uniform on the sphere}, \quad \eta = \frac{c}{\sqrt{T}}"
-    ),
-    with_surrogate=True,
-    seconds=_seconds,
-)

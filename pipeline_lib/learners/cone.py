@@ -1,8 +1,16 @@
 """How does ConeRank learn the polyhedral cone that holds the differences between better and worse documents?
 
-Algorithm 1 makes the risk (18) small (:mod:`pipeline_lib.learners.cone_risk`). It alternates: fold in the coefficients
-of every pair with the basis U fixed, then step along the gradient in U. The coefficients of a pair, w >= 0 with sum 1
-(or in a band), make ||z - U w||^2 small; its gradient is g:
+For pairs with y_l > y_m, phi = y_l - y_m and z = rho (x_l - x_m) / (alpha + ||x_l - x_m||)  (eq. 5, 7), problem (18) is
+
+    min over U (d x K, ||u_k|| <= c) and w_j (>= 0, sum 1) of   mean over queries of  mean over its pairs of
+        phi_j ||z_j - U w_j||^2,
+
+and (9) the same with ||u_k|| = c and low <= sum w_j <= high. Queries without a pair do not count. For a given U, the
+coefficients w_j that are best for it are found with a certificate.
+
+Algorithm 1 makes the risk (18) small. It alternates: fold in the coefficients of every pair with the basis U fixed,
+then step along the gradient in U. The coefficients of a pair, w >= 0 with sum 1 (or in a band), make ||z - U w||^2
+small; its gradient is g:
 
 | method | step on ||z - U w||^2, gradient g |
 |---|---|
@@ -27,6 +35,7 @@ Where Algorithm 1 leaves a choice, or is read otherwise than printed (docs/metho
 
 import logging
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -45,51 +54,180 @@ from pipeline_lib.core.settings import Positive, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, cone_kernels, selection
 from pipeline_lib.learners.cone_ranking import FoldIn, direction
-from pipeline_lib.learners.cone_risk import (
-    ACCURACY,
-    PUBLISHED,
-    Problem,
-    UncertifiedWarning,
-    basis_gap,
-    check_data,
-    given_basis,
-    has_pairs,
-    losses,
-    pair_losses,
-    risk,
-    risk_and_gap,
-    warn_above,
-)
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.learner import IMPORTS, TRAINING, Learner, PlainFeatures, Selecting, Sizes, listed, megabytes
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Result, Trained, axes_of, names_of
 
-__all__ = [
-    "ACCURACY",
-    "FOLD_TOL",
-    "METHODS",
-    "PUBLISHED",
-    "PUBLISHED_STEPS",
-    "Fit",
-    "FoldIn",
-    "Method",
-    "Problem",
-    "UncertifiedWarning",
-    "basis_gap",
-    "fit",
-    "folded_in",
-    "has_pairs",
-    "losses",
-    "pair_losses",
-    "random_order",
-    "risk",
-    "started",
-    "train",
-    "without_each",
-]
-
 _LOG = logging.getLogger(__name__)
+
+ACCURACY = 1e-9
+"""Gap to which coefficients are folded in exactly, relative to rho^2, up to ``cone_kernels.SLACK``."""
+
+
+class UncertifiedWarning(UserWarning):
+    """Rounding or a lack of steps ended folding in exactly: a loss is certified to a larger gap alone."""
+
+
+@checked
+@dataclass(frozen=True)
+class Problem:
+    """The constants of (18) and (9).
+
+    Attributes
+    ----------
+    alpha : float > 0
+        Damps short differences (eq. 5), in units of the features' norm.
+    rho : float > 0 or None
+        Bound of ||z|| (eq. 6); None: sqrt(d).
+    c : float > 0 or None
+        Bound of ||u_k||; None: 2 rho.
+    weighted : bool
+        Weight pairs by the difference of their labels (eq. 7).
+    band : (low, high)
+        Of the coefficients' sum, 0 < low <= high; (1, 1) is (18).
+    norms : "at-most" or "equal"
+        Is ||u_k|| at most c (18) or equal to it (9)?
+
+    Example
+    -------
+    >>> Problem().rho_of(46), Problem(rho=2.0).c_of(46)
+    (6.782329983125268, 4.0)
+    """
+
+    alpha: Positive = 1.0
+    rho: Positive | None = None
+    c: Positive | None = None
+    weighted: bool = True
+    band: tuple[float, ...] = (1.0, 1.0)
+    norms: Literal["at-most", "equal"] = "at-most"
+
+    def __post_init__(self) -> None:
+        if len(self.band) != 2 or not 0.0 < self.band[0] <= self.band[1]:
+            raise DataError(f"band: expected (low, high) with 0 < low <= high, found {self.band!r}")
+
+    def rho_of(self, d: Natural) -> float:
+        """rho for d features."""
+        return math.sqrt(d) if self.rho is None else float(self.rho)
+
+    def c_of(self, d: Natural) -> float:
+        """c for d features."""
+        return 2.0 * self.rho_of(d) if self.c is None else float(self.c)
+
+
+PUBLISHED = Problem()
+"""Problem (18), with rho = sqrt(d) and c = 2 rho."""
+
+
+@checked
+def losses(data: RankingData, U: ArrayLike, problem: Problem = PUBLISHED) -> tuple[Floats, NDArray[np.int64]]:
+    """L_q of every query with the coefficients that are best for U, and its number of pairs; shapes (Q,).
+
+    Certified: ||z - U w||^2 of each pair is at most 1e-9 rho^2 above its minimum, or an :class:`UncertifiedWarning`
+    says by how much it may be. A query without a pair has loss 0.
+
+    Raises
+    ------
+    DataError
+        When U is not a matrix of d rows of finite numbers.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
+    >>> losses(data, [[-0.5]])
+    (array([1.]), array([1]))
+    """
+    values, pairs, _, _, unsolved = _at_best(data, U, problem)
+    _warn_above(unsolved, problem.rho_of(data.n_features))
+    return values, pairs
+
+
+@checked
+def basis_gap(data: RankingData, U: ArrayLike, problem: Problem = PUBLISHED) -> float:
+    """How far U is from a stationary point of (18): a bound on what its block could gain with the best coefficients.
+
+    The Frank-Wolfe gap max <g, U - V> over ||v_k|| <= c, where g is the gradient of the risk in U at the coefficients
+    that are best for U. It is 0 where neither block can gain, and only there.
+
+    Raises
+    ------
+    DataError
+        As :func:`losses`; when the norms must equal c, since that block is not convex; when there is no pair.
+
+    Example
+    -------
+    At u = 1/2 = z nothing is to be gained; at u = 0 the slope is -1 and c = 2:
+
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
+    >>> basis_gap(data, [[0.5]]), basis_gap(data, [[0.0]])
+    (0.0, 2.0)
+    """
+    if problem.norms == "equal":
+        raise DataError("basis_gap: expected norms 'at-most', found 'equal'")
+    _, pairs, M, B, unsolved = _at_best(data, U, problem)
+    _warn_above(unsolved, problem.rho_of(data.n_features))
+    counted = int((pairs > 0).sum())
+    if not counted:
+        raise DataError("data: expected a query with documents of different labels, found none")
+    basis = _given_basis(U, data.n_features)
+    return float(cone_kernels.basis_gap(basis, M / counted, B / counted, problem.c_of(data.n_features)))
+
+
+@checked
+def risk(data: RankingData, U: ArrayLike, problem: Problem = PUBLISHED) -> float:
+    """The empirical risk (4): the mean of L_q over the queries that have pairs; 0 if there are none.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0], [5.0]], [0, 1, 2], [1, 1, 2])
+    >>> risk(data, [[-0.5]])
+    1.0
+    """
+    value, unsolved = _risk_and_gap(data, U, problem)
+    _warn_above(unsolved, problem.rho_of(data.n_features))
+    return value
+
+
+@checked
+def pair_losses(data: RankingData, U: ArrayLike, problem: Problem = PUBLISHED) -> Floats:
+    """phi_j min_w ||z_j - U w||^2 of every pair of ``data``, shape (pairs,): for small samples.
+
+    Raises
+    ------
+    DataError
+        As :func:`losses`.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0], [0.0]], [0, 1, 0], [1, 1, 1])
+    >>> pair_losses(data, [[-0.5]])
+    array([1., 1.])
+    """
+    basis = _given_basis(U, data.n_features)
+    rho = problem.rho_of(data.n_features)
+    low, high = problem.band
+    found, unsolved = cone_kernels.every_loss(
+        data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
+    )
+    _warn_above(unsolved, rho)
+    every: Floats = found
+    return every
+
+
+@checked
+def has_pairs(data: RankingData) -> bool:
+    """Has any query two documents with different labels?
+
+    Example
+    -------
+    >>> has_pairs(RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 2]))
+    False
+    """
+    if not data.n_documents:
+        return False
+    lowest = np.minimum.reduceat(data.y, data.offsets[:-1])
+    return bool((np.maximum.reduceat(data.y, data.offsets[:-1]) > lowest).any())
+
 
 Method = Literal["sg", "sg-printed", "eg", "eg-linear", "exact"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -226,13 +364,13 @@ def fit(
     """
     d, axes = data.n_features, axes_of(seed)
     how, numbers = _for_kernels(method, problem, step, fold_steps, fold_tol, d)
-    check_data(data)
+    _check_data(data)
     begin = started(d, K, problem, axes) if start is None else _given_start(start, d, K, problem)
     rounds = random_order(data.n_queries, passes, axes) if order is None else _given_order(order, data)
     if len(rounds) != passes:
         raise DataError(f"order: expected a row for each of {passes} passes, found {len(rounds)}")
     limits = (problem.c_of(d), problem.norms == "equal", at_once or method == "exact")
-    value, fold_gap = risk_and_gap(data, begin, problem)
+    value, fold_gap = _risk_and_gap(data, begin, problem)
     path, met, values = [begin], [], [value]
     gap, converged, key = 0.0, False, _key_of(axes)
     # A pass at a time: the kernel starts where it ended, and the objective says when to stop.
@@ -246,58 +384,14 @@ def fit(
         path.append(bases[1])
         met.append(float(seen[0]))
         if traced or t == passes - 1:
-            value, unsolved = risk_and_gap(data, bases[1], problem)
+            value, unsolved = _risk_and_gap(data, bases[1], problem)
             values.append(value)
             fold_gap = max(fold_gap, unsolved)
         converged = traced and tol > 0.0 and abs(values[-2] - values[-1]) <= tol * abs(values[-2])
         if converged:
             break
-    warn_above(fold_gap, problem.rho_of(d))
+    _warn_above(fold_gap, problem.rho_of(d))
     return Fit(path[-1], np.stack(path), np.array(values), np.array(met), converged, gap, fold_gap, names_of(data))
-
-
-@checked
-def folded_in(
-    data: RankingData,
-    U: ArrayLike,
-    query: Natural,
-    *,
-    method: Method,
-    problem: Problem = PUBLISHED,
-    step: Positive | None = None,
-    fold_steps: Count = 10,
-    fold_tol: Positive = FOLD_TOL,
-    seed: Seed = 0,
-) -> Floats:
-    """The coefficients of every pair of one query for a fixed basis, shape (pairs, K).
-
-    Pairs (l, m) with y_l > y_m in the order of l, then m.
-
-    Raises
-    ------
-    DataError
-        As :func:`losses` and :func:`fit`, and when there is no such query.
-
-    Example
-    -------
-    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
-    >>> folded_in(data, [[0.5]], 0, method="exact")
-    array([[1.]])
-    """
-    d = data.n_features
-    how, numbers = _for_kernels(method, problem, step, fold_steps, fold_tol, d)
-    basis = given_basis(U, d)
-    if not 0 <= query < data.n_queries:
-        raise DataError(f"query: expected a number from 0 to {data.n_queries - 1}, found {query}")
-    begin, end = int(data.offsets[query]), int(data.offsets[query + 1])
-    K, y = basis.shape[1], data.y[begin:end]
-    W = np.empty((int((y[:, None] > y).sum()), K))
-    sums, G = (np.zeros((K, K)), np.zeros((d, K))), cone_kernels.gram(basis)
-    *_, unsolved = cone_kernels.visit(
-        data.X64, data.y, begin, end, basis, G, how, numbers, _key_of(axes_of(seed)), 0, *sums, W
-    )
-    warn_above(unsolved, problem.rho_of(d))
-    return W
 
 
 @checked
@@ -340,9 +434,9 @@ def without_each(
     """
     d = data.n_features
     how, numbers = _for_kernels(method, problem, step, fold_steps, fold_tol, d)
-    check_data(data)
+    _check_data(data)
     skipped = checks.whole_numbers("left_out", left_out)
-    begin, rounds = _given_start(start, d, given_basis(start, d, "start").shape[1], problem), _given_order(order, data)
+    begin, rounds = _given_start(start, d, _given_basis(start, d, "start").shape[1], problem), _given_order(order, data)
     limits = (problem.c_of(d), problem.norms == "equal", at_once or method == "exact")
     path, met, key = np.empty((len(rounds) + 1, *begin.shape)), np.empty(len(rounds)), _key_of(axes_of(seed))
     bases, largest = np.empty((len(skipped), *begin.shape)), 0.0
@@ -350,7 +444,7 @@ def without_each(
         X, y, offsets = data.X64, data.y, data.offsets
         _, unsolved = cone_kernels.train(X, y, offsets, begin, rounds, query, how, numbers, *limits, key, path, met)
         bases[i], largest = path[-1], max(largest, unsolved)
-    warn_above(largest, problem.rho_of(d))
+    _warn_above(largest, problem.rho_of(d))
     return bases
 
 
@@ -388,6 +482,48 @@ def random_order(n_queries: Natural, passes: Count, seed: SeedAxes) -> NDArray[n
     """
     rng = generator(*seed, "cone-order")
     return np.stack([rng.permutation(n_queries) for _ in range(passes)]).astype(np.int64)
+
+
+def _check_data(data: RankingData) -> None:
+    if not data.n_features:
+        raise DataError("data: expected documents with at least one feature, found none")
+    if not has_pairs(data):
+        raise DataError("data: expected a query with documents of different labels, found none")
+
+
+def _given_basis(U: ArrayLike, d: int, name: str = "U") -> Floats:
+    basis = np.ascontiguousarray(checks.floats(name, U, ndim=2))
+    if len(basis) != d or not basis.shape[1]:
+        raise DataError(f"{name}: expected finite numbers, shape ({d}, K), K >= 1, found shape {basis.shape}")
+    return basis
+
+
+def _at_best(
+    data: RankingData, U: ArrayLike, problem: Problem
+) -> tuple[Floats, NDArray[np.int64], Floats, Floats, float]:
+    basis = _given_basis(U, data.n_features)
+    rho = problem.rho_of(data.n_features)
+    low, high = problem.band
+    found: tuple[Floats, NDArray[np.int64], Floats, Floats, float] = cone_kernels.objective(
+        data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
+    )
+    return found
+
+
+def _risk_and_gap(data: RankingData, U: ArrayLike, problem: Problem) -> tuple[float, float]:
+    # The risk, and the largest gap of the coefficients behind it.
+    values, pairs, _, _, unsolved = _at_best(data, U, problem)
+    return float(values[pairs > 0].mean()) if (pairs > 0).any() else 0.0, unsolved
+
+
+def _warn_above(gap: float, rho: float) -> None:
+    if not gap <= cone_kernels.SLACK * ACCURACY * rho**2:
+        warnings.warn(
+            f"cone: the coefficients of a pair are certified to a gap of {gap:.2g}, not {ACCURACY * rho**2:.2g}: its "
+            "||z - U w||^2 may be too high by as much; are the columns of U much longer than rho?",
+            UncertifiedWarning,
+            stacklevel=3,
+        )
 
 
 def _given_start(start: ArrayLike, d: int, K: int, problem: Problem) -> Floats:
@@ -473,9 +609,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     for K, start in grid:
         found = fit(inside, K, problem=problem, traced=False, seed=(*axes_of(seed), K, start), **how)
         models = [features.model(direction(U, chosen["fold_in"])) for U in found.path]
-        values = [
-            selection.mean_measure(model.predict(validation), validation, chosen["selection"]) for model in models
-        ]
+        values = selection.measured((model.predict(validation) for model in models), validation, chosen["selection"])
         after = int(np.argmax(values))
         kept.append(models[after])
         _LOG.info(

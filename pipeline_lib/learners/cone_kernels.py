@@ -213,39 +213,23 @@ def _fold_on_support(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-
     is the best weights that occurred.
     """
     K, atoms = len(w), len(v)
-    size, order = np.empty(atoms), np.empty(atoms, np.int64)
-    t, edges, inside = np.empty(atoms), np.empty((atoms, atoms)), np.empty(atoms, np.bool_)
+    scale = np.where(np.arange(atoms) < K, low, high)
     kept, least_left = v.copy(), _gap(G, b, v, low, high, w, g)
-    entering = True
-    for a in range(atoms):
-        inside[a] = v[a] > 0.0
+    inside, entering = v > 0.0, True
     for _ in range(SUPPORT_STEPS):
         if entering:
-            down = 0
-            for a in range(atoms):
-                size[a] = (low if a < K else high) * g[a % K]
-                if size[a] < size[down]:
-                    down = a
-            inside[down] = True
-        r, n = -1, 0
-        for a in range(atoms):
-            if inside[a] and (r < 0 or v[a] > v[r]):
-                r = a
-        for a in range(atoms):
-            if inside[a] and a != r:
-                order[n] = a
-                n += 1
-        _affine_minimum(G, g, low, high, r, order[:n], edges, t)
-        total, move, out = 0.0, 1.0, -1
-        for i in range(n):
-            total += t[i]
-        for i in range(n):
+            inside[np.argmin(scale * np.concatenate((g, g))[:atoms])] = True
+        support = np.flatnonzero(inside)
+        r = support[np.argmax(v[support])]
+        order = support[support != r]
+        t = _affine_minimum(G, g, scale, r, order)
+        total, move, out = t.sum(), 1.0, -1
+        for i in range(len(order)):
             if t[i] < 0.0 and v[order[i]] < -t[i] * move:
                 move, out = v[order[i]] / -t[i], order[i]
         if total > 0.0 and v[r] < total * move:
             move, out = v[r] / total, r
-        for i in range(n):
-            v[order[i]] = max(v[order[i]] + move * t[i], 0.0)
+        v[order] = np.maximum(v[order] + move * t, 0.0)
         v[r] = max(v[r] - move * total, 0.0)
         entering = out < 0
         if not entering:
@@ -263,45 +247,33 @@ def _fold_on_support(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-
 
 
 @njit
-def _affine_minimum(G, g, low, high, r, order, edges, t):  # type: ignore[no-untyped-def]
+def _affine_minimum(G, g, scale, r, order):  # type: ignore[no-untyped-def]
     # Solves for t by Cholesky with pivots, edges in units of their lengths. An edge that depends on those before it
     # moves no point that they do not move, and stays at 0. Reorders ``order``; t has its order.
     n, K = len(order), len(g)
-    length, (p, j) = np.empty(n), ((low if r < K else high), r % K)
+    p, j, q, k = scale[r], r % K, scale[order], order % K
+    length = np.sqrt(np.maximum(q * q * np.diag(G)[k] - 2.0 * p * q * G[j][k] + p * p * G[j, j], 0.0))
+    length[length == 0.0] = np.inf
+    t, edges = 0.5 * (p * g[j] - q * g[k]) / length, np.empty((n, n))
     for x in range(n):
-        q, k = (low if order[x] < K else high), order[x] % K
-        length[x] = math.sqrt(max(q * q * G[k, k] - 2.0 * p * q * G[j, k] + p * p * G[j, j], 0.0))
-        if length[x] == 0.0:
-            length[x] = np.inf
-        t[x] = 0.5 * (p * g[j] - q * g[k]) / length[x]
         for y in range(x + 1):
-            s, i = (low if order[y] < K else high), order[y] % K
-            edges[x, y] = q * s * G[k, i] - p * q * G[j, k] - p * s * G[j, i] + p * p * G[j, j]
+            own = q[x] * q[y] * G[k[x], k[y]]
+            edges[x, y] = own - p * q[x] * G[j, k[x]] - p * q[y] * G[j, k[y]] + p * p * G[j, j]
             edges[x, y] /= length[x] * length[y]
             edges[y, x] = edges[x, y]
     rank = 0
     for x in range(n):
-        best = x
-        for y in range(x + 1, n):
-            if edges[y, y] > edges[best, best]:
-                best = y
+        best = x + np.argmax(np.diag(edges)[x:])
         if edges[best, best] <= DEPENDENT:
             break
-        if best != x:
-            order[x], order[best] = order[best], order[x]
-            length[x], length[best] = length[best], length[x]
-            t[x], t[best] = t[best], t[x]
-            for y in range(n):
-                edges[x, y], edges[best, y] = edges[best, y], edges[x, y]
-            for y in range(n):
-                edges[y, x], edges[y, best] = edges[y, best], edges[y, x]
+        swapped = np.arange(n)
+        swapped[x], swapped[best] = best, x
+        order[:], length, t = order[swapped], length[swapped], t[swapped]
+        edges = edges[swapped][:, swapped]
         edges[x, x] = math.sqrt(edges[x, x])
-        for y in range(x + 1, n):
-            edges[y, x] /= edges[x, x]
-        for y in range(x + 1, n):
-            for i in range(x + 1, y + 1):
-                edges[y, i] -= edges[y, x] * edges[i, x]
-                edges[i, y] = edges[y, i]
+        edges[x + 1 :, x] /= edges[x, x]
+        below = edges[x + 1 :, x].copy()
+        edges[x + 1 :, x + 1 :] -= np.outer(below, below)
         rank += 1
     for x in range(rank):
         for y in range(x):
@@ -311,8 +283,9 @@ def _affine_minimum(G, g, low, high, r, order, edges, t):  # type: ignore[no-unt
         for y in range(x + 1, rank):
             t[x] -= edges[y, x] * t[y]
         t[x] /= edges[x, x]
-    for x in range(n):
-        t[x] = t[x] / length[x] if x < rank else 0.0
+    t[:rank] /= length[:rank]
+    t[rank:] = 0.0
+    return t
 
 
 @njit

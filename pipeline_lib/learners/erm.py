@@ -10,14 +10,13 @@ Which solver, and which certificate of the gap F(w) - min F:
 | smooth, neither | ``newton`` where F is curved | self-concordance (exact for ``squared``) |
 | with kinks and smooth minorants (``ranksvm``) | ``smoothing`` | duality, also of the linear programme l2 = 0 |
 | with kinks and a linear programme, many features | ``interior`` (*) | duality; needs l2 > 0 or a radius |
-| any other with kinks, and many features | ``query_cuts`` | cutting planes; needs l2 > 0 or a radius |
-| any with kinks and few features, or stalled | ``bundle`` | cutting planes; needs l2 > 0 or a radius |
+| any other with kinks, or stalled | ``bundle`` | cutting planes; needs l2 > 0 or a radius |
 | smooth, in an l1 ball | ``projected``: accelerated projected gradients | duality (l2 = 0: the Frank-Wolfe gap) |
-| with kinks, in an l1 ball | ``interior``, ``query_cuts`` or ``bundle``, as above | duality or cutting planes |
+| with kinks, in an l1 ball | ``bundle`` | cutting planes |
 | not convex | ``restarts``: several local minima, annealed | none: "local" |
 
 (*) ``interior`` needs all features at once: where they are worked on in blocks (:mod:`pipeline_lib.data.query_blocks`),
-``query_cuts`` takes its place. All other solvers work by blocks.
+``bundle`` takes its place. All other solvers work by blocks.
 
 All certificates hold up to the rounding of float64.
 """
@@ -26,7 +25,6 @@ import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,18 +43,15 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import (
     bundle,
     completed,
-    design_matrix,
     interior,
     newton,
     projected,
-    query_cuts,
     restarts,
     selection,
     smoothing,
     sublists,
 )
 from pipeline_lib.learners.balls import Ball, project
-from pipeline_lib.learners.design_matrix import DesignMatrix
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.learner import (
     IMPORTS,
@@ -70,16 +65,17 @@ from pipeline_lib.learners.learner import (
     several,
 )
 from pipeline_lib.learners.models import LinearResult
-from pipeline_lib.learners.problem import Problem, Solution
+from pipeline_lib.learners.problem import DesignMatrix, Problem, Solution, design_matrix
 from pipeline_lib.learners.ranker import Model, Trained, axes_of, names_of
 from pipeline_lib.surrogates.base import SmoothableSurrogate, SmoothSurrogate, Surrogate
-from pipeline_lib.surrogates.programmes import LinearProgramme
 
 _LOG = logging.getLogger(__name__)
 
 # Smoothing solves a system in all features at every step, and needs the more steps, the fewer documents there are for
 # each: with fewer than this, and features that are not few, other methods are faster and reach the gap more surely.
 DOCUMENTS_PER_FEATURE = 100
+# With at most so many features, cutting planes are faster than an interior-point method for the whole programme.
+FEW_FEATURES = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,9 +291,9 @@ def _fits(
     if not len(l2_values):
         raise DataError("l2_values: expected at least one value, found none")
     problems = [_problem(data, surrogate, l2, radius, ball) for l2 in l2_values]
-    start, known = np.zeros(data.n_features), _Known(problems[0])
+    start = np.zeros(data.n_features)
     for k in sorted(range(len(problems)), key=lambda k: -problems[k].l2):
-        fit = _solve(problems[k], start, tol, seed, known)
+        fit = _solve(problems[k], start, tol, seed)
         start = fit.w
         yield k, replace(fit, feature_names=names_of(data))
 
@@ -311,71 +307,43 @@ def _problem(data: RankingData, surrogate: str | Surrogate, l2: float, radius: f
         raise DataError(f"{loss.name}: expected l2 > 0 or a radius, which cutting planes need, found neither")
     reach = math.inf if radius is None else float(radius)
     # Without a radius there is no ball; the solvers for the l2 ball are used.
-    return Problem(
-        design_matrix.of(data), data.y, data.offsets, loss, float(l2), reach, "l2" if radius is None else ball
-    )
+    return Problem(design_matrix(data), data.y, data.offsets, loss, float(l2), reach, "l2" if radius is None else ball)
 
 
-class _Known:
-    """What fits of one surrogate on the same data share, whatever their l2."""
-
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-
-    @cached_property
-    def planes(self) -> bundle.Planes:
-        """The cutting planes met so far."""
-        return bundle.Planes(self._problem)
-
-    @cached_property
-    def planes_of_queries(self) -> query_cuts.Planes:
-        """The cutting planes of single queries met so far."""
-        return query_cuts.Planes(self._problem)
-
-    @cached_property
-    def programme(self) -> LinearProgramme | None:
-        """The linear programme of the risk, if it has one and the documents are few."""
-        # An interior-point method holds a matrix for every query: for many documents, cutting planes take its place.
-        if isinstance(self._problem.X, DesignMatrix):
-            return None
-        programme = self._problem.surrogate.programme(self._problem.y, self._problem.offsets)
-        weights = self._problem.weights
-        return programme if programme is None or weights is None else programme.scaled(weights)
-
-
-def _solve(problem: Problem, start: Floats, tol: float, seed: Seed, known: _Known | None = None) -> Fit:
+def _solve(problem: Problem, start: Floats, tol: float, seed: Seed) -> Fit:
     inside = project(start, problem.radius, problem.ball)
     if not problem.surrogate.convex:
         return _fit(problem, restarts.minimise(problem, inside, seed), tol)
     if isinstance(problem.surrogate, SmoothSurrogate):
         method = projected.minimise if problem.ball == "l1" else newton.minimise
         return _fit(problem, method(problem, inside, tol), tol)
-    shared = known or _Known(problem)
-    if isinstance(problem.surrogate, SmoothableSurrogate) and problem.ball == "l2":
-        return _fit(problem, _with_minorants(problem, inside, tol, shared), tol)
-    return _fit(problem, _with_kinks(problem, inside, tol, shared), tol)
+    smoothable = isinstance(problem.surrogate, SmoothableSurrogate) and problem.ball == "l2"
+    return _fit(problem, (_with_minorants if smoothable else _with_kinks)(problem, inside, tol), tol)
 
 
-def _with_minorants(problem: Problem, start: Floats, tol: float, known: _Known) -> Solution:
+def _with_minorants(problem: Problem, start: Floats, tol: float) -> Solution:
     # By smoothing where that is fast; otherwise, and where it stalls, by methods that need l2 or a ball.
     N, d = problem.X.shape
     bounded = problem.l2 > 0.0 or math.isfinite(problem.radius)
-    if bounded and d > max(bundle.FEW_FEATURES, N / DOCUMENTS_PER_FEATURE):
-        return _with_kinks(problem, start, tol, known)
+    if bounded and d > max(FEW_FEATURES, N / DOCUMENTS_PER_FEATURE):
+        return _with_kinks(problem, start, tol)
     smoothed = smoothing.minimise(problem, start, tol)
     if not bounded or not smoothed.reason:
         return smoothed
-    return _better(smoothed, _with_kinks(problem, smoothed.w, tol, known))
+    return _better(smoothed, _with_kinks(problem, smoothed.w, tol))
 
 
-def _with_kinks(problem: Problem, start: Floats, tol: float, known: _Known) -> Solution:
-    if problem.X.shape[1] <= bundle.FEW_FEATURES:
-        return bundle.minimise(problem, start, tol, known.planes)
-    if known.programme is not None:
-        first = interior.minimise(problem, known.programme, tol)
-    else:
-        first = query_cuts.minimise(problem, start, tol, known.planes_of_queries)
-    return _better(first, bundle.minimise(problem, first.w, tol, known.planes)) if first.reason else first
+def _with_kinks(problem: Problem, start: Floats, tol: float) -> Solution:
+    programme = None
+    # An interior-point method holds a matrix for every query: for many documents, cutting planes take its place.
+    if problem.X.shape[1] > FEW_FEATURES and problem.ball == "l2" and not isinstance(problem.X, DesignMatrix):
+        programme = problem.surrogate.programme(problem.y, problem.offsets)
+    if programme is None:
+        return bundle.minimise(problem, start, tol)
+    if problem.weights is not None:
+        programme = programme.scaled(problem.weights)
+    first = interior.minimise(problem, programme, tol)
+    return _better(first, bundle.minimise(problem, first.w, tol)) if first.reason else first
 
 
 def _better(first: Solution, second: Solution) -> Solution:

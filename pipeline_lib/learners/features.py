@@ -44,7 +44,7 @@ class Features:
         checks.floats("w", w, shape=(d if self.random is None else self.random.components,))
         if self.random is None:
             return LinearModel.of(w, mean, scale, self.feature_names)
-        return RandomFourierModel.of(w, mean, scale, self.random, self.feature_names)
+        return RandomFourierModel.of(w, mean, scale, self.random.bandwidth, self.random.seed, self.feature_names)
 
 
 @checked

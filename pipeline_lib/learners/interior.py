@@ -2,7 +2,7 @@
 
     min over w, z of  l2/2 ||w||^2 + (1/Q) sum_p c_p max(0, h_p - <f_p, X w> - <e_p, z>) + (1/Q) <b, z>,
 
-over the ball, if there is one (:mod:`~pipeline_lib.surrogates.programmes`). The argument of a hinge is xi - t
+over the l2 ball, if there is one (:mod:`~pipeline_lib.surrogates.programmes`). The argument of a hinge is xi - t
 with t, xi >= 0, which have the multipliers lam and pi = c - lam. A step of Newton's method goes towards lam t = pi xi =
 mu, and mu decreases (Mehrotra's predictor and corrector). With D = 1 / (t / lam + xi / pi) on the rows, it solves
 
@@ -10,6 +10,10 @@ mu, and mu decreases (Mehrotra's predictor and corrector). With D = 1 / (t / lam
 
 where H has one block for every query. A block is found by elimination and, for short lists, split into L L', so that X'
 H X is the square of one matrix: O(N d (d + m)) a step, and some thirty steps whatever the number of features.
+
+Query q has the matrix [F E]' D [F E] on its documents and auxiliary variables, stored from ``starts[q]`` on by rows.
+Its auxiliary variables are eliminated from the last to the first, in place: what is left on the documents is the Schur
+complement H, and the rows of the eliminated variables hold what forward and backward substitution need.
 
 The multipliers, made feasible, give an affine function below the risk at every step, hence the gap (see
 :func:`~pipeline_lib.learners.problem.minorant_gap`).
@@ -22,8 +26,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.learners.balls import project
-from pipeline_lib.learners.interior_kernels import eliminate, local_nodes, rows_of_square, substitute, sum_up
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
 from pipeline_lib.surrogates.programmes import LinearProgramme
 
@@ -38,26 +42,22 @@ TO_THE_BOUNDARY, PATIENCE = 0.995, 10
 SHORT = 64
 # What is added to the diagonal, relative to its largest entry, where rounding has left it without a square root.
 LENT = 1e-14
+# A pivot counts as 0 below this fraction of what it was.
+NO_PIVOT = 1e-14
 
 
 def minimise(problem: Problem, programme: LinearProgramme, tol: float) -> Solution:
-    """Minimise F until gap <= tol * objective; l2 > 0 or a finite radius. ``programme`` is that of the surrogate.
+    """Minimise F until gap <= tol * objective; l2 > 0 or a finite radius in the l2 norm.
 
-    The features must be an array.
+    ``programme`` is that of the surrogate. The features must be an array.
     """
-    return with_multipliers(problem, programme, tol)[0]
-
-
-def with_multipliers(problem: Problem, programme: LinearProgramme, tol: float) -> tuple[Solution, Floats]:
-    """What :func:`minimise` gives, and feasible multipliers of the rows, shape (P,), for the sum over queries."""
     X = _array(problem)
     N, d = X.shape
-    if d > N and problem.ball == "l2":
+    if d > N:
         # The minimiser is a combination of documents: w = basis v with ||w|| = ||v||.
         basis, coordinates = np.linalg.qr(X.T)
-        inside = replace(problem, X=np.ascontiguousarray(coordinates.T))
-        found, multipliers = with_multipliers(inside, programme, tol)
-        return replace(found, w=basis @ found.w), multipliers
+        found = minimise(replace(problem, X=np.ascontiguousarray(coordinates.T)), programme, tol)
+        return replace(found, w=basis @ found.w)
     search = _Search(problem, programme)
     watch = Watch(problem, ITERATIONS)
     waited, best, bound, reason = 0, math.inf, -math.inf, NO_PROGRESS
@@ -73,8 +73,7 @@ def with_multipliers(problem: Problem, programme: LinearProgramme, tol: float) -
             reason = ""
         if not reason or waited == PATIENCE or not search.step():
             break
-    multipliers = search.programme.feasible(search.lam) * (len(problem.offsets) - 1)
-    return Solution(w, max(best - bound, 0.0), CERTIFICATE, iteration, reason), multipliers
+    return Solution(w, max(best - bound, 0.0), CERTIFICATE, iteration, reason)
 
 
 def _array(problem: Problem) -> Floats:
@@ -84,137 +83,54 @@ def _array(problem: Problem) -> Floats:
 
 
 class Barrier:
-    """How the method keeps w inside a ball: slacks and multipliers of its own, whose products go towards mu as well.
+    """What keeps w inside a ball: tau = (radius^2 - ||w||^2) / 2 >= 0 with its multiplier nu, whose gradient is nu w.
 
-    It has a part of the matrix and of the right side, and its directions once that of w is known. This is no ball.
+    Their product goes towards mu like the others. It has a part of the matrix and of the right side, and its directions
+    once that of w is known. Without a ball, tau and nu stay as they are and count for nothing.
     """
-
-    def add_to(self, matrix: Floats, w: Floats) -> None:
-        """Add the second derivative in w to the matrix, in place."""
-
-    def right(self, w: Floats, mu: float, corrected: bool) -> Floats | float:
-        """The part of the right side for products mu; ``corrected`` by the products of the directions before."""
-        return 0.0
-
-    def direct(self, w: Floats, change: Floats) -> None:
-        """Find the directions that belong to that of w."""
-
-    def products(self, length: float) -> tuple[float, int]:
-        """The sum of the products after a part of the way, and their number."""
-        return 0.0, 0
-
-    def longest(self) -> float:
-        """The part of the way on which nothing becomes negative."""
-        return math.inf
-
-    def move(self, length: float) -> None:
-        """Go this part of the way."""
-
-
-class L2Barrier(Barrier):
-    """tau = (radius^2 - ||w||^2) / 2 >= 0 with its multiplier nu: the gradient is nu w."""
 
     def __init__(self, radius: float, mu: float) -> None:
         self._half = 0.5 * radius**2
         self._tau, self._nu = self._half, mu / self._half
         self._d_tau = self._d_nu = 0.0
+        self._there = math.isfinite(radius)
 
     def add_to(self, matrix: Floats, w: Floats) -> None:
-        """nu I + nu / tau w w'."""
-        matrix[np.diag_indices(len(w))] += self._nu
-        matrix += (self._nu / self._tau) * np.outer(w, w)
+        """Add the second derivative in w, nu I + nu / tau w w', to the matrix, in place."""
+        if self._there:
+            matrix[np.diag_indices(len(w))] += self._nu
+            matrix += (self._nu / self._tau) * np.outer(w, w)
 
-    def right(self, w: Floats, mu: float, corrected: bool) -> Floats:
-        """- w (nu + (mu - nu tau - nu missing) / tau), with what tau is missing."""
+    def right(self, w: Floats, mu: float, corrected: bool) -> Floats | float:
+        """The part of the right side for a product mu; ``corrected`` by the product of the directions before.
+
+        It is - w (nu + (mu - nu tau - nu missing) / tau), with what tau is missing.
+        """
+        if not self._there:
+            return 0.0
         self._missing = self._half - 0.5 * float(w @ w) - self._tau
         self._short = mu - self._nu * self._tau - (self._d_nu * self._d_tau if corrected else 0.0)
         return -w * (self._nu + (self._short - self._nu * self._missing) / self._tau)
 
     def direct(self, w: Floats, change: Floats) -> None:
-        """See the base class."""
-        self._d_tau = self._missing - float(w @ change)
-        self._d_nu = (self._short - self._nu * self._d_tau) / self._tau
+        """Find the directions that belong to that of w."""
+        if self._there:
+            self._d_tau = self._missing - float(w @ change)
+            self._d_nu = (self._short - self._nu * self._d_tau) / self._tau
 
     def products(self, length: float) -> tuple[float, int]:
-        """See the base class."""
+        """The product after a part of the way, and how many there are."""
+        if not self._there:
+            return 0.0, 0
         return (self._nu + length * self._d_nu) * (self._tau + length * self._d_tau), 1
 
     def longest(self) -> float:
-        """See the base class."""
+        """The part of the way on which nothing becomes negative."""
         return min(_length(self._tau, self._d_tau), _length(self._nu, self._d_nu))
 
     def move(self, length: float) -> None:
-        """See the base class."""
+        """Go this part of the way."""
         self._tau, self._nu = self._tau + length * self._d_tau, self._nu + length * self._d_nu
-
-
-class L1Barrier(Barrier):
-    """u - w >= 0 and u + w >= 0 with multipliers alpha and beta, and tau = radius - sum u >= 0 with nu.
-
-    The gradient is alpha - beta. With p = alpha / (u - w), q = beta / (u + w), kappa = nu / tau and the variables u
-    eliminated, the second derivative is 4 p q / (p + q) on the diagonal and kappa / (1 + kappa sum 1 / (p + q)) times
-    the square of (q - p) / (p + q).
-    """
-
-    def __init__(self, d: int, radius: float, mu: float) -> None:
-        u = radius / (2.0 * d)
-        # Slacks u - w, u + w and tau, and their multipliers
-        self._at = np.concatenate([np.full(2 * d, u), [radius / 2.0]])
-        self._by = mu / self._at
-        self._d_at, self._d_by = np.zeros(2 * d + 1), np.zeros(2 * d + 1)
-        self._d = d
-
-    def add_to(self, matrix: Floats, w: Floats) -> None:
-        """See the class."""
-        d, rate = self._d, self._by / self._at
-        p, q, kappa = rate[:d], rate[d : 2 * d], rate[-1]
-        self._sum, self._skew = p + q, q - p
-        self._kappa = kappa / (1.0 + kappa * float(np.sum(1.0 / self._sum)))
-        matrix[np.diag_indices(d)] += 4.0 * p * q / self._sum
-        tilt = self._skew / self._sum
-        matrix += self._kappa * np.outer(tilt, tilt)
-
-    def right(self, w: Floats, mu: float, corrected: bool) -> Floats:
-        """See the base class."""
-        d = self._d
-        short = mu - self._at * self._by - (self._d_at * self._d_by if corrected else 0.0)
-        self._pushed = short / self._at
-        alpha, beta, nu = self._by[:d], self._by[d : 2 * d], self._by[-1]
-        a, b = self._pushed[:d], self._pushed[d : 2 * d]
-        self._of_u = alpha + beta - nu + a + b - self._pushed[-1]
-        return -(alpha - beta) - (a - b) - self._skew * self._solved(self._of_u)
-
-    def direct(self, w: Floats, change: Floats) -> None:
-        """See the base class."""
-        u = self._solved(self._of_u - self._skew * change)
-        self._d_at = np.concatenate([u - change, u + change, [-float(u.sum())]])
-        self._d_by = self._pushed - self._by / self._at * self._d_at
-
-    def products(self, length: float) -> tuple[float, int]:
-        """See the base class."""
-        return float((self._at + length * self._d_at) @ (self._by + length * self._d_by)), len(self._at)
-
-    def longest(self) -> float:
-        """See the base class."""
-        return min(_length(self._at, self._d_at), _length(self._by, self._d_by))
-
-    def move(self, length: float) -> None:
-        """See the base class."""
-        self._at, self._by = self._at + length * self._d_at, self._by + length * self._d_by
-
-    def _solved(self, right: Floats) -> Floats:
-        # (diag(p + q) + kappa 11')^-1 right
-        solved: Floats = (right - self._kappa * float(np.sum(right / self._sum))) / self._sum
-        return solved
-
-
-def _barrier(problem: Problem, mu: float) -> Barrier:
-    """The barrier of the problem's ball, if there is one, with products ``mu`` at first."""
-    if math.isinf(problem.radius):
-        return Barrier()
-    if problem.ball == "l2":
-        return L2Barrier(problem.radius, mu)
-    return L1Barrier(problem.X.shape[1], problem.radius, mu)
 
 
 def _length(at: Floats | float, change: Floats | float) -> float:
@@ -249,8 +165,8 @@ class _Search:
         size = max(float(np.abs(below).max(initial=0.0)), 1e-300)
         self.t = np.maximum(below, 0.0) + size
         self.xi = np.where(self.boxed, self.t - below, 0.0)
-        self.barrier = _barrier(problem, self.mean_product())
-        self.local, self.starts = local_nodes(self.programme.nodes, self.programme.offsets, self.programme.owned)
+        self.barrier = Barrier(problem.radius, self.mean_product())
+        self.local, self.starts = _local_nodes(self.programme.nodes, self.programme.offsets, self.programme.owned)
 
     def mean_product(self) -> float:
         """mu: the mean of lam t and pi xi."""
@@ -259,7 +175,7 @@ class _Search:
     def values(self) -> tuple[Floats, float, float]:
         """The point of the ball next to w, its objective, and a lower bound of the minimum."""
         problem = self.problem
-        w = project(self.w, problem.radius, problem.ball)
+        w = project(self.w, problem.radius)
         loss, _ = problem.loss(problem.X @ w)
         objective = problem.objective(w, loss)
         intercept, slope = self.programme.minorant(self.programme.feasible(self.lam))
@@ -271,10 +187,10 @@ class _Search:
         N = len(X)
         slack = self.t / self.lam + np.where(self.boxed, self.xi / self.pi, 0.0)
         self.weight = 1.0 / slack
-        blocks = sum_up(
+        blocks = _sum_up(
             self.local, programme.coefficients, self.weight, self.starts, programme.offsets, programme.owned
         )
-        eliminate(blocks, self.starts, programme.offsets, programme.owned)
+        _eliminate(blocks, self.starts, programme.offsets, programme.owned)
         matrix = self._square(blocks)
         matrix[np.diag_indices(len(matrix))] += self.problem.l2
         self.barrier.add_to(matrix, self.w)
@@ -298,7 +214,7 @@ class _Search:
     def _square(self, blocks: Floats) -> Floats:
         # X' H X
         offsets, owned, X = self.programme.offsets, self.programme.owned, _array(self.problem)
-        rows = rows_of_square(blocks, self.starts, offsets, owned, X, SHORT)
+        rows = _rows_of_square(blocks, self.starts, offsets, owned, X, SHORT)
         square: Floats = rows.T @ rows
         for q in np.flatnonzero(np.diff(offsets) > SHORT):
             m, n = int(offsets[q + 1] - offsets[q]), math.isqrt(int(self.starts[q + 1] - self.starts[q]))
@@ -319,12 +235,12 @@ class _Search:
         right = programme.spread(self.weight * rho)
         right[N:] += self.given_z
         of_z = right[N:].copy()
-        substitute(self.blocks, self.starts, programme.offsets, programme.owned, right[:N], of_z, True)
+        _substitute(self.blocks, self.starts, programme.offsets, programme.owned, right[:N], of_z, True)
         right_w = X.T @ (self.given_s + right[:N]) - self.problem.l2 * self.w
         right_w += self.barrier.right(self.w, mu, before is not None)
         w = np.asarray(cho_solve(self.factor, right_w, check_finite=False), dtype=np.float64)
         s = X @ w
-        substitute(self.blocks, self.starts, programme.offsets, programme.owned, s, of_z, False)
+        _substitute(self.blocks, self.starts, programme.offsets, programme.owned, s, of_z, False)
         lam = self.weight * (rho - programme.taken(np.concatenate([s, of_z])))
         self.barrier.direct(self.w, w)
         t = of_t - self.t / self.lam * lam
@@ -373,3 +289,126 @@ def _factor(matrix: Floats) -> tuple[Floats, bool] | None:
         else:
             return factor
     return None
+
+
+@njit
+def _local_nodes(nodes, offsets, owned):  # type: ignore[no-untyped-def]
+    """Where the coefficients of every row are in the matrix of its query, shape (P, k + 1), with the query in front;
+    and the starts of the matrices, shape (Q + 1,)."""
+    N, A, Q = offsets[-1], owned[-1], len(offsets) - 1
+    query, place, starts = np.empty(N + A, np.int64), np.empty(N + A, np.int64), np.zeros(Q + 1, np.int64)
+    for q in range(Q):
+        m = offsets[q + 1] - offsets[q]
+        for i in range(offsets[q], offsets[q + 1]):
+            query[i], place[i] = q, i - offsets[q]
+        for a in range(owned[q], owned[q + 1]):
+            query[N + a], place[N + a] = q, m + a - owned[q]
+        n = m + owned[q + 1] - owned[q]
+        starts[q + 1] = starts[q] + n * n
+    local = np.empty((len(nodes), nodes.shape[1] + 1), np.int64)
+    for p in range(len(nodes)):
+        local[p, 0] = query[nodes[p, 0]]
+        for k in range(nodes.shape[1]):
+            local[p, k + 1] = place[nodes[p, k]]
+    return local, starts
+
+
+@njit
+def _sum_up(local, coefficients, weight, starts, offsets, owned):  # type: ignore[no-untyped-def]
+    """The matrices [F E]' D [F E] of all queries, one after the other."""
+    blocks = np.zeros(starts[-1])
+    for p in range(len(local)):
+        q = local[p, 0]
+        n = offsets[q + 1] - offsets[q] + owned[q + 1] - owned[q]
+        for a in range(1, local.shape[1]):
+            for b in range(1, local.shape[1]):
+                at = starts[q] + local[p, a] * n + local[p, b]
+                blocks[at] += weight[p] * coefficients[p, a - 1] * coefficients[p, b - 1]
+    return blocks
+
+
+@njit(fastmath={"contract"})
+def _eliminate(blocks, starts, offsets, owned):  # type: ignore[no-untyped-def]
+    """Eliminate the auxiliary variables, in place."""
+    for q in range(len(starts) - 1):
+        m = offsets[q + 1] - offsets[q]
+        n = m + owned[q + 1] - owned[q]
+        block = blocks[starts[q] : starts[q + 1]].reshape((n, n))
+        for z in range(n - 1, m - 1, -1):
+            pivot = block[z, z]
+            if pivot <= 0.0:
+                block[z, z] = 0.0
+                continue
+            row = block[z]
+            for i in range(z):
+                if row[i] != 0.0:
+                    share = row[i] / pivot
+                    for j in range(z):
+                        block[i, j] -= share * row[j]
+
+
+@njit
+def _substitute(blocks, starts, offsets, owned, s, z, forward):  # type: ignore[no-untyped-def]
+    """Forward: take what the auxiliary variables' right sides ``z`` contribute out of ``s`` and of one another.
+
+    Backward: z becomes the auxiliary variables that belong to ``s``.
+    """
+    for q in range(len(starts) - 1):
+        m, first, begin = offsets[q + 1] - offsets[q], owned[q], offsets[q]
+        n = m + owned[q + 1] - first
+        block = blocks[starts[q] : starts[q + 1]].reshape((n, n))
+        if forward:
+            for v in range(n - 1, m - 1, -1):
+                if block[v, v] > 0.0:
+                    share = z[first + v - m] / block[v, v]
+                    for i in range(m):
+                        s[begin + i] -= block[v, i] * share
+                    for i in range(m, v):
+                        z[first + i - m] -= block[v, i] * share
+        else:
+            for v in range(m, n):
+                if block[v, v] > 0.0:
+                    rest = z[first + v - m]
+                    for i in range(m):
+                        rest -= block[v, i] * s[begin + i]
+                    for i in range(m, v):
+                        rest -= block[v, i] * z[first + i - m]
+                    z[first + v - m] = rest / block[v, v]
+                else:
+                    z[first + v - m] = 0.0
+
+
+@njit(fastmath={"contract"})
+def _rows_of_square(blocks, starts, offsets, owned, X, longest):  # type: ignore[no-untyped-def]
+    """Rows A, shape (N, d), with A' A = X' H X: L' X_q for every query, with H = L L' on its documents.
+
+    Queries with more than ``longest`` documents are left out.
+    """
+    N, d = X.shape
+    rows = np.zeros((N, d))
+    for q in range(len(starts) - 1):
+        begin, m = offsets[q], offsets[q + 1] - offsets[q]
+        if m > longest:
+            continue
+        n = m + owned[q + 1] - owned[q]
+        block = blocks[starts[q] : starts[q + 1]].reshape((n, n))
+        L = np.zeros((m, m))
+        for j in range(m):
+            pivot = block[j, j]
+            for k in range(j):
+                pivot -= L[j, k] * L[j, k]
+            if pivot <= NO_PIVOT * abs(block[j, j]):
+                continue
+            root = np.sqrt(pivot)
+            L[j, j] = root
+            for i in range(j + 1, m):
+                value = block[i, j]
+                for k in range(j):
+                    value -= L[i, k] * L[j, k]
+                L[i, j] = value / root
+            for i in range(j, m):
+                share = L[i, j]
+                if share != 0.0:
+                    for c in range(d):
+                        rows[begin + j, c] += share * X[begin + i, c]
+    return rows

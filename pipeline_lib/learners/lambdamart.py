@@ -120,8 +120,7 @@ def _model_of(dump: Mapping[str, Any], n_features: int, feature_names: Sequence[
 
 def _kept(whole: TreesModel, validation: RankingData, chosen: dict[str, Any], version: str) -> Trained:
     # LightGBM stops where no tree would improve anything: there may be fewer trees than requested, but there is one.
-    sums = whole.sums(validation)
-    values = [selection.mean_measure(sums[:, t], validation, chosen["selection"]) for t in range(len(whole.roots))]
+    values = selection.measured(whole.sums(validation).T, validation, chosen["selection"])
     best = int(np.argmax(values))
     _LOG.info(f"{best + 1} of {len(values)} trees kept; validation {chosen['selection']} {values[best]:.4f}")
     record = {"settings": chosen, "lightgbm": version, "trees": best + 1, "validation": values[best], "tried": values}

@@ -13,7 +13,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic import AfterValidator, Field, create_model
 
 from pipeline_lib.core.cost import LARGE_CELLS, Size
-from pipeline_lib.core.settings import Number, Positive, Positives, Rising, Settings, Text, Truth, Whole
+from pipeline_lib.core.settings import Number, Positive, Positives, Rising, Settings, Text, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners.installed import why_unusable
 from pipeline_lib.learners.ranker import Trained
@@ -179,30 +179,6 @@ class Selecting(Settings):
     def chooses(self) -> bool:
         """Whether anything is left to be chosen, for which queries must be kept out of training."""
         return True
-
-
-class Passing(Selecting):
-    """Settings of an online learner that passes over the training set several times, each time in another order."""
-
-    passes: Whole = Field(10, description="largest number of passes; the best number is chosen on the validation part")
-    average: Truth = Field(
-        True, description="whether the mean of all iterates is the ranker; if false, the last one is"
-    )
-    features: Features = Field("standardised", description="as for erm")
-
-    def chooses(self) -> bool:
-        """Whether there are several numbers of passes."""
-        return self.passes > 1
-
-    def passes_run(self) -> float:
-        """How many passes are run in all: every number of passes up to the largest begins anew.
-
-        Example
-        -------
-        >>> Passing.parse({"passes": 3}).passes_run()
-        6.0
-        """
-        return self.passes * (self.passes + 1) / 2
 
 
 class NoSettings(Settings):

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core import checks, seeds, storage
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Count, Natural, SeedAxes, checked
+from pipeline_lib.core.checks import Count, Natural, Positive, SeedAxes, checked
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError, hint
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
@@ -88,19 +88,20 @@ class LinearModel(Model):
 @checked
 @dataclass(frozen=True, eq=False)
 class RandomFourierModel(Model):
-    """Scores <w, z((x - mean) / scale)> with random features z of a kernel, whose parameters and seed are stored.
+    """Scores <w, z((x - mean) / scale)> with random features z of a kernel, whose bandwidth and seed are stored.
 
     Attributes
     ----------
     w : float64, shape (D,)
     mean, scale : float64, shape (d,)
-    random : RandomFourier
+    bandwidth : float
+    seed : tuple of axes
     feature_names : tuple of str or None
 
     Example
     -------
     >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
-    >>> model = RandomFourierModel.of(np.ones(3), np.zeros(1), np.ones(1), RandomFourier(1, 3, 1.0, (5,)))
+    >>> model = RandomFourierModel.of(np.ones(3), np.zeros(1), np.ones(1), 1.0, (5,))
     >>> again = from_dict(model.to_dict())
     >>> bool((again.predict(data) == model.predict(data)).all())
     True
@@ -110,12 +111,13 @@ class RandomFourierModel(Model):
     w: Floats
     mean: Floats
     scale: Floats
-    random: RandomFourier
+    bandwidth: Positive
+    seed: SeedAxes
 
     @property
     def n_features(self) -> int:
         """d."""
-        return self.random.n_features
+        return len(self.mean)
 
     @classmethod
     def of(
@@ -123,7 +125,8 @@ class RandomFourierModel(Model):
         w: ArrayLike,
         mean: ArrayLike,
         scale: ArrayLike,
-        random: RandomFourier,
+        bandwidth: Positive,
+        seed: SeedAxes,
         feature_names: Sequence[str] | None = None,
     ) -> "RandomFourierModel":
         """A model from array-likes.
@@ -131,78 +134,20 @@ class RandomFourierModel(Model):
         Raises
         ------
         DataError
-            When shapes differ, a number is not finite or a scale is not positive.
+            When shapes differ, a number is not finite, or a scale or the bandwidth is not positive.
         """
-        weights = checks.floats("w", w, shape=(random.components,))
-        linear = LinearModel.of(np.zeros(random.n_features), mean, scale)
-        return cls(weights, linear.mean, linear.scale, random, feature_names=_names(feature_names))
+        weights, shift = checks.floats("w", w, ndim=1), checks.floats("mean", mean, ndim=1)
+        linear = LinearModel.of(np.zeros_like(shift), shift, scale)
+        return cls(weights, linear.mean, linear.scale, float(bandwidth), seed, feature_names=_names(feature_names))
 
     def _scores(self, data: RankingData) -> Floats:
         # In blocks: the random features are never all in memory.
         inside = Standardisation(self.mean, self.scale).apply(data)
+        random = RandomFourier(self.n_features, len(self.w), self.bandwidth, self.seed)
         scores = np.empty(data.n_documents)
-        for begin, block in self.random.blocks(inside.X):
+        for begin, block in random.blocks(inside.X):
             # As in LinearModel: every document's sum in the same order.
             scores[begin : begin + len(block)] = np.einsum("ij,j->i", block, self.w)
-        return scores
-
-    def to_dict(self) -> dict[str, Any]:
-        """See :class:`Model`: the kernel is stored as its bandwidth and seed."""
-        plain = super().to_dict()
-        random, names = plain.pop("random"), {name: plain.pop(name) for name in ("feature_names",) if name in plain}
-        return {**plain, "bandwidth": random.bandwidth, "seed": list(random.seed), **names}
-
-
-@checked
-@dataclass(frozen=True, eq=False)
-class ThresholdModel(Model):
-    """Scores sum_t alpha_t [x_k(t) > theta_t], the result of boosting.
-
-    Attributes
-    ----------
-    features : int64, shape (T,), in 0..n_features - 1
-    thresholds, alphas : float64, shape (T,)
-    n_features : int
-    feature_names : tuple of str or None
-
-    Example
-    -------
-    >>> data = RankingData.from_arrays([[1.0], [3.0]], [0, 1], [1, 1])
-    >>> ThresholdModel.of([0, 0], [2.0, 5.0], [0.5, 1.0], n_features=1).predict(data)
-    array([0. , 0.5])
-    """
-
-    kind: ClassVar[str] = "thresholds"
-    features: NDArray[np.int64]
-    thresholds: Floats
-    alphas: Floats
-    n_features: Natural
-
-    @classmethod
-    def of(
-        cls,
-        features: ArrayLike,
-        thresholds: ArrayLike,
-        alphas: ArrayLike,
-        n_features: Natural,
-        feature_names: Sequence[str] | None = None,
-    ) -> "ThresholdModel":
-        """A model from array-likes.
-
-        Raises
-        ------
-        DataError
-            When shapes differ, a number is not finite or a feature does not exist.
-        """
-        which = checks.whole_numbers("features", features, 0, n_features - 1)
-        theta = checks.floats("thresholds", thresholds, shape=which.shape)
-        alpha = checks.floats("alphas", alphas, shape=which.shape)
-        return cls(which, theta, alpha, n_features, feature_names=_names(feature_names))
-
-    def _scores(self, data: RankingData) -> Floats:
-        scores = np.zeros(data.n_documents)
-        for k, theta, alpha in zip(self.features, self.thresholds, self.alphas, strict=True):
-            scores += alpha * (data.X[:, k].astype(np.float64) > theta)
         return scores
 
 
@@ -314,14 +259,13 @@ class TreesModel(Model):
         theta = checks.floats("thresholds", thresholds, shape=which.shape)
         leaves = checks.floats("values", values, shape=which.shape)
         first = checks.whole_numbers("roots", roots, 0, last)
-        sides = []
-        for name, side in (("lower", lower), ("upper", upper)):
-            nodes = checks.whole_numbers(name, side, 0, max(last, 0))
-            inner = which >= 0
+        below = checks.whole_numbers("lower", lower, 0, max(last, 0))
+        above = checks.whole_numbers("upper", upper, 0, max(last, 0))
+        inner = which >= 0
+        for name, nodes in (("lower", below), ("upper", above)):
             if nodes.shape != which.shape or (nodes[inner] <= np.flatnonzero(inner)).any():
                 raise DataError(f"{name}: expected a later node for every inner node")
-            sides.append(nodes)
-        return cls(first, which, theta, sides[0], sides[1], leaves, n_features, feature_names=_names(feature_names))
+        return cls(first, which, theta, below, above, leaves, n_features, feature_names=_names(feature_names))
 
     @checked
     def first(self, trees: Count) -> "TreesModel":
@@ -334,15 +278,8 @@ class TreesModel(Model):
         (array([3.]), array([1.]))
         """
         end = int(self.roots[trees]) if trees < len(self.roots) else len(self.features)
-        return replace(
-            self,
-            roots=self.roots[:trees],
-            features=self.features[:end],
-            thresholds=self.thresholds[:end],
-            lower=self.lower[:end],
-            upper=self.upper[:end],
-            values=self.values[:end],
-        )
+        parts = ("features", "thresholds", "lower", "upper", "values")
+        return replace(self, roots=self.roots[:trees], **{name: getattr(self, name)[:end] for name in parts})
 
     def _scores(self, data: RankingData) -> Floats:
         return self.sums(data)[:, -1] if len(self.roots) else np.zeros(data.n_documents)
@@ -412,8 +349,7 @@ class AveragedResult(LinearResult):
 
 
 KINDS: Mapping[str, type[Model]] = {
-    model.kind: model
-    for model in (LinearModel, RandomFourierModel, ThresholdModel, TreesModel, RandomModel, IdealModel)
+    model.kind: model for model in (LinearModel, RandomFourierModel, TreesModel, RandomModel, IdealModel)
 }
 
 
@@ -436,25 +372,17 @@ def from_dict(stored: Mapping[str, Any]) -> Model:
     kind = stored["kind"]
     if not isinstance(kind, str) or kind not in KINDS:
         raise ConfigurationError(f"kind: unknown model {kind!r}; {hint(kind, sorted(KINDS))}")
-    model = KINDS[kind]
-    others = ("kind",) if model in (RandomModel, IdealModel) else ("kind", "feature_names")
-    parts, names = {name: stored[name] for name in stored if name not in others}, stored.get("feature_names")
-    expected = {part.name for part in fields(model)} - {"feature_names"}
-    if model is RandomFourierModel:
-        expected = expected - {"random"} | {"bandwidth", "seed"}
-    if set(parts) != expected:
-        raise ConfigurationError(f"{kind} model: expected the fields {sorted(expected)}, found {sorted(parts)}")
-    if model in (LinearModel, ThresholdModel, TreesModel):
-        return model.of(**parts, feature_names=names)  # type: ignore[attr-defined,no-any-return]
-    if model is IdealModel:
-        return IdealModel()
-    seed = checks.seed("seed", tuple(checks.instance("seed", parts["seed"], list)))
-    if model is RandomModel:
-        return RandomModel(seed)
-    w, mean = (checks.floats(name, parts[name], ndim=1) for name in ("w", "mean"))
-    bandwidth = checks.real("bandwidth", parts["bandwidth"], checks.POSITIVE)
-    random = RandomFourier(len(mean), len(w), float(bandwidth), seed)
-    return RandomFourierModel.of(w, mean, parts["scale"], random, names)
+    model: Any = KINDS[kind]
+    parts, expected = {**stored}, {part.name for part in fields(model)} - {"feature_names"}
+    if parts.keys() - {"feature_names"} != {"kind", *expected}:
+        raise ConfigurationError(
+            f"{kind} model: expected the fields {sorted(expected)}, found {sorted(parts.keys() - {'kind'})}"
+        )
+    del parts["kind"]
+    if "seed" in parts:
+        parts["seed"] = checks.seed("seed", tuple(checks.instance("seed", parts["seed"], list)))
+    read: Model = getattr(model, "of", model)(**parts)
+    return read
 
 
 @checked

@@ -23,10 +23,10 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import MAX_LABEL, Seed, checked
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.core.cost import Size
-from pipeline_lib.core.settings import Positive
+from pipeline_lib.core.settings import Positive, Truth, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, rounds, selection
-from pipeline_lib.learners.learner import IMPORTS, Learner, Passing, RankingMeasure, seen_by
+from pipeline_lib.learners.learner import IMPORTS, Features, Learner, RankingMeasure, Selecting, seen_by
 from pipeline_lib.learners.models import AveragedResult
 from pipeline_lib.learners.ranker import Trained, names_of
 from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg, order_by_score
@@ -253,14 +253,23 @@ def _subgradient(X, s, y, v, misordered, best, z):  # type: ignore[no-untyped-de
     return value
 
 
-class PerceptronSettings(Passing):
+class PerceptronSettings(Selecting):
     """The perceptron of SLAM, over the training queries in random order."""
 
+    passes: Whole = Field(10, description="largest number of passes; the best number is chosen on the validation part")
+    average: Truth = Field(
+        True, description="whether the mean of all iterates is the ranker; if false, the last one is"
+    )
+    features: Features = Field("standardised", description="as for erm")
     measure: RankingMeasure = Field("ndcg", description="the ranking loss and its weights: ndcg, map or ndcg@K")
     step: Literal["theory"] | Positive = Field(1.0, description='the step size: a number, or "theory"')
     active: Literal["margin", "misordered"] = Field(
         "margin", description="which hinges are active: margin (as printed) or misordered"
     )
+
+    def chooses(self) -> bool:
+        """Whether there are several numbers of passes."""
+        return self.passes > 1
 
 
 @checked
@@ -299,7 +308,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
 
 
 def _seconds(settings: PerceptronSettings, size: Size) -> float:
-    inside, runs = seen_by(settings.features, size), settings.passes_run()
+    # Every number of passes up to the largest begins anew.
+    inside, runs = seen_by(settings.features, size), settings.passes * (settings.passes + 1) / 2
     return IMPORTS + 1e-9 * runs * inside.cells + settings.passes * 1e-7 * size.documents
 
 

@@ -3,7 +3,8 @@
 F(w) = l2/2 ||w||^2 + L(w),   L(w) = (1/Q) sum_q phi(X_q w, y_q),   over ||w||_2 or ||w||_1 <= radius (if there is one).
 
 Where X is large, losses, gradients and second derivatives are computed block by block of whole queries, by several
-threads, and added in the order of the blocks (:mod:`pipeline_lib.data.query_blocks`).
+threads, and added in the order of the blocks (:mod:`pipeline_lib.data.query_blocks`). A :class:`DesignMatrix` then
+stands for the matrix X of the documents, in double precision, wherever a solver has ``X @ w`` or ``X.T @ g``.
 """
 
 import logging
@@ -20,8 +21,8 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.data import query_blocks
 from pipeline_lib.data.query_blocks import Block
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners.balls import Ball, lowest
-from pipeline_lib.learners.design_matrix import DesignMatrix
 from pipeline_lib.surrogates.base import MinorantSurrogate, SmoothSurrogate, Surrogate
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
@@ -34,6 +35,70 @@ COLUMNS_AT_ONCE = 64
 # In relative gaps, an objective below this fraction of its value at w = 0 counts as this much, so that relative gaps
 # are also defined for a minimum of 0.
 NEGLIGIBLE = 1e-6
+
+
+class DesignMatrix:
+    """Features (N, d) as stored, in blocks of queries; or their products with a matrix (d, r), which are never stored.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[1.0, 2.0], [3.0, 4.0]], [0, 1], [1, 1])
+    >>> X = DesignMatrix(data.X, query_blocks.of(data.offsets, 2))
+    >>> X @ np.array([1.0, 1.0]), X.T @ np.array([1.0, -1.0]), X.times(np.eye(2)).shape
+    (array([3., 7.]), array([-2., -2.]), (2, 2))
+    """
+
+    def __init__(self, stored: NDArray[np.float32], blocks: list[Block], mapped: Floats | None = None) -> None:
+        self._stored, self.blocks, self._mapped = stored, blocks, mapped
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """N and the number of columns."""
+        d = self._stored.shape[1] if self._mapped is None else self._mapped.shape[1]
+        return len(self._stored), d
+
+    def block(self, block: Block) -> Floats:
+        """The rows of one block in double precision."""
+        wide = self._stored[block.rows].astype(np.float64, order="C")
+        return wide if self._mapped is None else wide @ self._mapped
+
+    def __matmul__(self, w: Floats) -> Floats:
+        """X w, shape (N,)."""
+        scores = np.empty(len(self._stored))
+        for block, found in zip(self.blocks, self.each(lambda _, X: X @ w), strict=True):
+            scores[block.rows] = found
+        return scores
+
+    def times(self, matrix: Floats) -> "DesignMatrix":
+        """The products with a matrix (d, r), as a design matrix."""
+        return DesignMatrix(self._stored, self.blocks, matrix if self._mapped is None else self._mapped @ matrix)
+
+    def each(self, function: Callable[[Block, Floats], Result]) -> Iterator[Result]:
+        """function(block, its rows) for every block, in their order, by several threads; results should be small."""
+        return query_blocks.in_order(lambda block: function(block, self.block(block)), self.blocks)
+
+    @property
+    def T(self) -> "_Transposed":
+        """X', which multiplies vectors."""
+        return _Transposed(self)
+
+
+class _Transposed:
+    """X' of a :class:`DesignMatrix`."""
+
+    def __init__(self, matrix: DesignMatrix) -> None:
+        self._matrix = matrix
+
+    def __matmul__(self, g: Floats) -> Floats:
+        """X' g, shape (d,)."""
+        return query_blocks.total(self._matrix.each(lambda block, X: X.T @ g[block.rows]))
+
+
+def design_matrix(data: RankingData) -> Floats | DesignMatrix:
+    """The features of the documents in double precision: an array where they are small, else a design matrix."""
+    if not query_blocks.is_large(data.n_documents, data.n_features):
+        return data.X64
+    return DesignMatrix(data.X, query_blocks.of(data.offsets, data.n_features))
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from pipeline_lib.data import query_blocks
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners.learner import IMPORTS, TRAINING, Learner, Selecting, megabytes
-from pipeline_lib.learners.models import ThresholdModel
+from pipeline_lib.learners.models import TreesModel
 from pipeline_lib.learners.ranker import Result, Trained, names_of
 from pipeline_lib.surrogates.rankboost import RankBoost
 
@@ -72,15 +72,20 @@ class Run(Result):
     feature_names: tuple[str, ...] | None = None
 
     @property
-    def model(self) -> ThresholdModel:
-        """The weighted vote of all rounds."""
-        return self.after(len(self.features))
-
-    @checked
-    def after(self, rounds: Count) -> ThresholdModel:
-        """The weighted vote of the first ``rounds``."""
-        chosen = (self.features[:rounds], self.thresholds[:rounds], self.alphas[:rounds])
-        return ThresholdModel.of(*chosen, self.n_features, self.feature_names)
+    def model(self) -> TreesModel:
+        """The weighted vote of all rounds: trees with a root and two leaves, which come one after the other."""
+        node = np.arange(3 * len(self.features))
+        root, upper = node % 3 == 0, node % 3 == 2
+        return TreesModel.of(
+            roots=node[root],
+            features=np.where(root, np.repeat(self.features, 3), -1),
+            thresholds=np.where(root, np.repeat(self.thresholds, 3), 0.0),
+            lower=np.where(root, node + 1, 0),
+            upper=np.where(root, node + 2, 0),
+            values=np.where(upper, np.repeat(self.alphas, 3), 0.0),
+            n_features=self.n_features,
+            feature_names=self.feature_names,
+        )
 
 
 @checked
@@ -163,8 +168,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Returns
     -------
     Trained
-        A threshold model. The record holds the settings, the chosen ``rounds``, their ``validation`` value, and
-        ``course``: the validation value of every number of rounds.
+        A model of trees with two leaves. The record holds the settings, the chosen ``rounds``, their ``validation``
+        value, and ``course``: the validation value of every number of rounds.
 
     Raises
     ------
@@ -176,16 +181,14 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     boosted = run(train, rounds=chosen["rounds"], pairs=chosen["pairs"])
     if not len(boosted.features):
         raise DataError("train: rankboost: expected a feature that tells relevant documents from others, found none")
-    scores, values = np.zeros(validation.n_documents), []
-    for k, theta, alpha in zip(boosted.features, boosted.thresholds, boosted.alphas, strict=True):
-        scores += alpha * (validation.X[:, k].astype(np.float64) > theta)
-        values.append(selection.mean_measure(scores, validation, chosen["selection"]))
+    model = boosted.model
+    values = selection.measured(model.sums(validation).T, validation, chosen["selection"])
     best = int(np.argmax(values)) + 1
     _LOG.info(
         f"pairs {chosen['pairs']}: best after {best} of {len(values)} rounds, which multiplied the exponential loss by "
         f"{np.prod(boosted.normalisers):.4g}; validation {chosen['selection']} {values[best - 1]:.4f}"
     )
-    return Trained(boosted.after(best), selection.record_of_rounds(chosen, values, values))
+    return Trained(model.first(best), selection.record_of_rounds(chosen, values, values))
 
 
 def _sorted(X: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:

@@ -5,15 +5,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Seed, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.learners import completed, rounds
 from pipeline_lib.learners.features import fitted
-from pipeline_lib.learners.models import AveragedResult
 from pipeline_lib.learners.ranker import Trained
 
 __all__ = ["check_queries", "mean_measure"]
@@ -62,6 +60,11 @@ def mean_measure(scores: ArrayLike, data: RankingData, measure: str) -> float:
     return float(np.mean(metrics.per_query([measure], scores, data.y, data.offsets)[measure]))
 
 
+def measured(scores: Iterable[Floats], validation: RankingData, measure: str) -> list[float]:
+    """The mean measure of every row of scores."""
+    return [mean_measure(row, validation, measure) for row in scores]
+
+
 def record_of_rounds(settings: Mapping[str, Any], values: Sequence[float], course: Sequence[Any]) -> dict[str, Any]:
     """The record of a boosting of which the first round with the largest of the validation ``values`` is the last."""
     best = int(np.argmax(values))
@@ -103,27 +106,3 @@ def keep_best(
     model, iterations, best = max(attempts, key=lambda attempt: (attempt[2]["validation"], -attempt[2][setting]))
     kept = {setting: best[setting], "validation": best["validation"], "iterations": iterations}
     return Trained(model, {"settings": settings, **kept, "tried": [tried for _, _, tried in attempts]})
-
-
-def keep_best_pass(
-    name: str,
-    run: Callable[[RankingData, NDArray[np.int64]], AveragedResult],
-    visits: int,
-    train: RankingData,
-    validation: RankingData,
-    settings: Mapping[str, Any],
-    seed: Seed,
-) -> Trained:
-    """Run a learner without a step size for 1, 2, ... ``passes`` passes of so many visits, in random orders.
-
-    Besides what :func:`keep_best` records, ``mistakes`` is the mean loss of a visit so far.
-    """
-    chosen = completed(name, settings)
-    order = rounds.random_passes(visits, chosen["passes"], seed)
-
-    def run_passes(inside: RankingData, passes: int) -> tuple[Floats, int, dict[str, float]]:
-        course = run(inside, order[: passes * visits])
-        return course.average if chosen["average"] else course.w, passes, {"mistakes": float(course.losses.mean())}
-
-    numbers = range(1, chosen["passes"] + 1)
-    return keep_best(name, "passes", numbers, run_passes, train, validation, chosen, seed)

@@ -2,18 +2,12 @@
 
 The formulas of the estimate are those of :mod:`pipeline_lib.learners.top_k_feedback`. A round takes O(m d); a pairwise
 loss that is measured, or learned with all labels, takes O(m^2 + m d), without storing pairs. Features are read in
-float32, as they are stored; sums are in float64. Since the queries come in any order, the processor cannot predict what
-is read next; the loop therefore prefetches the documents of the next query while it works on the present one.
+float32, as they are stored; sums are in float64.
 """
 
 import math
-from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.ranking import gain, top_by_score
@@ -25,11 +19,6 @@ SHOWN = 10
 """Quality is NDCG at this rank."""
 LARGEST_EXPONENT = 300.0
 # e^300 and its square are finite; anything larger leads to the surface of the ball, whatever its size.
-
-AHEAD = 2
-"""Documents between the one whose score is computed and the one that is prefetched."""
-LINE = 16
-"""Features in one line of the cache, 64 bytes."""
 
 SQUARED, KL, SMOOTH_DCG, RANKSVM, RANKNET, RANKBOOST, LISTNET = range(7)
 
@@ -54,8 +43,7 @@ def play(  # type: ignore[no-untyped-def]
         q = order[t]
         begin, m = offsets[q], offsets[q + 1] - offsets[q]
         documents, truth = X[begin : begin + m], values[begin : begin + m]
-        following = offsets[order[min(t + 1, len(order) - 1)]]
-        score(X, begin, m, following, w, s)
+        score(documents, w, s)
         shown, scores = best, s
         top_by_score(s[:m], min(n_best, m), best)
         if gamma > 0.0 and uniform(state) < gamma:
@@ -90,33 +78,11 @@ def play(  # type: ignore[no-untyped-def]
     return w, path, ndcg, losses, own, norms, explored
 
 
-def _request(_, X, i, c):  # type: ignore[no-untyped-def]
-    def ask(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        place = cgutils.get_item_pointer(context, builder, signature.args[0], array, arguments[1:])  # type: ignore[no-untyped-call]
-        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-        takes = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], takes)
-        # 0: to be read; 3: into every level of the cache; 1: data
-        builder.call(prefetch, [builder.bitcast(place, byte), word(0), word(3), word(1)])
-        return context.get_dummy_value()
-
-    return types.void(X, i, c), ask
-
-
-# Prefetch the cache line that contains X[i, c], without waiting for it.
-request: Any = intrinsic(_request)
-
-
 @njit(fastmath={"reassoc", "contract"})
-def score(X, begin, m, following, w, s):  # type: ignore[no-untyped-def]
-    # s_i = <x_i, w>; summed in any order, as vector instructions require. Equal documents have equal scores. The
-    # document that is prefetched is AHEAD of the one scored; the last one is followed by those of the next query.
-    for i in range(m):
-        ahead = begin + i + AHEAD if i + AHEAD < m else min(following + i + AHEAD - m, X.shape[0] - 1)
-        for c in range(0, X.shape[1], LINE):
-            request(X, ahead, c)
-        x, score = X[begin + i], 0.0
+def score(X, w, s):  # type: ignore[no-untyped-def]
+    # s_i = <x_i, w>; summed in any order, as vector instructions require. Equal documents have equal scores.
+    for i in range(X.shape[0]):
+        x, score = X[i], 0.0
         for c in range(X.shape[1]):
             score += x[c] * w[c]
         s[i] = score

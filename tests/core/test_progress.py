@@ -25,10 +25,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
         {"surrogate": "squared", "k": 1, "step": [0.1, 1.0], "passes": 2, "radius": 1.0, **ONLINE},
         2,
     ),
-    "bandit": ({"surrogate": "squared", "step": [0.1, 1.0], "passes": 2, **ONLINE}, 2),
     "perceptron": ({"passes": 20, **ONLINE}, 20),
-    "pairwise-perceptron": ({"passes": 3, **ONLINE}, 3),
-    "prank": ({"passes": 3, **ONLINE}, 3),
     "lambdamart": ({"trees": 5, "least_documents": 2, "selection": "map"}, 1),
     "cone": ({"basis": [1, 2], "method": "sg", "passes": 2, "restarts": 2, "fold_in": "gradient", **ONLINE}, 4),
     "adarank": ({"measure": "map", "rounds": 20, "repeats": None, "selection": "map"}, 1),
@@ -36,7 +33,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
     "best-feature": ({"selection": "map"}, 1),
 }
 """Settings of every learner that searches, and how many lines a short training writes."""
-ONLINE_LEARNERS = ("bandit", "ogd", "pairwise-perceptron", "perceptron", "prank", "top-k-feedback")
+ONLINE_LEARNERS = ("ogd", "perceptron", "top-k-feedback")
 MODULES = {"best-feature": "best_feature", **dict.fromkeys(ONLINE_LEARNERS, "selection")}
 INSTALLED = [name for name in SETTINGS if learners.get(name).unusable is None]
 

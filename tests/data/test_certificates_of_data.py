@@ -13,7 +13,7 @@ from pipeline_lib import RankingData, cli, learners, surrogates
 from pipeline_lib.commands import evaluate_model, summarise_results
 from pipeline_lib.core import storage
 from pipeline_lib.data.ranking_data import Standardisation
-from pipeline_lib.learners.models import LinearModel, ThresholdModel
+from pipeline_lib.learners.models import LinearModel, TreesModel
 from pipeline_lib.report import certificate_blocks
 from pipeline_lib.sources import folds, letor, query_stream
 from pipeline_lib.theory import certificates, held_out, ranker_facts
@@ -84,7 +84,7 @@ def test_a_file_that_was_held_out_certifies_by_itself(data, file, tmp_path, caps
     ],
 )
 def test_what_does_not_go_together_is_named(words, named, file, tmp_path, capsys) -> None:
-    ThresholdModel.of([0], [0.0], [1.0], n_features=3).save(tmp_path / "stumps.json")
+    TreesModel.of([0], [-1], [0.0], [0], [0], [1.0], n_features=3).save(tmp_path / "stumps.json")
     places = {"FILE": str(file), "STUMPS": str(tmp_path / "stumps.json")}
     assert cli.main(["bound", *(places.get(word, word) for word in words)]) == 1
     assert named in capsys.readouterr().err

@@ -60,11 +60,11 @@ def test_without_a_ball_or_curvature_nothing_is_lowest():
 
 @pytest.mark.parametrize("ball", ["l2", "l1"])
 def test_a_plane_alone_is_lowest_where_the_ball_says(ball):
-    from pipeline_lib.learners import plane_model
+    from pipeline_lib.learners import bundle
 
     rng = np.random.default_rng(0)
     for d in (1, 3, 200):
         slope = rng.normal(size=(1, d))
-        w, weights = plane_model.minimise(slope, np.zeros(1), 0.0, 2.0, ball)
+        w, weights = bundle.model_minimum(slope, np.zeros(1), 0.0, 2.0, ball)
         assert weights.tolist() == [1.0]
         assert slope[0] @ w == pytest.approx(slope[0] @ lowest(slope[0], 0.0, 2.0, ball), rel=1e-7)

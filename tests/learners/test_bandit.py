@@ -9,7 +9,7 @@ from pipeline_lib import metrics, surrogates
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.learners import bandit, loss_ranges, rounds
+from pipeline_lib.learners import bandit, loss_ranges
 from tests.learners.test_top_k_feedback import SplitMix64, drawn
 
 
@@ -85,27 +85,8 @@ def test_what_cannot_be_played_is_refused() -> None:
             lambda: bandit.run(featureless, "squared", 10, 0.1, 0.1, 2.0),
             "at least one feature",
         ),
-        (lambda: bandit.train(one.take([]), one, {"surrogate": "squared"}, 0), "train: .*expected at least one query"),
         (lambda: loss_ranges.largest(one, "listnet", 1.0), "surrogate"),
         (lambda: bandit.theorem_parameters(one, "ranksvm", 1.0, 100), "not 0 everywhere"),
     ):
         with pytest.raises(DataError, match=words):
             call()
-
-
-def test_training_plays_every_pass_and_keeps_the_step_that_is_best_on_the_validation_part():
-    train, validation = drawn(3), drawn(4)
-    chosen = {"surrogate": "squared", "step": [1.0, 0.01], "passes": 4, "delta": 0.5, "features": "raw"}
-    trained = bandit.train(train, validation, {**chosen, "selection": "map"}, 7)
-    T = 4 * train.n_queries
-    order, tried = rounds.random_passes(train.n_queries, 4, 7), []
-    for c in (0.01, 1.0):
-        step, delta = c * T**-0.5, 0.5 * T**-0.25
-        played = bandit.run(train, "squared", T, step, delta, 10.0, (7, "directions"), order=order)
-        value = metrics.average_precision(validation.X64 @ played.w, validation.y, validation.offsets).mean()
-        tried.append((value, -c, played.w))
-    value, c, w = max(tried, key=lambda one: one[:2])
-    assert (trained.record["validation"], trained.record["step"]) == (pytest.approx(value), -c)
-    np.testing.assert_allclose(trained.predict(validation), validation.X64 @ w, rtol=1e-5)
-    narrow = bandit.train(train, validation, {**chosen, "selection": "map", "delta": 1e9, "radius": 0.5}, 7)
-    assert np.isfinite(narrow.predict(validation)).all()

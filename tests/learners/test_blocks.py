@@ -10,8 +10,8 @@ import pytest
 from pipeline_lib import RankingData, learners, surrogates
 from pipeline_lib.data import query_blocks
 from pipeline_lib.data.ranking_data import Standardisation
-from pipeline_lib.learners import design_matrix, erm
-from pipeline_lib.learners.problem import Problem
+from pipeline_lib.learners import erm
+from pipeline_lib.learners.problem import Problem, design_matrix
 from pipeline_lib.surrogates.base import SmoothSurrogate
 from pipeline_lib.theory import ranker_facts
 
@@ -35,7 +35,7 @@ def many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def problem_of(data: RankingData, surrogate: Any, l2: float = 0.1) -> Problem:
-    return Problem(design_matrix.of(data), data.y, data.offsets, surrogate, l2)
+    return Problem(design_matrix(data), data.y, data.offsets, surrogate, l2)
 
 
 @pytest.mark.usefixtures("many_blocks")
@@ -105,7 +105,7 @@ def test_a_minimum_by_blocks_is_the_minimum(
 
 
 def test_many_features_with_kinks_by_blocks(request: pytest.FixtureRequest) -> None:
-    """By blocks, planes of single queries take the place of the interior-point method."""
+    """By blocks, cutting planes take the place of the interior-point method."""
     rng, data = np.random.default_rng(5), drawn(4)
     wide = RankingData(rng.normal(size=(data.n_documents, 40)).astype(np.float32), data.y, data.offsets, data.qids)
     whole = erm.fit(wide, "slam-ndcg", l2=0.1)

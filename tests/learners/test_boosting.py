@@ -8,7 +8,7 @@ import pytest
 from pipeline_lib import RankingData
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.learners import adarank, rankboost
-from pipeline_lib.learners.models import ThresholdModel
+from pipeline_lib.learners.models import TreesModel
 from pipeline_lib.surrogates.rankboost import RankBoost
 
 # Query 1 is ranked right by feature 0, query 2 by feature 1, query 3 by both; query 4 has nothing relevant.
@@ -99,8 +99,8 @@ def test_wrong_arguments_are_named() -> None:
     for call, words in (
         (lambda: adarank.run(nothing, "map", rounds=1), "relevant"),
         (lambda: rankboost.run(nothing, rounds=1), "different labels"),
-        (lambda: ThresholdModel.of([1], [0.0], [1.0], n_features=1), "features"),
-        (lambda: ThresholdModel.of([0], [0.0], [1.0], n_features=1).predict(data), "features"),
+        (lambda: TreesModel.of([0], [1], [0.0], [0], [0], [1.0], n_features=1), "features"),
+        (lambda: TreesModel.of([0], [-1], [0.0], [0], [0], [1.0], n_features=1).predict(data), "features"),
     ):
         with pytest.raises(DataError, match=words):
             call()

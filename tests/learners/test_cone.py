@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 
 from pipeline_lib import RankingData
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.learners import cone
-from pipeline_lib.learners.cone_ranking import direction, same_order, votes
+from pipeline_lib.learners import cone, cone_kernels
+from pipeline_lib.learners.cone_ranking import FoldIn, direction, same_order, votes
 
 
 def drawn(n_queries: int, m: int, d: int, seed: int, y_max: int = 2) -> RankingData:
@@ -32,6 +32,26 @@ def differences(data: RankingData, problem: cone.Problem) -> tuple[np.ndarray, n
                     phi.append(data.y[high] - data.y[low] if problem.weighted else 1)
                     query.append(q)
     return np.array(z), np.array(phi, float), np.array(query)
+
+
+def folded_in(
+    data: RankingData,
+    U: np.ndarray,
+    query: int,
+    *,
+    method: cone.Method,
+    problem: cone.Problem = cone.PUBLISHED,
+    step: float | None = None,
+    fold_steps: int = 10,
+    fold_tol: float = cone.FOLD_TOL,
+) -> np.ndarray:
+    """The coefficients of every pair of one query, (l, m) with y_l > y_m in the order of l, then m: (pairs, K)."""
+    (d, K), y = U.shape, data.y[data.offsets[query] : data.offsets[query + 1]]
+    how, numbers = cone._for_kernels(method, problem, step, fold_steps, fold_tol, d)
+    W, ends = np.empty((int((y[:, None] > y).sum()), K)), (int(data.offsets[query]), int(data.offsets[query + 1]))
+    sums, G = (np.zeros((K, K)), np.zeros((d, K))), cone_kernels.gram(U)
+    cone_kernels.visit(data.X64, data.y, *ends, U, G, how, numbers, cone._key_of((0,)), 0, *sums, W)
+    return W
 
 
 def smallest_loss(U: np.ndarray, z: np.ndarray, low: float, high: float) -> float:
@@ -74,11 +94,11 @@ def test_the_risk_is_the_mean_over_queries_of_the_mean_over_pairs_of_the_smalles
 def test_eg_and_sg_reach_the_same_coefficients_of_a_convex_case() -> None:
     data, problem = drawn(2, 6, 5, 2), cone.Problem()
     U = np.random.default_rng(3).standard_normal((5, 3))
-    exact = cone.folded_in(data, U, 0, method="exact")
+    exact = folded_in(data, U, 0, method="exact")
     z = differences(data, problem)[0][: len(exact)]
     best = np.sum((z - exact @ U.T) ** 2, axis=1)
     for method, steps in (("sg", 20_000), ("eg", 20_000), ("eg-linear", 20_000)):
-        w = cone.folded_in(data, U, 0, method=method, step=0.01, fold_steps=steps, fold_tol=1e-13)
+        w = folded_in(data, U, 0, method=method, step=0.01, fold_steps=steps, fold_tol=1e-13)
         assert (w >= 0).all()
         np.testing.assert_allclose(w.sum(axis=1), 1.0, atol=1e-9)
         assert np.sum((z - w @ U.T) ** 2, axis=1) == pytest.approx(best, rel=1e-4, abs=1e-4)
@@ -88,9 +108,9 @@ def test_the_printed_rescaling_ends_elsewhere() -> None:
     # Errata, letter W: its fixed points have a gradient along w, not along 1.
     data, problem = drawn(2, 6, 5, 2), cone.Problem()
     U = np.random.default_rng(3).standard_normal((5, 3))
-    exact = cone.folded_in(data, U, 0, method="exact")
+    exact = folded_in(data, U, 0, method="exact")
     z = differences(data, problem)[0][: len(exact)]
-    w = cone.folded_in(data, U, 0, method="sg-printed", step=0.001, fold_steps=50_000, fold_tol=1e-14)
+    w = folded_in(data, U, 0, method="sg-printed", step=0.001, fold_steps=50_000, fold_tol=1e-14)
     gap = np.sum((z - w @ U.T) ** 2, axis=1) - np.sum((z - exact @ U.T) ** 2, axis=1)
     assert gap.max() > 0.01
     # On its support w is stationary for the rescaled step, g = lambda w, and not for (18), g = lambda 1.
@@ -109,7 +129,7 @@ def test_exact_coefficients_are_certified(seed: int, band: tuple[float, float]) 
     data = RankingData.from_arrays(rng.standard_normal((2, d)), [0, 1], [1, 1])
     U = rng.standard_normal((d, K)) * rng.choice([0.1, 1.0, 3.0])
     z = differences(data, problem)[0][0]
-    w = cone.folded_in(data, U, 0, method="exact", problem=problem)[0]
+    w = folded_in(data, U, 0, method="exact", problem=problem)[0]
     assert (w >= 0).all()
     assert band[0] - 1e-9 <= w.sum() <= band[1] + 1e-9
     slope = 2 * U.T @ (U @ w - z)
@@ -129,8 +149,8 @@ def inside_long_edges(noise: float) -> tuple[RankingData, np.ndarray]:
 def test_folding_in_is_exact_where_pair_steps_zigzag() -> None:
     data, U = inside_long_edges(1e3)
     # The minimum is 0: the difference is a combination of the columns.
-    assert cone.pair_losses(data, U)[0] <= cone.cone_kernels.SLACK * cone.ACCURACY * 46
-    w, z = cone.folded_in(data, U, 0, method="exact")[0], differences(data, cone.Problem())[0][0]
+    assert cone.pair_losses(data, U)[0] <= cone_kernels.SLACK * cone.ACCURACY * 46
+    w, z = folded_in(data, U, 0, method="exact")[0], differences(data, cone.Problem())[0][0]
     slope = 2 * U.T @ (U @ w - z)
     assert (w >= 0).all()
     assert w.sum() == pytest.approx(1.0, abs=1e-12)
@@ -141,7 +161,7 @@ def test_folding_in_is_exact_where_pair_steps_zigzag() -> None:
 def test_the_projection_is_the_nearest_point(w: list[float]) -> None:
     # The sums of the positive parts are within, below, and above the band.
     nearest, low, high = np.array(w), 0.5, 2.0
-    cone.cone_kernels._project(nearest, low, high)
+    cone_kernels._project(nearest, low, high)
     grid = np.stack(np.meshgrid(*[np.linspace(0.0, 2.0, 81)] * 3), axis=-1).reshape(-1, 3)
     grid = grid[(grid.sum(axis=1) >= low) & (grid.sum(axis=1) <= high)]
     assert (nearest >= 0.0).all()
@@ -154,7 +174,7 @@ def test_a_basis_block_is_the_minimum_of_its_convex_problem() -> None:
     d, K, c = 4, 3, 1.0
     W, Z = rng.dirichlet(np.ones(K), 50), rng.standard_normal((50, d)) * 2
     M, B, U = W.T @ W / 50, Z.T @ W / 50, np.zeros((d, K))
-    gap = cone.cone_kernels.solve_basis(U, M, B, c, False, 10_000, 1e-10)
+    gap = cone_kernels.solve_basis(U, M, B, c, False, 10_000, 1e-10)
     assert gap <= 1e-10
     assert (np.linalg.norm(U, axis=0) <= c + 1e-12).all()
 
@@ -207,7 +227,7 @@ def test_columns_moved_one_after_another_differ_by_the_square_of_the_step() -> N
     data, problem, K = drawn(4, 5, 3, 11), cone.Problem(), 3
     start = cone.started(3, K, problem, (1,))
     z, phi, query = differences(data, problem)
-    w = np.concatenate([cone.folded_in(data, start, q, method="exact") for q in range(data.n_queries)])
+    w = np.concatenate([folded_in(data, start, q, method="exact") for q in range(data.n_queries)])
     weight = np.array([phi[j] / (query == query[j]).sum() for j in range(len(z))]) / len(np.unique(query))
     apart = []
     for mu in (1e-2, 1e-3):
@@ -226,7 +246,7 @@ def test_columns_moved_one_after_another_differ_by_the_square_of_the_step() -> N
 def test_coefficients_do_not_depend_on_the_weights_of_pairs(method: cone.Method) -> None:
     data, U = drawn(2, 6, 5, 2), np.random.default_rng(3).standard_normal((5, 3))
     weighted, alike = (
-        cone.folded_in(data, U, 0, method=method, problem=cone.Problem(weighted=weighted)) for weighted in (True, False)
+        folded_in(data, U, 0, method=method, problem=cone.Problem(weighted=weighted)) for weighted in (True, False)
     )
     np.testing.assert_array_equal(weighted, alike)
 
@@ -262,7 +282,7 @@ def test_form_9_keeps_the_norms() -> None:
 
 @given(st.integers(0, 2**30), st.sampled_from(["gradient", "least-squares"]))
 @settings(max_examples=80)
-def test_the_vote_of_algorithm_2_is_the_order_of_the_linear_score(seed: int, fold_in: cone.FoldIn) -> None:
+def test_the_vote_of_algorithm_2_is_the_order_of_the_linear_score(seed: int, fold_in: FoldIn) -> None:
     rng = np.random.default_rng(seed)
     m, d, K = (int(rng.integers(1, top)) for top in (12, 6, 6))
     X, U = rng.standard_normal((m, d)), rng.standard_normal((d, K))
@@ -293,8 +313,7 @@ def test_what_does_not_fit_is_named() -> None:
     band = cone.Problem(band=(1.0, 2.0))
     for call, words in (
         (lambda: cone.pair_losses(data, wrong), "U: expected"),
-        (lambda: cone.folded_in(data, start, -1, method="exact"), "query: expected"),
-        (lambda: cone.folded_in(data, start, 0, method="eg-linear", problem=band), "eg-linear"),
+        (lambda: cone.fit(data, 2, method="eg-linear", problem=band), "eg-linear"),
         (lambda: cone.fit(flat, 1), "different labels"),
         (lambda: cone.fit(RankingData.from_arrays(np.zeros((2, 0)), [0, 1], [1, 1]), 1), "at least one feature"),
         (lambda: cone.fit(data, 1, step=-1.0), "step"),
@@ -315,7 +334,6 @@ def test_folding_in_that_rounding_spoils_says_so() -> None:
         lambda: cone.risk(data, U),
         lambda: cone.losses(data, U),
         lambda: cone.pair_losses(data, U),
-        lambda: cone.folded_in(data, U, 0, method="exact"),
         lambda: cone.basis_gap(data, U),
     ):
         with pytest.warns(cone.UncertifiedWarning, match="gap"):

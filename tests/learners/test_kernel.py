@@ -6,7 +6,7 @@ import pytest
 from pipeline_lib import metrics
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.learners import kernel, models
+from pipeline_lib.learners import kernel
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.kernel import RandomFourier
 
@@ -102,4 +102,4 @@ def test_wrong_features_are_refused():
     with pytest.raises(ConfigurationError, match="features: expected 'standardised', 'raw' or the keys"):
         fitted({"kernel": "gaussian"}, drawn(), 0)
     with pytest.raises(DataError, match=r"w: expected .*\(5,\)"):
-        models.RandomFourierModel.of(np.zeros(4), np.zeros(3), np.ones(3), RandomFourier(3, 5, 1.0, (0,)))
+        fitted({"kernel": "gaussian", "components": 5, "bandwidth": 1.0}, drawn(), 0).model(np.zeros(4))

@@ -19,13 +19,10 @@ from pipeline_lib.learners.selection import mean_measure
 KERNEL = {"kernel": "gaussian", "components": 8, "bandwidth": "median"}
 QUICK: dict[str, dict[str, Any]] = {
     "adarank": {"rounds": 3},
-    "bandit": {"surrogate": "squared", "step": [0.1, 1.0], "passes": 3},
     "cone": {"basis": 2, "passes": 2, "restarts": 2},
     "erm": {"surrogate": "listnet", "l2": [0.1, 1.0]},
     "lambdamart": {"trees": 5, "least_documents": 2},
     "ogd": {"surrogate": "squared", "step": [0.01, 0.1], "passes": 2},
-    "pairwise-perceptron": {"passes": 2},
-    "prank": {"passes": 2},
     "perceptron": {"passes": 2},
     "rankboost": {"rounds": 3},
     "top-k-feedback": {"surrogate": "squared", "k": 1, "step": [0.1, 1.0], "passes": 3},
@@ -44,9 +41,7 @@ RESULTS: Results = {
     "cone.fit": lambda data: learners.cone.fit(data, 2, passes=1),
     "erm.fit": lambda data: learners.erm.fit(data, "listnet", l2=0.1),
     "ogd.run": lambda data: learners.ogd.run(data, "squared", step=0.1),
-    "pairwise_perceptron.run": lambda data: learners.pairwise_perceptron.run(data),
     "perceptron.run": lambda data: learners.perceptron.run(data),
-    "prank.run": lambda data: learners.prank.run(data),
     "rankboost.run": lambda data: learners.rankboost.run(data, rounds=3),
     "top_k_feedback.run": lambda data: learners.top_k_feedback.run(data, "squared", 1, 50, 0.1, 0.5),
 }

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline_lib import RankingData, learners, surrogates
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.learners.models import LinearModel, ThresholdModel
+from pipeline_lib.learners.models import LinearModel, TreesModel
 from pipeline_lib.theory import certificates, contraction, list_bounds, list_lengths, ranker_facts
 from pipeline_lib.theory.ranker_facts import Facts
 
@@ -137,8 +137,8 @@ def test_where_no_bound_holds_it_is_said_why() -> None:
 
 def test_models_without_facts_say_why() -> None:
     data, loss = sample(3, 0), surrogates.create("listnet")
-    stump = ThresholdModel.of([0], [0.0], [1.0], n_features=5)
-    with pytest.raises(DataError, match="thresholds"):
+    stump = TreesModel.of([0], [-1], [0.0], [0], [0], [1.0], n_features=5)
+    with pytest.raises(DataError, match="trees"):
         ranker_facts.of_model(stump, data, loss)
     linear = LinearModel.of([1.0] * 5)
     found = [ranker_facts.recorded(model, data, use) for model, use in ((stump, loss), (linear, None), (linear, loss))]

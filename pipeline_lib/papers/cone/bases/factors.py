@@ -12,7 +12,7 @@ import numpy as np
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.learners.cone_risk import Problem
+from pipeline_lib.learners.cone import Problem
 from pipeline_lib.papers.cone.common import pairs_of_queries
 
 TINY = 1e-12

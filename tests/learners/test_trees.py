@@ -1,16 +1,14 @@
-"""PRank, the pairwise perceptron, and trees: plain second computations, and what is chosen on the validation part."""
+"""Models of trees, and LambdaMART: which of its trees are kept on the validation part."""
 
 import re
 import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pipeline_lib import RankingData, learners
 from pipeline_lib.core.errors import ConfigurationError, DataError
-from pipeline_lib.learners import models, pairwise_perceptron, prank
+from pipeline_lib.learners import models
 from pipeline_lib.learners.installed import why_unusable
 from pipeline_lib.study import configuration
 
@@ -20,57 +18,6 @@ def drawn(n=12, m=6, d=3, seed=0, noise=0.5):
     X = rng.normal(size=(n * m, d)).astype(np.float32)
     y = np.digitize(X @ np.arange(1.0, d + 1) + noise * rng.normal(size=n * m), [0.0, 2.0])
     return RankingData.from_arrays(X, y, np.repeat(np.arange(n), m))
-
-
-@settings(max_examples=10)
-@given(seed=st.integers(0, 1000))
-def test_prank_follows_its_figure(seed):
-    data = drawn(3, 5, 2, seed)
-    order = np.random.default_rng(seed).permutation(15)
-    w, total, b = np.zeros(2), np.zeros(2), np.zeros(int(data.y.max()))
-    losses = []
-    for i in order:
-        x, y = data.X64[i], data.y[i]
-        score, total = w @ x, total + w
-        losses.append(abs(np.sum(score >= b) - y))
-        sides = np.where(y >= np.arange(1, len(b) + 1), 1, -1)
-        tau = np.where((score - b) * sides <= 0, sides, 0)
-        w, b = w + tau.sum() * x, b - tau
-    run = prank.run(data, order)
-    np.testing.assert_allclose(run.w, w, atol=1e-12)
-    np.testing.assert_allclose(run.average, total / 15, atol=1e-12)
-    np.testing.assert_array_equal(run.thresholds, b)
-    np.testing.assert_array_equal(run.losses, losses)
-    assert (np.diff(run.thresholds) >= 0).all()
-
-
-def test_prank_makes_few_mistakes_on_separable_data():
-    # The bound of Crammer and Singer: (k - 1) (R^2 + 1) / margin^2 for unit (w, b), whatever the number of rounds
-    X = np.array([[-2.0], [0.0], [2.0]])
-    data = RankingData.from_arrays(X, [0, 1, 2], [7, 7, 7])
-    run = prank.run(data, np.tile(np.arange(3), 200))
-    u = np.array([1.0, -1.0, 1.0]) / np.sqrt(3.0)  # w and both thresholds: every difference has this margin
-    assert run.losses.sum() <= 2 * (4.0 + 1.0) / u[0] ** 2
-    assert run.losses[-100:].sum() == 0
-
-
-@settings(max_examples=10)
-@given(seed=st.integers(0, 1000))
-def test_the_pairwise_perceptron_adds_the_pairs_in_the_wrong_order(seed):
-    data = drawn(4, 5, 2, seed)
-    order = np.random.default_rng(seed).integers(0, 4, 9)
-    w, total, losses = np.zeros(2), np.zeros(2), []
-    for q in order:
-        X, y = (part[data.offsets[q] : data.offsets[q + 1]] for part in (data.X64, data.y))
-        s, total = X @ w, total + w
-        pairs = [(i, j) for i in range(5) for j in range(5) if y[i] > y[j]]
-        wrong = [(i, j) for i, j in pairs if s[i] <= s[j]]
-        losses.append(len(wrong) / max(len(pairs), 1))
-        w = w + sum((X[i] - X[j] for i, j in wrong), np.zeros(2)) / max(len(pairs), 1)
-    run = pairwise_perceptron.run(data, order)
-    np.testing.assert_allclose(run.w, w, atol=1e-12)
-    np.testing.assert_allclose(run.average, total / 9, atol=1e-12)
-    np.testing.assert_allclose(run.losses, losses)
 
 
 def stump(threshold=0.5, **changes):
