@@ -105,7 +105,10 @@ def convert(
     """
     _at_least_one(parts, target)
     if n_features is None:
-        n_features = max(Reader(path, Form(None, labels, qid)).read_ids() for path in parts.values())
+        readings = [Reader(path, Form(None, labels, qid)) for path in parts.values()]
+        for reading in readings:
+            reading.read_ids()
+        n_features = max(reading.n_features for reading in readings)
     form = Form(n_features, labels, qid)
 
     def blocks(part: str, digest: Digest) -> Iterator[Block]:

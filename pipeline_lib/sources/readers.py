@@ -121,8 +121,8 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
         return tables.layout(path, options, grouped=groups is not None)
     qid = "none" if groups else "text"
     reader = Reader(path, Form(None, _labels(options), qid, 0, _ROUNDING))  # type: ignore[arg-type]
-    largest, first_id = reader.read_ids(), 0 if reader.has_id_0 else 1
-    return Layout(largest + 1 - first_id, None, not all(map(_WHOLE.fullmatch, reader.names or ())), first_id)
+    reader.read_ids()
+    return Layout(reader.n_features, None, not all(map(_WHOLE.fullmatch, reader.names or ())), reader.skipped)
 
 
 def _labels(options: tables.Options) -> str:
