@@ -34,15 +34,11 @@ Place = Callable[[int], str]
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns hold the labels, the queries (None where group sizes give them) and the features.
-
-    ``listed`` says that the one column of features holds a list of all of them in each row.
-    """
+    """Which columns hold the labels, the queries (None where group sizes give them) and the features."""
 
     label: str
     query: str | None
     features: tuple[str, ...]
-    listed: bool = False
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -78,8 +74,6 @@ def roles(
     DataError
         When a column is missing or stands twice, several may be meant, or no feature is left.
     """
-    import pyarrow as pa
-
     names = list(schema.names)
     for name, count in Counter(names).items():
         if count > 1:
@@ -96,9 +90,7 @@ def roles(
     features = tuple(name for name in names if name not in (chosen, of_queries, *ignore))
     if not features:
         raise DataError(f"{where}: expected at least one column of features, found only {', '.join(names)}")
-    kind = schema.field(features[0]).type
-    lists = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    return Roles(chosen, of_queries, features, listed=lists and len(features) == 1)
+    return Roles(chosen, of_queries, features)
 
 
 def _chosen(names: Sequence[str], given: str | None, role: str, known: Sequence[str], where: str) -> str:
@@ -179,36 +171,15 @@ def features(table: Any, chosen: Roles, place: Place) -> NDArray[np.float32]:
     DataError
         Naming the row and the column, when a value is missing, no number, or not finite in float32.
     """
-    if chosen.listed:
-        return _of_lists(table.column(chosen.features[0]), chosen.features[0], place)
     X = np.empty((table.num_rows, len(chosen.features)), np.float32)
     for j, name in enumerate(chosen.features):
-        X[:, j] = _single(numbers(table.column(name), name, place), name, place)
+        values = numbers(table.column(name), name, place)
+        with np.errstate(over="ignore"):
+            X[:, j] = values
+        wrong = ~np.isfinite(X[:, j])
+        if wrong.any():
+            raise DataError(f"{place(int(wrong.argmax()))}: expected a value of {name!r} that is finite in float32")
     return X
-
-
-def _single(values: NDArray[np.float64], name: str, place: Place) -> NDArray[np.float32]:
-    with np.errstate(over="ignore"):
-        narrow = values.astype(np.float32)
-    wrong = ~np.isfinite(narrow)
-    if wrong.any():
-        raise DataError(f"{place(int(wrong.argmax()))}: expected a value of {name!r} that is finite in float32")
-    return narrow
-
-
-def _of_lists(column: Any, name: str, place: Place) -> NDArray[np.float32]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    lengths = pc.list_value_length(column).fill_null(-1).to_numpy(zero_copy_only=False)
-    width = int(lengths[0]) if len(lengths) else 0
-    if (wrong := lengths != width).any() or width < 1:
-        row = int(wrong.argmax())
-        raise DataError(f"{place(row)}: expected {max(width, 1)} features in {name!r}, found {max(lengths[row], 0)}")
-    in_row: Place = lambda index: place(index // width)  # noqa: E731
-    return _single(numbers(column.flatten(), name, in_row), name, in_row).reshape(-1, width)
 
 
 class Queries:
@@ -294,7 +265,7 @@ def fields(frame: Any, label: str | None, query: str | None, ignore: Collection[
         labels(table.column(chosen.label), chosen.label, place).astype(np.int32),
         np.r_[starts, len(qid)].astype(np.int64),
         qid[starts],
-        None if chosen.listed else chosen.features,
+        chosen.features,
         None if queries.names is None else tuple(queries.names),
     )
 

@@ -28,6 +28,8 @@ def rows(text: bytes, separator: str, where: object) -> Iterator[tuple[int, list
         if sign == "\r" and not ends and not within:
             continue  # the line ends with the next character
         if within:
+            if sign in "\r\n":
+                raise Refused(f"{where}:{begun}: ")
             if sign == '"' and signs[place : place + 1] == '"':
                 value += '"'
                 place += 1
