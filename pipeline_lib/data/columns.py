@@ -34,16 +34,16 @@ Place = Callable[[int], str]
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns hold the labels, the queries (None where group sizes give them) and the features."""
+    """Which columns hold the labels, the queries and the features."""
 
     label: str
-    query: str | None
+    query: str
     features: tuple[str, ...]
 
     @property
     def all(self) -> tuple[str, ...]:
         """All columns that are read."""
-        return (*((self.query,) if self.query is not None else ()), self.label, *self.features)
+        return (self.query, self.label, *self.features)
 
 
 def roles(
@@ -53,7 +53,6 @@ def roles(
     label: str | None = None,
     query: str | None = None,
     ignore: Collection[str] = (),
-    grouped: bool = False,
 ) -> Roles:
     """Say which column plays which role.
 
@@ -66,8 +65,6 @@ def roles(
         The columns; by default the one whose name is in :data:`LABELS` or :data:`QUERIES`.
     ignore : collection of str
         Columns that are no features.
-    grouped : bool
-        Whether the queries are known from group sizes, so that no column is needed for them.
 
     Raises
     ------
@@ -82,11 +79,7 @@ def roles(
         if name not in names:
             raise DataError(f"{where}: expected the column {name!r} to ignore; {hint(name, names)}")
     chosen = _chosen(names, label, "label", LABELS, where)
-    of_queries = None
-    if grouped and query is None:
-        ignore = [*ignore, *[name for name in names if name.lower() in QUERIES][:1]]
-    else:
-        of_queries = _chosen(names, query, "query", QUERIES, where)
+    of_queries = _chosen(names, query, "query", QUERIES, where)
     features = tuple(name for name in names if name not in (chosen, of_queries, *ignore))
     if not features:
         raise DataError(f"{where}: expected at least one column of features, found only {', '.join(names)}")
@@ -255,7 +248,6 @@ def fields(frame: Any, label: str | None, query: str | None, ignore: Collection[
     """The fields of a ``RankingData`` that a data frame holds: see ``RankingData.from_frame``."""
     table = _of_arrow(frame)
     chosen = roles(table.schema, "frame", label=label, query=query, ignore=ignore)
-    assert chosen.query is not None
     place = "frame: row {}".format
     queries = Queries(textual=is_textual(table.schema.field(chosen.query).type))
     qid = queries.number(table.column(chosen.query), chosen.query, place)
@@ -268,23 +260,6 @@ def fields(frame: Any, label: str | None, query: str | None, ignore: Collection[
         chosen.features,
         None if queries.names is None else tuple(queries.names),
     )
-
-
-def table(queries: NDArray[Any], y: NDArray[np.int32], X: NDArray[np.float32], names: Sequence[str]) -> pa.Table:
-    """A table of Arrow with the columns ``qid`` and ``label`` and one for each feature.
-
-    Raises
-    ------
-    DataError
-        When a feature is called like another column.
-    """
-    import pyarrow as pa
-
-    every = ["qid", "label", *names]
-    name, count = Counter(every).most_common(1)[0]
-    if count > 1:
-        raise DataError(f"feature_names: expected different names, and none of qid and label, found {name!r} twice")
-    return pa.table([pa.array(array) for array in (queries, y, *X.T)], names=every)
 
 
 def _of_arrow(frame: Any) -> pa.Table:

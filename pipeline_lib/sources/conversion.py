@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -128,8 +128,7 @@ def convert_own(
     """Convert files of any form that :mod:`pipeline_lib.sources.readers` reads, as :func:`convert` does.
 
     They are read once more beforehand, for what all must have in common. Where the queries are ``shared``, a query that
-    stands in several files with the same documents is stored once; the files are then read a third time, and the footer
-    lists the queries of every part.
+    stands in several files with the same documents is stored once, and the footer lists the queries of every part.
 
     Raises
     ------
@@ -143,7 +142,7 @@ def convert_own(
     def blocks(part: str, digest: Digest) -> Iterator[Block]:
         return readers.blocks(paths[part], options, known, digest)
 
-    sharing = _Sharing(paths, blocks) if shared else None
+    sharing = _Sharing() if shared else None
     return _store(list(paths), blocks, target, known.n_features, known.feature_names, known.textual, sharing)
 
 
@@ -264,22 +263,10 @@ class _Sharing:
     members : mapping of parts to the indices of their queries among those that are stored
     """
 
-    def __init__(self, parts: Iterable[str], blocks: Callable[[str, Digest], Iterator[Block]]) -> None:
+    def __init__(self) -> None:
         self.members: dict[str, NDArray[np.int64]] = {}
         self._rows: dict[str, int] = {}
-        self._first: dict[str, NDArray[np.bool_]] = {}
-        seen: dict[tuple[bytes, int], int] = {}
-        for part in parts:
-            here: Counter[bytes] = Counter()
-            members, first, rows = [], [], 0
-            for digest, size in _query_digests(blocks(part, hashlib.sha256())):
-                here[digest] += 1  # the same documents may stand twice in one file
-                known = len(seen)
-                members.append(seen.setdefault((digest, here[digest]), known))
-                first.append(members[-1] == known)
-                rows += size
-            self.members[part], self._first[part] = np.array(members, np.int64), np.array(first, np.bool_)
-            self._rows[part] = rows
+        self._seen: dict[tuple[bytes, int], int] = {}
 
     def whole(self, part: PartSummary) -> PartSummary:
         """What stands in a part, stored with another or not."""
@@ -287,26 +274,29 @@ class _Sharing:
 
     def new(self, part: str, blocks: Iterator[Block]) -> Iterator[Block]:
         """The documents of the queries that stand in no part before."""
-        query, last = -1, None
-        for block in blocks:
-            numbers = query + np.cumsum(_begins(block.qid, last))
-            query, last = int(numbers[-1]), int(block.qid[-1])
-            keep = self._first[part][numbers]
+        here: Counter[bytes] = Counter()
+        members: list[int] = []
+        self._rows[part] = 0
+        for block in whole_queries(blocks):
+            keep = np.zeros(len(block.qid), np.bool_)
+            for start, stop in runs(block.qid):
+                digest = _query_digest(block, start, stop)
+                here[digest] += 1  # the same documents may stand twice in one file
+                known = len(self._seen)
+                members.append(self._seen.setdefault((digest, here[digest]), known))
+                keep[start:stop] = members[-1] == known
+            self._rows[part] += len(keep)
             if keep.any():
                 yield block.rows(keep)
+        self.members[part] = np.array(members, np.int64)
 
 
-def _query_digests(blocks: Iterator[Block]) -> Iterator[tuple[bytes, int]]:
-    """A digest of every query's documents, with its name where the file gives one, and their number."""
-    for block in whole_queries(blocks):
-        for start, stop in runs(block.qid):
-            digest = hashlib.sha256(_name(block, start))
-            digest.update(block.label[start:stop].tobytes())
-            digest.update(block.X[start:stop].tobytes())
-            yield digest.digest(), stop - start
-
-
-def _name(block: Block, row: int) -> bytes:
-    if block.grouped:
-        return b""
-    return (str(block.qid[row]) if block.names is None else block.names[block.qid[row]]).encode() + b"\n"
+def _query_digest(block: Block, start: int, stop: int) -> bytes:
+    """A digest of the documents of a query, with its name where the file gives one."""
+    digest = hashlib.sha256()
+    if not block.grouped:
+        name = block.qid[start] if block.names is None else block.names[block.qid[start]]
+        digest.update(f"{name}\n".encode())
+    digest.update(block.label[start:stop].tobytes())
+    digest.update(block.X[start:stop].tobytes())
+    return digest.digest()

@@ -145,5 +145,5 @@ def how_to_restore(data_set: DataSet, raw_folder: Path, path: Path) -> str:
         return f"delete {manifest} to have the next run draw {data_set.name} again"
     return (
         f"delete {path} and run `snakemake --cores 1 {record_path(data_set.name)}`, which unpacks it again, or fetches "
-        "it if no archive is available; to use a changed text, name it as a data set of your own (`files` in `datasets`)"
+        "it if no archive is available; to use a changed text, name it as a data set of your own (`datasets`)"
     )

@@ -2,7 +2,7 @@
 
 Files whose names end with ``.csv``, ``.tsv`` or ``.parquet`` are tables with named columns, all others LETOR text;
 text may be compressed (:mod:`pipeline_lib.sources.compression`). Queries stand in the text or the table itself, or in
-a file of group sizes next to it.
+a file of group sizes next to the text.
 """
 
 import os
@@ -63,7 +63,7 @@ def blocks(path: Path, options: tables.Options, known: Layout, digest: Digest) -
     """
     groups, beside = _groups(path), group_file(path)
     if tables.is_table(path):
-        documents = tables.blocks(path, options, known, digest, grouped=groups is not None)
+        documents = tables.blocks(path, options, known, digest)
     else:
         qid = "none" if groups else "text" if known.textual else "token"
         form = Form(known.n_features, _labels(options), qid, known.first_id, _ROUNDING)  # type: ignore[arg-type]
@@ -114,11 +114,11 @@ def group_sizes(path: Path) -> NDArray[np.int64]:
 
 
 def _layout_of(path: Path, options: tables.Options) -> Layout:
+    if tables.is_table(path):
+        return tables.layout(path, options)
     groups = _groups(path)
     if groups:
         group_sizes(groups)
-    if tables.is_table(path):
-        return tables.layout(path, options, grouped=groups is not None)
     qid = "none" if groups else "text"
     reader = Reader(path, Form(None, _labels(options), qid, 0, _ROUNDING))  # type: ignore[arg-type]
     reader.read_ids()
@@ -130,10 +130,10 @@ def _labels(options: tables.Options) -> str:
 
 
 def _groups(path: Path) -> Path | None:
-    """The file of group sizes next to a file, unless the lines of LETOR text name their queries themselves."""
-    groups = group_file(path)
-    if groups is None or tables.is_table(path):
-        return groups
+    """The file of group sizes next to LETOR text, unless its lines name their queries themselves."""
+    groups = None if tables.is_table(path) else group_file(path)
+    if groups is None:
+        return None
     first = next((line for _, line in lines(path) if not line.lstrip().startswith(b"#")), b"")
     return None if re.match(rb"\s*\S+\s+qid:", first) else groups
 

@@ -14,8 +14,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import columns
@@ -62,7 +60,7 @@ def is_table(path: Path) -> bool:
     return _ending(path) in (*SEPARATORS, *PARQUET)
 
 
-def layout(path: Path, options: Options, *, grouped: bool) -> Layout:
+def layout(path: Path, options: Options) -> Layout:
     """What must be known of a table before its documents are read.
 
     Raises
@@ -74,18 +72,16 @@ def layout(path: Path, options: Options, *, grouped: bool) -> Layout:
         _check_text(path)
     with _reading(path) as source:
         schema = _schema(path, source)
-        chosen = _roles(path, schema, options, grouped)
+        chosen = _roles(path, schema, options)
         if len(chosen.features) > MAX_FEATURES:
             raise DataError(f"{path}: expected at most {MAX_FEATURES} features, found {len(chosen.features)}")
-    textual = False
-    if chosen.query is not None:
-        textual = columns.is_textual(schema.field(chosen.query).type)
-        if _ending(path) in SEPARATORS:
-            textual = not all(_all_whole(piece.column(0)) for piece in _pieces(path, (chosen.query,), chosen, None))
+    textual = columns.is_textual(schema.field(chosen.query).type)
+    if _ending(path) in SEPARATORS:
+        textual = not all(_all_whole(piece.column(0)) for piece in _pieces(path, (chosen.query,), chosen, None))
     return Layout(len(chosen.features), chosen.features, textual)
 
 
-def blocks(path: Path, options: Options, known: Layout, digest: Digest, *, grouped: bool) -> Iterator[Block]:
+def blocks(path: Path, options: Options, known: Layout, digest: Digest) -> Iterator[Block]:
     """The documents of a table, block by block; afterwards ``digest`` is that of the file's bytes.
 
     Raises
@@ -94,7 +90,7 @@ def blocks(path: Path, options: Options, known: Layout, digest: Digest, *, group
         ``file:line`` or ``file: row``, what was expected in which column, and what was found.
     """
     with _reading(path) as source:
-        chosen = _roles(path, _schema(path, source), options, grouped)
+        chosen = _roles(path, _schema(path, source), options)
     if known.feature_names is not None:  # the order of the first file
         chosen = replace(chosen, features=known.feature_names)
     queries = columns.Queries(textual=known.textual)
@@ -107,9 +103,7 @@ def blocks(path: Path, options: Options, known: Layout, digest: Digest, *, group
 
         X = columns.features(piece, chosen, here)
         y = columns.labels(piece.column(chosen.label), chosen.label, here, rounded=options.rounded)
-        qid = np.zeros(len(y), np.int64)
-        if chosen.query is not None:
-            qid = queries.number(piece.column(chosen.query), chosen.query, here)
+        qid = queries.number(piece.column(chosen.query), chosen.query, here)
         row += len(y)
         waiting.append(Block(qid, y, X, queries.names))
         if sum(len(block.qid) for block in waiting) >= size:
@@ -127,10 +121,8 @@ def _ending(path: Path) -> str:
     return Path(unpacked_name(path)).suffix.lower()
 
 
-def _roles(path: Path, schema: Any, options: Options, grouped: bool) -> columns.Roles:
-    return columns.roles(
-        schema, str(path), label=options.label, query=options.query, ignore=options.ignore, grouped=grouped
-    )
+def _roles(path: Path, schema: Any, options: Options) -> columns.Roles:
+    return columns.roles(schema, str(path), label=options.label, query=options.query, ignore=options.ignore)
 
 
 @contextmanager
