@@ -204,10 +204,10 @@ def _libarchive() -> Any:
         # The binding loads the library when it is imported, and raises any of these errors if there is none.
         raise DataError(
             ".tar, .rar and .7z archives need libarchive, which was not found. Install it: on Debian or Ubuntu "
-            "`apt-get install libarchive13`, with conda `conda install -c conda-forge libarchive python-libarchive-c`, on macOS "
-            "`brew install libarchive`; then `pip install libarchive-c`, and if it is still not found let the variable "
-            "LIBARCHIVE name the library file. Without it: unpack the archive by hand and pack the files as .zip "
-            f"under the same name ({error})"
+            "`apt-get install libarchive13`, with conda `conda install -c conda-forge libarchive python-libarchive-c`, "
+            "on macOS `brew install libarchive`; then `pip install libarchive-c`, and if it is still not found let the "
+            "variable LIBARCHIVE name the library file. Without it: unpack the archive by hand and pack the files as "
+            f".zip under the same name ({error})"
         ) from error
     return libarchive
 

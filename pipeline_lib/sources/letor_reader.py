@@ -18,7 +18,7 @@ from pipeline_lib.core.checks import MAX_LABEL
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.stored_data import BYTES_PER_GROUP, rows_per_group
 from pipeline_lib.sources import letor_kernels as kernels
-from pipeline_lib.sources.compression import Digest, opened
+from pipeline_lib.sources.compression import opened
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
@@ -116,13 +116,12 @@ def whole_queries(blocks: Iterator[Block]) -> Iterator[Block]:
 class Reader:
     """One pass over one file, which tells how many features there are where that is not stated."""
 
-    def __init__(self, path: str | os.PathLike[str], form: Form, digest: Digest | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], form: Form) -> None:
         n_features = form.n_features
         if n_features is not None and not 1 <= n_features <= MAX_FEATURES:
             raise DataError(f"n_features: expected a number in 1..{MAX_FEATURES}, found {n_features}")
         self.path = Path(path)
         self.form = form
-        self.digest = digest
         self.line = 0
         self.bytes_read = 0
         self.names: list[str] | None = [] if form.qid == "text" else None
@@ -218,7 +217,7 @@ class Reader:
     def _pieces(self) -> Iterator[tuple[bytes, int, int]]:
         """Complete lines: the bytes, where they begin and where they end (behind a newline)."""
         rest, first, more = b"", True, b""
-        with opened(self.path, self.digest) as file:
+        with opened(self.path) as file:
             while True:
                 more = file.read(min(PIECE, LONGEST_LINE + 1 - len(rest)))
                 self.bytes_read += len(more)

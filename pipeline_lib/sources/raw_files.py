@@ -1,7 +1,7 @@
 """Are the raw files of a data set still those that its manifest lists?
 
 Planning compares their sizes and modification times with those of the last check, which takes no time. Where they
-differ, the files are checked again. A conversion compares the SHA-256 of the bytes that it reads.
+differ, the files are checked again. A conversion compares the SHA-256 of what it has read.
 """
 
 import hashlib

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.sources import tables
-from pipeline_lib.sources.compression import Digest, lines
+from pipeline_lib.sources import digests, tables
+from pipeline_lib.sources.compression import lines
 from pipeline_lib.sources.letor_reader import Block, Form, Reader, gathered
 from pipeline_lib.sources.own_settings import group_file
 from pipeline_lib.sources.tables import Layout
@@ -55,22 +55,22 @@ def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
     return Layout(n_features, None, textual, first_id)
 
 
-def blocks(path: Path, options: tables.Options, known: Layout, digest: Digest) -> Iterator[Block]:
-    """The documents of a file, block by block.
-
-    Afterwards ``digest`` is that of its bytes and of those of the group sizes next to it, used or not: both count as
-    the data.
-    """
-    groups, beside = _groups(path), group_file(path)
+def blocks(path: Path, options: tables.Options, known: Layout) -> Iterator[Block]:
+    """The documents of a file, block by block."""
+    groups = _groups(path)
     if tables.is_table(path):
-        documents = tables.blocks(path, options, known, digest)
+        documents = tables.blocks(path, options, known)
     else:
         qid = "none" if groups else "text" if known.textual else "token"
         form = Form(known.n_features, _labels(options), qid, known.first_id, _ROUNDING)  # type: ignore[arg-type]
-        documents = Reader(path, form, digest).blocks()
+        documents = Reader(path, form).blocks()
     yield from documents if groups is None else _grouped(documents, path, groups)
-    if beside is not None:
-        digest.update(beside.read_bytes())
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file, and of the group sizes next to it, used or not: both count as the data."""
+    beside = group_file(path)
+    return digests.digest(path, *([beside] if beside else []))
 
 
 def read(path: str | os.PathLike[str], labels: Literal["whole", "rounded"]) -> RankingData:

@@ -18,7 +18,7 @@ from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import columns
 from pipeline_lib.data.stored_data import rows_per_group
-from pipeline_lib.sources.compression import Digest, opened, text_lines, unpacked_name
+from pipeline_lib.sources.compression import opened, text_lines, unpacked_name
 from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
@@ -77,12 +77,12 @@ def layout(path: Path, options: Options) -> Layout:
             raise DataError(f"{path}: expected at most {MAX_FEATURES} features, found {len(chosen.features)}")
     textual = columns.is_textual(schema.field(chosen.query).type)
     if _ending(path) in SEPARATORS:
-        textual = not all(_all_whole(piece.column(0)) for piece in _pieces(path, (chosen.query,), chosen, None))
+        textual = not all(_all_whole(piece.column(0)) for piece in _pieces(path, (chosen.query,), chosen))
     return Layout(len(chosen.features), chosen.features, textual)
 
 
-def blocks(path: Path, options: Options, known: Layout, digest: Digest) -> Iterator[Block]:
-    """The documents of a table, block by block; afterwards ``digest`` is that of the file's bytes.
+def blocks(path: Path, options: Options, known: Layout) -> Iterator[Block]:
+    """The documents of a table, block by block.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def blocks(path: Path, options: Options, known: Layout, digest: Digest) -> Itera
     queries = columns.Queries(textual=known.textual)
     place, row, size = _place(path), 0, rows_per_group(known.n_features)
     waiting: list[Block] = []
-    for piece in _pieces(path, chosen.all, chosen, digest):
+    for piece in _pieces(path, chosen.all, chosen):
 
         def here(index: int, first: int = row) -> str:
             return place(first + index)
@@ -126,16 +126,16 @@ def _roles(path: Path, schema: Any, options: Options) -> columns.Roles:
 
 
 @contextmanager
-def _reading(path: Path, digest: Digest | None = None) -> Iterator[Any]:
+def _reading(path: Path) -> Iterator[Any]:
     """The open file, and what Arrow says of it put into words."""
     import pyarrow as pa
 
     if _ending(path) in PARQUET:
-        with opened(path, digest) as source, storage.parquet_of_others(path):
+        with opened(path) as source, storage.parquet_of_others(path):
             yield source
         return
     try:
-        with opened(path, digest) as source:
+        with opened(path) as source:
             yield source
     except pa.ArrowInvalid as error:
         raise _in_words(path, str(error)) from error
@@ -231,17 +231,14 @@ def _csv(path: Path) -> dict[str, Any]:
     }
 
 
-def _pieces(path: Path, names: tuple[str, ...], chosen: columns.Roles, digest: Digest | None) -> Iterator[Any]:
+def _pieces(path: Path, names: tuple[str, ...], chosen: columns.Roles) -> Iterator[Any]:
     """Some columns of a table, some rows at a time."""
     import pyarrow as pa
 
-    with _reading(path, digest) as source:
+    with _reading(path) as source:
         if _ending(path) in PARQUET:
             import pyarrow.parquet as pq
 
-            if digest is not None:
-                while source.read(1 << 20):
-                    pass
             file = pq.ParquetFile(path)
             for piece in file.iter_batches(rows_per_group(len(names)), columns=list(names), use_threads=False):
                 piece.validate(full=True)  # texts and places in dictionaries, which reading does not check

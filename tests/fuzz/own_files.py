@@ -22,11 +22,10 @@ def stored(paths: list[Path], options: tables.Options) -> Any:
     known = readers.layout(paths, options)
     files = []
     for path in paths:
-        digest = hashlib.sha256()
         queries: list[Any] = []
         y: list[int] = []
         X: list[list[int]] = []
-        for block in readers.blocks(path, options, known, digest):
+        for block in readers.blocks(path, options, known):
             named = known.textual and not block.grouped
             assert not named or block.names is not None
             queries += [block.names[q] if named else q for q in block.qid.tolist()]  # type: ignore[index]
@@ -34,7 +33,7 @@ def stored(paths: list[Path], options: tables.Options) -> Any:
             X += bits(block.X)
         groups = path.with_name(f"{path.name}.query")
         content = path.read_bytes() + (groups.read_bytes() if groups.exists() else b"")
-        assert digest.hexdigest() == hashlib.sha256(content).hexdigest()
+        assert readers.digest(path) == hashlib.sha256(content).hexdigest()
         files.append((queries, y, X))
     return known.n_features, known.feature_names, known.textual, files
 

@@ -433,7 +433,7 @@ def test_damaged_parquet_is_read_or_named(tmp_path: Path) -> None:
             try:
                 if of_workflow:
                     known = readers.layout([path], Options())
-                    list(readers.blocks(path, Options(), known, hashlib.sha256()))
+                    list(readers.blocks(path, Options(), known))
                 else:
                     list(query_stream.batches(path))
             except PipelineError as error:
