@@ -277,7 +277,7 @@ rows by query
         >>> data = RankingData.from_letor(path); data.y.tolist(), data.query_names
         ([2, 0], ('cats', 'dogs'))
         """
-        data: RankingData = _by_name("sources.readers").read(path, labels)
+        data: Self = _by_name("sources.readers").read(path, labels)
         return data
 
     def take(self, indices: ArrayLike) -> Self:
@@ -297,7 +297,8 @@ rows by query
         chosen = checks.query_indices("indices", np.atleast_1d(checks.array("indices", indices)), self.n_queries)
         offsets, rows = stored_data.rows_of(self.offsets, chosen)
         names = None if self.query_names is None else tuple(self.query_names[q] for q in chosen)
-        return RankingData(self.X[rows], self.y[rows], offsets, self.qids[chosen], self.feature_names, names, self.role)
+        fields = {"X": self.X[rows], "y": self.y[rows], "offsets": offsets, "qids": self.qids[chosen]}
+        return replace(self, **fields, query_names=names)  # type: ignore[arg-type]
 
     def in_role(self, *roles: Role) -> Self:
         """The data themselves, where they were drawn for one of the roles.
