@@ -67,12 +67,6 @@ def _expected(data_set: catalog.DataSet) -> dict[str, Any] | None:
 
 def _notes(data_set: catalog.DataSet, summary: dict[str, Any]) -> list[str]:
     notes = []
-    changed = [part["name"] for part in summary["parts"] if part.get("before")]
-    if changed:
-        notes.append(
-            f"The text of {', '.join(changed)} was changed after it was obtained. All results are those of the changed "
-            f"text, which is not {data_set.name} as others use it."
-        )
     empty = summary["queries_without_relevant"]
     if empty:
         queries = "1 query has" if empty == 1 else f"{empty} queries have"

@@ -33,7 +33,7 @@ def run(
     elif documents is not None and summary is not None:
         content = conversion.convert_drawn(drawn, documents).to_dict()
         for part in content["parts"]:
-            part |= {"verified": False, "before": None}
+            part["verified"] = False
         storage.write_json(summary, content)
     else:
         raise ArgumentError("expected --manifest, or --documents and --summary")

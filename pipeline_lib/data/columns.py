@@ -34,20 +34,16 @@ Place = Callable[[int], str]
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns hold the labels, the queries (None where group sizes give them) and the features.
-
-    ``listed`` says that the one column of features holds a list of all of them in each row.
-    """
+    """Which columns hold the labels, the queries and the features."""
 
     label: str
-    query: str | None
+    query: str
     features: tuple[str, ...]
-    listed: bool = False
 
     @property
     def all(self) -> tuple[str, ...]:
         """All columns that are read."""
-        return (*((self.query,) if self.query is not None else ()), self.label, *self.features)
+        return (self.query, self.label, *self.features)
 
 
 def roles(
@@ -57,7 +53,6 @@ def roles(
     label: str | None = None,
     query: str | None = None,
     ignore: Collection[str] = (),
-    grouped: bool = False,
 ) -> Roles:
     """Say which column plays which role.
 
@@ -70,16 +65,12 @@ def roles(
         The columns; by default the one whose name is in :data:`LABELS` or :data:`QUERIES`.
     ignore : collection of str
         Columns that are no features.
-    grouped : bool
-        Whether the queries are known from group sizes, so that no column is needed for them.
 
     Raises
     ------
     DataError
         When a column is missing or stands twice, several may be meant, or no feature is left.
     """
-    import pyarrow as pa
-
     names = list(schema.names)
     for name, count in Counter(names).items():
         if count > 1:
@@ -88,17 +79,11 @@ def roles(
         if name not in names:
             raise DataError(f"{where}: expected the column {name!r} to ignore; {hint(name, names)}")
     chosen = _chosen(names, label, "label", LABELS, where)
-    of_queries = None
-    if grouped and query is None:
-        ignore = [*ignore, *[name for name in names if name.lower() in QUERIES][:1]]
-    else:
-        of_queries = _chosen(names, query, "query", QUERIES, where)
+    of_queries = _chosen(names, query, "query", QUERIES, where)
     features = tuple(name for name in names if name not in (chosen, of_queries, *ignore))
     if not features:
         raise DataError(f"{where}: expected at least one column of features, found only {', '.join(names)}")
-    kind = schema.field(features[0]).type
-    lists = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    return Roles(chosen, of_queries, features, listed=lists and len(features) == 1)
+    return Roles(chosen, of_queries, features)
 
 
 def _chosen(names: Sequence[str], given: str | None, role: str, known: Sequence[str], where: str) -> str:
@@ -179,36 +164,15 @@ def features(table: Any, chosen: Roles, place: Place) -> NDArray[np.float32]:
     DataError
         Naming the row and the column, when a value is missing, no number, or not finite in float32.
     """
-    if chosen.listed:
-        return _of_lists(table.column(chosen.features[0]), chosen.features[0], place)
     X = np.empty((table.num_rows, len(chosen.features)), np.float32)
     for j, name in enumerate(chosen.features):
-        X[:, j] = _single(numbers(table.column(name), name, place), name, place)
+        values = numbers(table.column(name), name, place)
+        with np.errstate(over="ignore"):
+            X[:, j] = values
+        wrong = ~np.isfinite(X[:, j])
+        if wrong.any():
+            raise DataError(f"{place(int(wrong.argmax()))}: expected a value of {name!r} that is finite in float32")
     return X
-
-
-def _single(values: NDArray[np.float64], name: str, place: Place) -> NDArray[np.float32]:
-    with np.errstate(over="ignore"):
-        narrow = values.astype(np.float32)
-    wrong = ~np.isfinite(narrow)
-    if wrong.any():
-        raise DataError(f"{place(int(wrong.argmax()))}: expected a value of {name!r} that is finite in float32")
-    return narrow
-
-
-def _of_lists(column: Any, name: str, place: Place) -> NDArray[np.float32]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    lengths = pc.list_value_length(column).fill_null(-1).to_numpy(zero_copy_only=False)
-    width = int(lengths[0]) if len(lengths) else 0
-    if (wrong := lengths != width).any() or width < 1:
-        row = int(wrong.argmax())
-        raise DataError(f"{place(row)}: expected {max(width, 1)} features in {name!r}, found {max(lengths[row], 0)}")
-    in_row: Place = lambda index: place(index // width)  # noqa: E731
-    return _single(numbers(column.flatten(), name, in_row), name, in_row).reshape(-1, width)
 
 
 class Queries:
@@ -284,7 +248,6 @@ def fields(frame: Any, label: str | None, query: str | None, ignore: Collection[
     """The fields of a ``RankingData`` that a data frame holds: see ``RankingData.from_frame``."""
     table = _of_arrow(frame)
     chosen = roles(table.schema, "frame", label=label, query=query, ignore=ignore)
-    assert chosen.query is not None
     place = "frame: row {}".format
     queries = Queries(textual=is_textual(table.schema.field(chosen.query).type))
     qid = queries.number(table.column(chosen.query), chosen.query, place)
@@ -294,26 +257,9 @@ def fields(frame: Any, label: str | None, query: str | None, ignore: Collection[
         labels(table.column(chosen.label), chosen.label, place).astype(np.int32),
         np.r_[starts, len(qid)].astype(np.int64),
         qid[starts],
-        None if chosen.listed else chosen.features,
+        chosen.features,
         None if queries.names is None else tuple(queries.names),
     )
-
-
-def table(queries: NDArray[Any], y: NDArray[np.int32], X: NDArray[np.float32], names: Sequence[str]) -> pa.Table:
-    """A table of Arrow with the columns ``qid`` and ``label`` and one for each feature.
-
-    Raises
-    ------
-    DataError
-        When a feature is called like another column.
-    """
-    import pyarrow as pa
-
-    every = ["qid", "label", *names]
-    name, count = Counter(every).most_common(1)[0]
-    if count > 1:
-        raise DataError(f"feature_names: expected different names, and none of qid and label, found {name!r} twice")
-    return pa.table([pa.array(array) for array in (queries, y, *X.T)], names=every)
 
 
 def _of_arrow(frame: Any) -> pa.Table:

@@ -277,31 +277,8 @@ rows by query
         >>> data = RankingData.from_letor(path); data.y.tolist(), data.query_names
         ([2, 0], ('cats', 'dogs'))
         """
-        data: RankingData = _by_name("sources.readers").read(path, labels)
+        data: Self = _by_name("sources.readers").read(path, labels)
         return data
-
-    @checked
-    def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
-        """Make a data frame with the columns ``qid`` and ``label`` and one for each feature, by name.
-
-        Features without names are called ``f1``, ``f2``, ...; queries are given by their names.
-
-        Example
-        -------
-        >>> data = RankingData.from_arrays([[0.5], [1.0]], [0, 2], [7, 7], feature_names=["bm25"])
-        >>> data.to_frame("polars").rows()
-        [(7, 0, 0.5), (7, 2, 1.0)]
-        >>> RankingData.from_frame(data.to_frame()).feature_names
-        ('bm25',)
-        """
-        names = self.feature_names or tuple(f"f{j}" for j in range(1, self.n_features + 1))
-        queries = self.qids if self.query_names is None else np.array(self.query_names, dtype=object)
-        table = _by_name("data.columns").table(np.repeat(queries, self.documents_per_query), self.y, self.X, names)
-        if library == "pandas":
-            return table.to_pandas()
-        import polars as pl
-
-        return pl.from_arrow(table)
 
     def take(self, indices: ArrayLike) -> Self:
         """Take queries by index, in the order given (an index may occur more than once).
@@ -320,7 +297,8 @@ rows by query
         chosen = checks.query_indices("indices", np.atleast_1d(checks.array("indices", indices)), self.n_queries)
         offsets, rows = stored_data.rows_of(self.offsets, chosen)
         names = None if self.query_names is None else tuple(self.query_names[q] for q in chosen)
-        return RankingData(self.X[rows], self.y[rows], offsets, self.qids[chosen], self.feature_names, names, self.role)
+        fields = {"X": self.X[rows], "y": self.y[rows], "offsets": offsets, "qids": self.qids[chosen]}
+        return replace(self, **fields, query_names=names)  # type: ignore[arg-type]
 
     def in_role(self, *roles: Role) -> Self:
         """The data themselves, where they were drawn for one of the roles.

@@ -166,14 +166,8 @@ def parquet_metadata(
     if feature_names is not None:
         said[FEATURES_KEY] = list(feature_names)
     if members is not None:
-        said[MEMBERS_KEY] = {name: _runs(indices) for name, indices in members.items()}
+        said[MEMBERS_KEY] = {name: indices.tolist() for name, indices in members.items()}
     return {key: json.dumps(value, sort_keys=True).encode() for key, value in said.items()}
-
-
-def _runs(indices: NDArray[np.int64]) -> list[list[int]]:
-    """The first and the last of all numbers that follow each other."""
-    runs = np.split(indices, np.flatnonzero(np.diff(indices) != 1) + 1)
-    return [[int(run[0]), int(run[-1])] for run in runs if len(run)]
 
 
 def parquet_table(
@@ -232,8 +226,7 @@ def queries_of_parts(path: str | os.PathLike[str], *, stored: bool = False) -> d
     with _open_parquet(path, stored=stored) as file:
         members, parts = _said(file, MEMBERS_KEY), _parts(file)
     if members is not None:
-        every = {name: [np.arange(first, last + 1) for first, last in runs] for name, runs in members.items()}
-        return {name: np.concatenate([np.arange(0), *runs]) for name, runs in every.items()}
+        return {name: np.array(indices, np.int64) for name, indices in members.items()}
     ends = np.cumsum([part["queries"] for part in parts])
     return {part["name"]: np.arange(end - part["queries"], end) for part, end in zip(parts, ends, strict=True)}
 

@@ -27,8 +27,6 @@ def _described(entry: Row) -> Row:
 
 def _catalogue_words(entry: Row) -> str:
     expected = entry["expected"]
-    if _changed(entry):
-        return "changed after it was obtained"
     if not expected:
         return "not in it" if _own(entry) else "no figures to compare"
     about = sorted(map(str, expected.get("approximate") or ()))
@@ -51,29 +49,17 @@ def about(entry: Row) -> dict[str, Any]:
         "figure": _figure(entry),
         "parts": [_part(part) for part in entry["parts"] or ()],
         "own": _own(entry),
-        "changed": _changed(entry),
     }
 
 
 def _part(part: Row) -> Row:
     found = "as in the catalogue" if part.get("verified") else "as first recorded; not in the catalogue"
-    return {
-        **part,
-        "part": part["name"],
-        "verified": "not as in the catalogue: changed after it was obtained" if part.get("before") else found,
-        "sha256": _digest(part["sha256"]),
-        "before": _digest(part.get("before") or part["sha256"]),
-    }
+    return {**part, "part": part["name"], "verified": found, "sha256": _digest(part["sha256"])}
 
 
 def _own(entry: Row) -> bool:
     """Whether a data set is one of the configuration, which names its files."""
     return any("file" in part for part in entry["parts"] or ())
-
-
-def _changed(entry: Row) -> bool:
-    """Whether a file was changed after it was obtained."""
-    return any(part.get("before") for part in entry["parts"] or ())
 
 
 def _digest(sha256: str | None) -> Cell | None:

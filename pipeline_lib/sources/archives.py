@@ -1,22 +1,17 @@
 """How are the needed files extracted from an untrusted archive?
 
-The format is recognised by the content, not by the name: .zip, .tar (plain, .gz, .bz2, .xz), and through libarchive
+The format is recognised by the content, not by the name: .zip, and through libarchive .tar (plain, .gz, .bz2, .xz),
 .rar and .7z. Members are read as streams and written under names of our own, so that no member can choose its
 destination. An archive that attempts to (by a path outside the folder, a link, a device, or a duplicate member), that
 is encrypted, or that unpacks to far more than it should is refused as a whole, and no file is left behind.
 """
 
-import bz2
 import errno
-import gzip
-import io
-import lzma
 import os
 import re
 import shutil
 import stat
 import struct
-import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,7 +19,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.sources.catalog import Part
@@ -36,18 +31,11 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 LARGEST_RATIO = 200
 SMALLEST_LIMIT = 1 << 20
 
-_MAGIC = (
-    (b"PK\x03\x04", "zip"),
-    (b"PK\x05\x06", "zip"),
-    (b"\x1f\x8b", "gzip"),
-    (b"BZh", "bzip2"),
-    (b"\xfd7zXZ\x00", "xz"),
-    (b"Rar!\x1a\x07", "rar"),
-    (b"7z\xbc\xaf\x27\x1c", "7z"),
-)
-# What the readers of the standard library raise for damaged archives, in which offsets may be wrong.
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_OF_LIBARCHIVE = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"Rar!\x1a\x07", b"7z\xbc\xaf\x27\x1c")
+# What zipfile raises for damaged archives, in which offsets may be wrong.
 _DAMAGE = (
-    *(zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, struct.error, UnicodeDecodeError),
+    *(zipfile.BadZipFile, EOFError, zlib.error, struct.error, UnicodeDecodeError),
     *(NotImplementedError, ValueError, IndexError, OverflowError, OSError),
 )
 _SEEK_TO_NOWHERE = (None, errno.EINVAL, errno.EOVERFLOW)
@@ -86,7 +74,7 @@ def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str,
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, staging)
         try:
-            members = _open(archive, limit, stack)
+            members = _open(archive, stack)
             taken = _take(archive, members, parts, staging, limit)
         except DataError:
             raise
@@ -147,19 +135,14 @@ def _ranks(name: str, parts: Mapping[str, Part]) -> Iterator[tuple[str, int]]:
         yield from ((part, rank) for rank, pattern in enumerate(wanted.members) if f"/{name}".endswith(f"/{pattern}"))
 
 
-def _open(archive: Path, limit: int, stack: ExitStack) -> Iterator[_Member]:
+def _open(archive: Path, stack: ExitStack) -> Iterator[_Member]:
     with archive.open("rb") as file:
         head = file.read(512)
-    kind = next((kind for magic, kind in _MAGIC if head.startswith(magic)), None)
-    if kind == "zip":
+    if head.startswith(_ZIP):
         return _zip_members(stack.enter_context(zipfile.ZipFile(archive)))
-    if kind in ("rar", "7z"):
+    if head.startswith(_OF_LIBARCHIVE) or head[257:262] == b"ustar":
         return libarchive_members(archive, stack)
-    if kind is None and head[257:262] != b"ustar":
-        raise DataError(f"{archive}: expected a .zip, .tar, .rar or .7z archive, {_what_it_is(head)}")
-    openers: dict[str | None, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open, None: open}
-    plain = _Bounded(stack.enter_context(openers[kind](archive, "rb")), archive, limit)
-    return _tar_members(stack.enter_context(tarfile.open(fileobj=plain, mode="r|")), plain)
+    raise DataError(f"{archive}: expected a .zip, .tar, .rar or .7z archive, {_what_it_is(head)}")
 
 
 def _what_it_is(head: bytes) -> str:
@@ -178,19 +161,8 @@ def _zip_members(archive: zipfile.ZipFile) -> Iterator[_Member]:
         yield _Member(info.orig_filename, kind, bool(info.flag_bits & 1), info.file_size, content)
 
 
-def _tar_members(archive: tarfile.TarFile, plain: "_Bounded") -> Iterator[_Member]:
-    for info in archive:
-        kind: Kind = "directory" if info.isdir() else "link" if info.issym() or info.islnk() else "device"
-        if info.isreg() and not info.issparse():
-            kind = "file"
-        yield _Member(info.name, kind, False, info.size, partial(_blocks, partial(archive.extractfile, info)))
-    # The checksum of a compressed stream is at its end, which tarfile does not read.
-    while plain.read(BLOCK_BYTES):
-        pass
-
-
 def libarchive_members(archive: Path, stack: ExitStack) -> Iterator[_Member]:
-    """Read .rar and .7z (and other formats of libarchive) through the system's library."""
+    """Read .tar, .rar, .7z (and other formats of libarchive) through the system's library."""
     import ctypes
 
     libarchive = _libarchive()
@@ -231,11 +203,11 @@ def _libarchive() -> Any:
     except (ImportError, OSError, AttributeError, TypeError) as error:
         # The binding loads the library when it is imported, and raises any of these errors if there is none.
         raise DataError(
-            ".rar and .7z archives need libarchive, which was not found. Install it: on Debian or Ubuntu `apt-get "
-            "install libarchive13`, with conda `conda install -c conda-forge libarchive python-libarchive-c`, on macOS "
-            "`brew install libarchive`; then `pip install libarchive-c`, and if it is still not found let the variable "
-            "LIBARCHIVE name the library file. Without it: unpack the archive by hand and pack the files as .zip "
-            f"under the same name ({error})"
+            ".tar, .rar and .7z archives need libarchive, which was not found. Install it: on Debian or Ubuntu "
+            "`apt-get install libarchive13`, with conda `conda install -c conda-forge libarchive python-libarchive-c`, "
+            "on macOS `brew install libarchive`; then `pip install libarchive-c`, and if it is still not found let the "
+            "variable LIBARCHIVE name the library file. Without it: unpack the archive by hand and pack the files as "
+            f".zip under the same name ({error})"
         ) from error
     return libarchive
 
@@ -253,17 +225,3 @@ def _blocks(opened: Callable[[], Any]) -> Iterator[bytes]:
     with opened() as file:
         while block := file.read(BLOCK_BYTES):
             yield block
-
-
-class _Bounded(io.RawIOBase):
-    """An unpacked stream that raises an error beyond a limit, whatever its headers claim."""
-
-    def __init__(self, file: IO[bytes], archive: Path, limit: int) -> None:
-        self.file, self.archive, self.limit, self.position = file, archive, limit, 0
-
-    def read(self, size: int = -1) -> bytes:
-        block = self.file.read(size)
-        self.position += len(block)
-        if self.position > self.limit:
-            raise DataError(f"{self.archive}: unpacks to more than {self.limit:,} bytes; refused as a bomb")
-        return block

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pipeline_lib.core.errors import DataError
 
@@ -17,19 +17,9 @@ _HEAD = 10
 _MARKS = {"gzip": rb"\x1f\x8b", "bz2": rb"BZh[1-9]1AY&SY", "zstd": rb"\x28\xb5\x2f\xfd"}
 
 
-class Digest(Protocol):
-    """What takes a file's bytes as they are read: an object of ``hashlib``."""
-
-    def update(self, data: Any, /) -> None:
-        """Take some more bytes."""
-
-    def hexdigest(self) -> str:
-        """The digest of all bytes taken."""
-
-
 @contextmanager
-def opened(path: str | os.PathLike[str], digest: Digest | None = None) -> Iterator[Any]:
-    """Open a file for reading its bytes unpacked (``read``, ``readinto``); ``digest`` gets those of the file itself.
+def opened(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """Open a file for reading its bytes unpacked.
 
     Raises
     ------
@@ -43,19 +33,16 @@ def opened(path: str | os.PathLike[str], digest: Digest | None = None) -> Iterat
     with raw:
         kind = compression(raw.read(_HEAD))
         raw.seek(0)
-        source = raw if digest is None else _Digested(raw, digest)
         if kind is None:
-            yield source
+            yield raw
             return
         import pyarrow as pa
 
-        unpacked = pa.CompressedInputStream(pa.PythonFile(source, "r"), kind)
+        unpacked = pa.CompressedInputStream(pa.PythonFile(raw, "r"), kind)
         try:
             yield unpacked
         except OSError as error:
             raise DataError(f"{path}: expected a whole {kind} file, found a damaged one ({error})") from error
-        while digest is not None and source.read(1 << 20):
-            pass  # what stands behind the compressed text belongs to the file too
 
 
 def compression(head: bytes) -> str | None:
@@ -67,21 +54,6 @@ def unpacked_name(path: str | os.PathLike[str]) -> str:
     """The name of a file without the ending of its compression."""
     name = Path(path).name
     return Path(name).stem if Path(name).suffix.lower() in SUFFIXES else name
-
-
-class _Digested(io.RawIOBase):
-    """A file whose bytes go to a digest as they are read."""
-
-    def __init__(self, raw: io.FileIO, digest: Digest) -> None:
-        self._raw, self._digest = raw, digest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        n = self._raw.readinto(buffer) or 0
-        self._digest.update(memoryview(buffer)[:n])
-        return n
 
 
 def lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, bytes]]:

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from pipeline_lib.data.stored_data import (
     rows_per_group,
 )
 from pipeline_lib.sources import letor, readers
-from pipeline_lib.sources.compression import Digest
+from pipeline_lib.sources.digests import digest
 from pipeline_lib.sources.letor_reader import Block, Form, Reader, whole_queries
 from pipeline_lib.sources.tables import Options
 
@@ -74,9 +74,9 @@ def convert(
     """Convert text files, in the given order, into one Parquet file (see ``stored_data`` for its format).
 
     Queries and documents keep the order of the text. No row group contains documents of two parts, so that a part can
-    be read separately. The footer contains the names of the parts and the SHA-256 of their text, computed while it is
-    read. The memory needed is that of a few row groups, whatever the size of the files, a few bytes per query and one
-    per document. The same text gives the same bytes.
+    be read separately. The footer contains the names of the parts and the SHA-256 of their files. The memory needed is
+    that of a few row groups, whatever the size of the files, a few bytes per query and one per document. The same text
+    gives the same bytes.
 
     Parameters
     ----------
@@ -105,13 +105,19 @@ def convert(
     """
     _at_least_one(parts, target)
     if n_features is None:
-        n_features = max(Reader(path, Form(None, labels, qid)).read_ids() for path in parts.values())
+        readings = [Reader(path, Form(None, labels, qid)) for path in parts.values()]
+        for reading in readings:
+            reading.read_ids()
+        n_features = max(reading.n_features for reading in readings)
     form = Form(n_features, labels, qid)
 
-    def blocks(part: str, digest: Digest) -> Iterator[Block]:
-        return Reader(parts[part], form, digest).blocks()
-
-    return _store(list(parts), blocks, target, n_features)
+    return _store(
+        list(parts),
+        lambda part: Reader(parts[part], form).blocks(),
+        lambda part: digest(parts[part]),
+        target,
+        n_features,
+    )
 
 
 @checked
@@ -125,8 +131,7 @@ def convert_own(
     """Convert files of any form that :mod:`pipeline_lib.sources.readers` reads, as :func:`convert` does.
 
     They are read once more beforehand, for what all must have in common. Where the queries are ``shared``, a query that
-    stands in several files with the same documents is stored once; the files are then read a third time, and the footer
-    lists the queries of every part.
+    stands in several files with the same documents is stored once, and the footer lists the queries of every part.
 
     Raises
     ------
@@ -137,11 +142,16 @@ def convert_own(
     paths = {name: Path(path) for name, path in parts.items()}
     known = readers.layout(list(paths.values()), options)
 
-    def blocks(part: str, digest: Digest) -> Iterator[Block]:
-        return readers.blocks(paths[part], options, known, digest)
-
-    sharing = _Sharing(paths, blocks) if shared else None
-    return _store(list(paths), blocks, target, known.n_features, known.feature_names, known.textual, sharing)
+    return _store(
+        list(paths),
+        lambda part: readers.blocks(paths[part], options, known),
+        lambda part: readers.digest(paths[part]),
+        target,
+        known.n_features,
+        known.feature_names,
+        known.textual,
+        _Sharing() if shared else None,
+    )
 
 
 @checked
@@ -176,7 +186,9 @@ def convert_drawn(drawn: Mapping[str, Callable[[], RankingData]], target: str | 
     at_hand = {names[0]: first}
     del first
 
-    def blocks(part: str, digest: Digest) -> Iterator[Block]:
+    digests = {name: hashlib.sha256() for name in names}
+
+    def blocks(part: str) -> Iterator[Block]:
         data = at_hand.pop(part, None) or made(part)
         qid = np.repeat(data.qids, data.documents_per_query)
         step = rows_per_group(n_features)
@@ -184,10 +196,10 @@ def convert_drawn(drawn: Mapping[str, Callable[[], RankingData]], target: str | 
             rows = slice(start, start + step)
             block = Block(qid[rows], data.y[rows].astype(np.uint8), data.X[rows])
             for column, kind in ((block.qid, "<i8"), (block.label, "u1"), (block.X, "<f4")):
-                digest.update(np.ascontiguousarray(column, kind).tobytes())
+                digests[part].update(np.ascontiguousarray(column, kind).tobytes())
             yield block
 
-    return _store(names, blocks, target, n_features)
+    return _store(names, blocks, lambda part: digests[part].hexdigest(), target, n_features)
 
 
 def _at_least_one(parts: Mapping[str, object], target: str | os.PathLike[str]) -> None:
@@ -197,7 +209,8 @@ def _at_least_one(parts: Mapping[str, object], target: str | os.PathLike[str]) -
 
 def _store(
     names: Sequence[str],
-    blocks: Callable[[str, Digest], Iterator[Block]],
+    blocks: Callable[[str], Iterator[Block]],
+    digest_of: Callable[[str], str],
     target: str | os.PathLike[str],
     n_features: int,
     feature_names: Sequence[str] | None = None,
@@ -211,8 +224,8 @@ def _store(
     row = 0
     with parquet_writer(target, schema) as writer:
         for name in names:
-            digest, last, first_row, n_queries = hashlib.sha256(), None, row, 0
-            for block in blocks(name, digest) if sharing is None else sharing.new(name, blocks(name, digest)):
+            last, first_row, n_queries = None, row, 0
+            for block in blocks(name) if sharing is None else sharing.new(name, blocks(name)):
                 queries = _query_names(block) if textual else None
                 writer.write_table(parquet_table(block.qid, block.label, block.X, schema, queries))
                 begun = np.flatnonzero(_begins(block.qid, last))
@@ -221,7 +234,7 @@ def _store(
                 n_queries += len(begun)
                 row += len(block.qid)
                 last = block.qid[-1]
-            parts.append(PartSummary(name, row - first_row, n_queries, digest.hexdigest()))
+            parts.append(PartSummary(name, row - first_row, n_queries, digest_of(name)))
         stored = [{"name": part.name, "rows": part.rows, "queries": part.queries} for part in parts]
         digests = {part.name: part.sha256 for part in parts}
         members = None if sharing is None else sharing.members
@@ -261,22 +274,10 @@ class _Sharing:
     members : mapping of parts to the indices of their queries among those that are stored
     """
 
-    def __init__(self, parts: Iterable[str], blocks: Callable[[str, Digest], Iterator[Block]]) -> None:
+    def __init__(self) -> None:
         self.members: dict[str, NDArray[np.int64]] = {}
         self._rows: dict[str, int] = {}
-        self._first: dict[str, NDArray[np.bool_]] = {}
-        seen: dict[tuple[bytes, int], int] = {}
-        for part in parts:
-            here: Counter[bytes] = Counter()
-            members, first, rows = [], [], 0
-            for digest, size in _query_digests(blocks(part, hashlib.sha256())):
-                here[digest] += 1  # the same documents may stand twice in one file
-                known = len(seen)
-                members.append(seen.setdefault((digest, here[digest]), known))
-                first.append(members[-1] == known)
-                rows += size
-            self.members[part], self._first[part] = np.array(members, np.int64), np.array(first, np.bool_)
-            self._rows[part] = rows
+        self._seen: dict[tuple[bytes, int], int] = {}
 
     def whole(self, part: PartSummary) -> PartSummary:
         """What stands in a part, stored with another or not."""
@@ -284,26 +285,29 @@ class _Sharing:
 
     def new(self, part: str, blocks: Iterator[Block]) -> Iterator[Block]:
         """The documents of the queries that stand in no part before."""
-        query, last = -1, None
-        for block in blocks:
-            numbers = query + np.cumsum(_begins(block.qid, last))
-            query, last = int(numbers[-1]), int(block.qid[-1])
-            keep = self._first[part][numbers]
+        here: Counter[bytes] = Counter()
+        members: list[int] = []
+        self._rows[part] = 0
+        for block in whole_queries(blocks):
+            keep = np.zeros(len(block.qid), np.bool_)
+            for start, stop in runs(block.qid):
+                content = _query_digest(block, start, stop)
+                here[content] += 1  # the same documents may stand twice in one file
+                known = len(self._seen)
+                members.append(self._seen.setdefault((content, here[content]), known))
+                keep[start:stop] = members[-1] == known
+            self._rows[part] += len(keep)
             if keep.any():
                 yield block.rows(keep)
+        self.members[part] = np.array(members, np.int64)
 
 
-def _query_digests(blocks: Iterator[Block]) -> Iterator[tuple[bytes, int]]:
-    """A digest of every query's documents, with its name where the file gives one, and their number."""
-    for block in whole_queries(blocks):
-        for start, stop in runs(block.qid):
-            digest = hashlib.sha256(_name(block, start))
-            digest.update(block.label[start:stop].tobytes())
-            digest.update(block.X[start:stop].tobytes())
-            yield digest.digest(), stop - start
-
-
-def _name(block: Block, row: int) -> bytes:
-    if block.grouped:
-        return b""
-    return (str(block.qid[row]) if block.names is None else block.names[block.qid[row]]).encode() + b"\n"
+def _query_digest(block: Block, start: int, stop: int) -> bytes:
+    """A digest of the documents of a query, with its name where the file gives one."""
+    found = hashlib.sha256()
+    if not block.grouped:
+        name = block.qid[start] if block.names is None else block.names[block.qid[start]]
+        found.update(f"{name}\n".encode())
+    found.update(block.label[start:stop].tobytes())
+    found.update(block.X[start:stop].tobytes())
+    return found.digest()

@@ -46,11 +46,12 @@ def blocks(path: str | os.PathLike[str]) -> Iterator[bytes]:
         raise DataError(f"{path}: expected a readable file, found none ({error.strerror})") from error
 
 
-def digest(path: str | os.PathLike[str], algorithm: str = "sha256") -> str:
-    """The digest of a file."""
+def digest(*paths: str | os.PathLike[str], algorithm: str = "sha256") -> str:
+    """The digest of a file, or of several, one after the other."""
     found = hashlib.new(algorithm, usedforsecurity=False)
-    for block in blocks(path):
-        found.update(block)
+    for path in paths:
+        for block in blocks(path):
+            found.update(block)
     return found.hexdigest()
 
 
@@ -82,7 +83,7 @@ def check_archive(path: Path, archive: Archive) -> None:
     check_size(path, archive)
     algorithm, accepted = ("sha256", archive.sha256) if archive.sha256 else ("md5", archive.md5)
     if accepted:
-        found = digest(path, algorithm)
+        found = digest(path, algorithm=algorithm)
         if found not in accepted:
             raise DataError(
                 f"{archive.name}: expected the {algorithm} digest {' or '.join(accepted)}, found {found}: damaged, or "

@@ -7,32 +7,24 @@ when none works, one error lists them all.
 
 import http.client
 import re
-import shutil
-import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
-from urllib.parse import unquote, urlsplit
+from typing import NamedTuple, TypeVar
 
-from pipeline_lib.core.errors import DataError, DownloadError, StorageError
+from pipeline_lib.core.errors import DataError, DownloadError
 from pipeline_lib.core.files import naming, replacing
 from pipeline_lib.sources.catalog import LARGEST_ARCHIVE, Archive
 from pipeline_lib.sources.digests import BLOCK_BYTES, check_archive
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
-SCHEMES = ("http", "https")
 ATTEMPTS = 5
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds between attempts; doubled every time
 PASSING_STATUSES = {408, 425, 429, 500, 502, 503, 504}
 TIMEOUT = 60.0  # seconds without a byte
-LEAST_RATE, RATE_WINDOW = 4096.0, 60.0  # bytes per second that are expected over every so many seconds
-REPORT_EVERY = 5.0  # seconds
-SPARED_BYTES = 1 << 28  # that stay free on the disk
-ROOM_EVERY = 1 << 24  # bytes after which the free space is checked again
 
 T = TypeVar("T")
 
@@ -69,7 +61,7 @@ def download(
     Parameters
     ----------
     candidates : sequence of Candidate
-        Tried in order. Addresses are http, https or file.
+        Tried in order. Addresses are http or https.
     folder : Path
         Made if missing. An archive gets its name there only after size and digest were checked.
     use : function of the path
@@ -85,7 +77,7 @@ def download(
     DownloadError
         When no candidate works: what was tried, why each failed, and how to get the file by hand.
     StorageError
-        At once when the folder cannot be written or the disk has no room.
+        At once when the folder cannot be written or the disk is full.
     """
     failures = list(tried)
     for address, archive in candidates:
@@ -106,36 +98,39 @@ def download(
 
 
 def _fetch(address: str, archive: Archive, target: Path) -> None:
-    parts = urlsplit(address)
-    if parts.scheme not in (*SCHEMES, "file"):  # which urlsplit gives in lower case
-        raise _SourceError(f"expected an address with http, https or file, found {parts.scheme!r}")
+    if not address.lower().startswith(("http://", "https://")):
+        raise _SourceError("expected an address with http or https")
     with replacing(target) as partial:
-        if parts.scheme == "file":
-            _copy(Path(unquote(parts.path)), partial, archive)
-        else:
-            _receive(address, archive, partial)
+        for attempt in range(ATTEMPTS):
+            try:
+                with naming(partial), partial.open("wb") as file:
+                    for block in _received(address, archive):
+                        file.write(block)
+                break
+            except _PassingError as error:
+                if attempt == ATTEMPTS - 1:
+                    raise _SourceError(f"{error} ({ATTEMPTS} attempts)") from error
+                time.sleep(min(LONGEST_PAUSE, max(error.pause, FIRST_PAUSE * 2.0**attempt)))
         try:
             check_archive(partial, archive)
         except DataError as error:
             raise _SourceError(f"wrong file ({error}); removed") from error
 
 
-def _receive(address: str, archive: Archive, partial: Path) -> None:
-    """Fill ``partial`` in at most :data:`ATTEMPTS` attempts."""
-    for attempt in range(ATTEMPTS):
-        try:
-            _attempt(address, archive, partial)
-            return
-        except _PassingError as error:
-            if attempt == ATTEMPTS - 1:
-                raise _SourceError(f"{error} ({ATTEMPTS} attempts)") from error
-            time.sleep(min(LONGEST_PAUSE, max(error.pause, FIRST_PAUSE * 2.0**attempt)))
-
-
-def _attempt(address: str, archive: Archive, partial: Path) -> None:
+def _received(address: str, archive: Archive) -> Iterator[bytes]:
+    """What a server sends, block by block; all of it, unless an error is raised."""
     headers = {"User-Agent": "pipeline_lib", "Accept-Encoding": "identity"}
+    size, total = 0, archive.bytes or 0
     try:
-        response = urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=TIMEOUT)
+        with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=TIMEOUT) as response:
+            length = response.headers.get("Content-Length", "")
+            if re.fullmatch(r"[0-9]+", length):
+                total = int(length)
+                _check_size("offers", total, archive, whole=True)
+            while block := response.read1(BLOCK_BYTES):
+                size += len(block)
+                _check_size("sent", size, archive)
+                yield block
     except urllib.error.HTTPError as error:
         with error:
             if error.code not in PASSING_STATUSES:
@@ -144,81 +139,18 @@ def _attempt(address: str, archive: Archive, partial: Path) -> None:
             pause = float(wish) if re.fullmatch(r"[0-9]{1,6}", wish) else 0.0
             raise _PassingError(f"HTTP {error.code} {error.reason}", pause) from error
     except (OSError, http.client.HTTPException) as error:
-        raise _PassingError(_why(error)) from error
-    with response:
-        length = response.headers.get("Content-Length", "")
-        total = int(length) if re.fullmatch(r"[0-9]+", length) else None
-        if total is not None and total != (archive.bytes or total):
-            raise _SourceError(f"offers {total:,} bytes where {archive.bytes:,} are expected: another file")
-        _check_limit("offers", total or 0, archive)
-        known = total if total is not None else archive.bytes
-        _check_room(partial, known or 0)
-        size = _save(response, archive, partial, f" of {known / 1e6:,.1f}" if known else "")
-        if size < (known or 0):
-            raise _PassingError(f"broke off after {size:,} of {known:,} bytes")
+        why = str(getattr(error, "reason", None) or error) or type(error).__name__
+        raise _PassingError(f"broke off after {size:,} bytes ({why})" if size else why) from error
+    if size < total:
+        raise _PassingError(f"broke off after {size:,} of {total:,} bytes")
 
 
-def _save(response: Any, archive: Archive, partial: Path, of_all: str) -> int:
-    """Write what is sent, unless it comes too slowly; the number of its bytes. Progress is shown now and then."""
-    size, looked, before = 0, 0, 0
-    shown = began = time.monotonic()
-    with naming(partial), partial.open("wb") as file:
-        while True:
-            try:
-                block = response.read1(BLOCK_BYTES)
-            except (OSError, http.client.HTTPException) as error:
-                raise _PassingError(f"broke off after {size:,} bytes ({_why(error)})") from error
-            if not block:
-                return size
-            size += len(block)
-            _check_limit("sent", size, archive)
-            seconds = time.monotonic() - began
-            if seconds >= RATE_WINDOW:
-                if size - before < LEAST_RATE * seconds:
-                    rate = f"{(size - before) / seconds:,.0f} bytes per second"
-                    raise _PassingError(f"{rate} over {seconds:,.0f} s; at least {LEAST_RATE:,.0f} are expected")
-                began, before = time.monotonic(), size
-            if size - looked >= ROOM_EVERY:
-                looked = size
-                _check_room(partial, len(block))
-            file.write(block)
-            if time.monotonic() - shown >= REPORT_EVERY:
-                shown = time.monotonic()
-                print(f"{archive.name}: {size / 1e6:,.1f}{of_all} MB", file=sys.stderr, flush=True)
-
-
-def _why(error: Exception) -> str:
-    return str(getattr(error, "reason", None) or error) or type(error).__name__
-
-
-def _check_limit(verb: str, size: int, archive: Archive) -> None:
+def _check_size(verb: str, size: int, archive: Archive, *, whole: bool = False) -> None:
     limit = archive.bytes or archive.max_bytes or LARGEST_ARCHIVE
+    if whole and archive.bytes and size != archive.bytes:
+        raise _SourceError(f"offers {size:,} bytes where {archive.bytes:,} are expected: another file")
     if size > limit:
         raise _SourceError(
             f"{verb} {size:,} bytes, more than the {limit:,} that {archive.name} may have: another file, "
             "or its max_bytes in data/catalog.yaml is too low"
         )
-
-
-def _check_room(partial: Path, more: int) -> None:
-    free = shutil.disk_usage(partial.parent).free
-    if free - more < SPARED_BYTES:
-        raise StorageError(
-            f"{partial.parent}: cannot be written: {more / 1e6:,.1f} MB more and {SPARED_BYTES / 1e6:,.0f} MB to spare "
-            f"are needed, {free / 1e6:,.1f} MB are free; make room"
-        )
-
-
-def _copy(source: Path, partial: Path, archive: Archive) -> None:
-    if source.exists() and not source.is_file():
-        raise _SourceError("is no regular file")
-    try:
-        size = source.stat().st_size
-        _check_limit("has", size, archive)
-        _check_room(partial, size)
-        with naming(partial):
-            shutil.copyfile(source, partial)
-    except StorageError:
-        raise
-    except OSError as error:
-        raise _SourceError(f"cannot be copied ({error.strerror or error})") from error

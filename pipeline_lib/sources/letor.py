@@ -30,9 +30,10 @@ from pipeline_lib.core.checks import Natural, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import replacing
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.sources import letor_kernels as kernels
-from pipeline_lib.sources import letor_reader
 from pipeline_lib.sources.letor_reader import Form, Reader, gathered
+
+_SMALLEST_FIXED, _FIXED_LIMIT = np.float32(1e-4), np.float32(2.0**24)
+"""Values of this range (and zero) are written without an exponent."""
 
 Labels = Literal["integer", "rounded"]
 Qid = Literal["token", "comment"]
@@ -100,20 +101,13 @@ def write(path: str | os.PathLike[str], data: RankingData) -> None:
     if len(np.unique(data.qids)) < data.n_queries:
         raise DataError(f"{path}: expected every query to have its own name, found one that several queries have")
     qids = np.repeat(data.qids, data.documents_per_query)
-    out = np.empty(letor_reader.PIECE + kernels.LONGEST_HEAD + kernels.LONGEST_VALUE * data.n_features, np.uint8)
-    row = 0
-    with replacing(path) as partial, open(partial, "wb") as file:
-        while row < data.n_documents:
-            before = row
-            row, used = kernels.format_documents(data.X, data.y, qids, row, out)
-            file.write(out[:used].data)
-            if row == before:  # a value needs an exponent
-                values = " ".join(f"{j}:{_shortest_decimal(x)}" for j, x in enumerate(data.X[row], start=1))
-                file.write(f"{data.y[row]} qid:{qids[row]} {values}".rstrip().encode() + b"\n")
-                row += 1
+    with replacing(path) as partial, open(partial, "w", encoding="ascii", newline="\n") as file:
+        for label, query, x in zip(data.y.tolist(), qids.tolist(), data.X, strict=True):
+            values = "".join(f" {j}:{_shortest_decimal(one)}" for j, one in enumerate(x, start=1))
+            file.write(f"{label} qid:{query}{values}\n")
 
 
 def _shortest_decimal(x: np.float32) -> str:
-    if x == 0 or kernels.SMALLEST_FIXED <= abs(float(x)) < kernels.FIXED_LIMIT:
+    if x == 0 or _SMALLEST_FIXED <= abs(x) < _FIXED_LIMIT:
         return np.format_float_positional(x, unique=True, trim="-")
     return np.format_float_scientific(x, unique=True, trim="-", exp_digits=1)

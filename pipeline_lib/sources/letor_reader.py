@@ -16,19 +16,20 @@ from numpy.typing import NDArray
 
 from pipeline_lib.core.checks import MAX_LABEL
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.data.stored_data import rows_per_group
+from pipeline_lib.data.stored_data import BYTES_PER_GROUP, rows_per_group
 from pipeline_lib.sources import letor_kernels as kernels
-from pipeline_lib.sources.compression import Digest, opened
+from pipeline_lib.sources.compression import opened
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
-_LABEL_FORMS = {"integer": kernels.INTEGER, "rounded": kernels.ROUNDED_REAL, "whole": kernels.WHOLE_REAL}
 _QUERY_FORMS = {
     "token": kernels.IN_TOKEN,
+    "text": kernels.IN_TOKEN,
     "comment": kernels.IN_COMMENT,
-    "text": kernels.AS_TEXT,
     "none": kernels.NOWHERE,
 }
+_WHOLE = re.compile(rb"[+-]?[0-9]+")
+_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 MAX_FEATURES = 65_536
 PIECE = 1 << 20
@@ -113,238 +114,197 @@ def whole_queries(blocks: Iterator[Block]) -> Iterator[Block]:
 
 
 class Reader:
-    """One pass over one file. Without a number of features, blocks get wider as larger ids turn up."""
+    """One pass over one file, which tells how many features there are where that is not stated."""
 
-    def __init__(self, path: str | os.PathLike[str], form: Form, digest: Digest | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], form: Form) -> None:
         n_features = form.n_features
         if n_features is not None and not 1 <= n_features <= MAX_FEATURES:
             raise DataError(f"n_features: expected a number in 1..{MAX_FEATURES}, found {n_features}")
         self.path = Path(path)
         self.form = form
-        self.digest = digest
-        self.n_features = n_features
         self.line = 0
-        self.width = n_features or 1
-        self.id_limit = (n_features or MAX_FEATURES) - 1 + form.first_id
-        self.largest_id = self.line_of_largest_id = 0
         self.bytes_read = 0
-        self._prepare_ids(False)
-        self.first_lines: dict[int | str, int] = {}
-        self.last_query: int | None = None
         self.names: list[str] | None = [] if form.qid == "text" else None
-        self._name = np.empty(kernels.LONGEST_NAME, np.uint8)
-        self._known = np.array([0, -1], np.int64)
+        self._numbers: list[int] = []
+        self._first_lines: dict[int | str, int] = {}
+        # The last line in which each feature stood; no line has the number 0.
+        self._seen = np.zeros(n_features or MAX_FEATURES, np.int64)
 
     @property
-    def has_id_0(self) -> bool:
-        """Whether the id 0 stood in the lines that were read."""
-        return bool(self.seen[0])
+    def n_features(self) -> int:
+        """The number of features: as stated, or as far as the file was read; the first is not counted if it is id 0
+        and stands nowhere."""
+        return self.form.n_features or self._largest_column + 1 - self.skipped
+
+    @property
+    def skipped(self) -> int:
+        """How many columns are left out: one where ids may count from 0 and the number of features is not stated."""
+        return int(self.form.first_id == 0 and not self.form.n_features and not self._seen[0])
+
+    @property
+    def _largest_column(self) -> int:
+        return int(np.flatnonzero(self._seen).max(initial=0))
 
     def blocks(self) -> Iterator[Block]:
-        """Parse the file; blocks have as many documents as a row group, unless the block after is wider."""
-        X, label, qid, lines = self._new_block()
-        hard = np.empty((4096 + self.id_limit, 4), np.int64)
-        row = n_documents = 0
-        for piece, begin, end in self._pieces():
-            position = begin
+        """The documents of a file whose number of features is stated, as many at a time as a row group has."""
+        for rows in self.rows():
+            yield Block(rows.queries, rows.labels, self.dense(rows), self.names)
+
+    def dense(self, rows: kernels.Rows) -> NDArray[np.float32]:
+        """The features of some rows, one after the other."""
+        X = np.zeros((len(rows.labels), self.n_features), np.float32)
+        kernels.spread(rows, self.skipped, X)
+        return X
+
+    def read_ids(self) -> None:
+        """Parse the whole file for its features and queries."""
+        for _ in self.rows():
+            pass
+
+    def rows(self) -> Iterator[kernels.Rows]:
+        """Parse the file, block by block."""
+        block, row, used = self._new_block(), 0, 0
+        hard = np.empty((4096 + len(self._seen), 5), np.int64)
+        name, known = np.empty(kernels.LONGEST_NAME, np.uint8), np.array([0, -1 if self.form.qid != "none" else 0])
+        empty = True
+        for piece, position, end in self._pieces():
+            text = np.frombuffer(piece, np.uint8)
             while position < end:
-                status, position, self.line, row, n_hard, fault = kernels.parse(
-                    piece, position, end, self.line,
-                    _LABEL_FORMS[self.form.labels], _QUERY_FORMS[self.form.qid], self.form.first_id,
-                    X, label, qid, lines, row, *self.id_texts, self.id_limit, self.seen, hard, 0,
-                    self._name, self._known,
+                status, position, self.line, row, used, n_hard = kernels.parse(
+                    text, position, end, self.line, _QUERY_FORMS[self.form.qid], self.form.first_id,
+                    block, row, used, self._seen, hard, name, known,
                 )  # fmt: skip
-                for r, column, start, stop in hard[:n_hard]:
-                    text = piece[start:stop].tobytes()
-                    text_line = int(lines[r]) if r < row else self.line + 1
-                    try:
-                        if column == kernels.QUERY_COLUMN:
-                            self._note_name(text, text_line)
-                        else:
-                            self._settle(text.decode("ascii"), column, X[r], label[r : r + 1], text_line)
-                    except DataError:
-                        self._check_queries(qid[:r], lines[:r])  # the one that stands first in the file is reported
-                        raise
-                if status in (kernels.FULL, kernels.WIDER):
-                    self._check_queries(qid[:row], lines[:row])
-                    if row:
-                        yield Block(qid[:row], label[:row], X[:row], self.names)
-                    if status == kernels.WIDER:
-                        self._widen(piece, position)
-                    n_documents += row
-                    row = 0
-                    X, label, qid, lines = self._new_block()
+                for kind, index, line, start, stop in hard[:n_hard].tolist():
+                    self._settle(kind, piece, start, stop, block, index, line)
+                if status == kernels.FULL:
+                    yield self._finished(block, row, used)
+                    block, row, used, empty = self._new_block(), 0, 0, False
                 elif status not in (kernels.DONE, kernels.HARD_FULL):
-                    self._check_queries(qid[:row], lines[:row])
-                    self._complain(status, piece, fault)
-        self._check_queries(qid[:row], lines[:row])
-        if not n_documents + row:
+                    self._complain(self._expected(status), piece, position, self.line + 1)
+        if row:
+            yield self._finished(block, row, used)
+        elif empty:
             found = "only blank lines and comments" if self.line else "an empty file"
             raise DataError(f"{self.path}:{max(self.line, 1)}: expected at least one document, found {found}")
-        self._note_largest_id()
-        if self.n_features is None and not (self.largest_id or self.has_id_0):
+        if self.form.n_features is None and not self._seen.any():
             raise DataError(f"{self.path}: expected at least one feature in the file, found none")
-        if row:
-            yield Block(qid[:row], label[:row], X[:row], self.names)
-
-    def read_ids(self) -> int:
-        """Parse the whole file for its largest id."""
-        for _ in self.blocks():
-            pass
-        return self.largest_id
 
     def check_size(self, n_documents: int) -> None:
         """Raise DataError when so many documents take more memory than a width that nobody states may ask for."""
-        if self.n_features is not None:
-            return
-        self._note_largest_id()
-        size = 4 * n_documents * self.largest_id
-        if size > max(LARGEST_SPARSE, SPARSEST * self.bytes_read):
+        size = 4 * n_documents * self.n_features
+        if not self.form.n_features and size > max(LARGEST_SPARSE, SPARSEST * self.bytes_read):
+            largest = self._largest_column + self.form.first_id
             raise DataError(
-                f"{self.path}:{self.line_of_largest_id}: expected features that are mostly written out, found the id "
-                f"{self.largest_id}, with which {n_documents:,} documents take {size / 1e6:,.0f} MB, nearly all of it "
-                f"zeros; if that is right, state n_features={self.largest_id}"
+                f"{self.path}:{self._seen[self._largest_column]}: expected features that are mostly written out, found "
+                f"the id {largest}, with which {n_documents:,} documents take {size / 1e6:,.0f} MB, nearly all of it "
+                f"zeros; if that is right, state n_features={largest}"
             )
 
-    def _new_block(self) -> tuple[NDArray[np.float32], NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-        n = rows_per_group(self.width)
-        X = np.zeros((n, self.width), np.float32)
-        return X, np.empty(n, np.uint8), np.empty(n, np.int64), np.empty(n, np.int64)
+    def _new_block(self) -> kernels.Rows:
+        n = rows_per_group(self.form.n_features or 1)
+        n_values = n * self.form.n_features if self.form.n_features else BYTES_PER_GROUP // 4
+        values = np.empty(n_values, np.float32)
+        columns = np.empty(n_values, np.uint16)
+        return kernels.Rows(np.empty(n, np.uint8), np.empty(n, np.int64), np.empty(n, np.int64), columns, values)
 
-    def _pieces(self) -> Iterator[tuple[NDArray[np.uint8], int, int]]:
+    def _finished(self, block: kernels.Rows, row: int, used: int) -> kernels.Rows:
+        """The rows of a block that were filled, whose queries have the numbers that are their names, if these are."""
+        queries = block.queries[:row]
+        if self.form.qid in ("token", "comment"):
+            queries = np.array(self._numbers)[queries]
+        return kernels.Rows(block.labels[:row], queries, block.ends[:row], block.columns[:used], block.values[:used])
+
+    def _pieces(self) -> Iterator[tuple[bytes, int, int]]:
         """Complete lines: the bytes, where they begin and where they end (behind a newline)."""
-        largest = LONGEST_LINE + 1 + kernels.PADDING + 1  # the longest line with its line feed
-        buffer = bytearray(min(PIECE, largest))
-        kept = 0
-        first = True
-        with opened(self.path, self.digest) as file:
+        rest, first, more = b"", True, b""
+        with opened(self.path) as file:
             while True:
-                room = len(buffer) - kernels.PADDING - 1
-                n = file.readinto(memoryview(buffer)[kept:room])
-                stop = kept + n
-                self.bytes_read += n
-                if n == 0:
-                    buffer[stop : stop + 1] = b"\n"
-                    end = stop + 1 if stop else 0
-                else:
-                    end = buffer.rfind(b"\n", kept, stop) + 1
-                begin = 0
-                if end and first:
-                    begin = self._check_beginning(bytes(buffer[:4]))
-                    first = False
+                more = file.read(min(PIECE, LONGEST_LINE + 1 - len(rest)))
+                self.bytes_read += len(more)
+                text = rest + more if more or not rest else rest + b"\n"
+                end = text.rfind(b"\n") + 1
                 if end:
-                    yield np.frombuffer(buffer, np.uint8), begin, end
-                if n == 0:
-                    return
-                kept = stop - end
-                if kept < room:
-                    buffer[:kept] = buffer[end:stop]
-                elif len(buffer) < largest:
-                    buffer = buffer + bytearray(min(len(buffer), largest - len(buffer)))
-                else:
+                    yield text, self._beginning(text) if first else 0, end
+                    first = False
+                elif len(text) > LONGEST_LINE:
                     raise DataError(
                         f"{self.path}:{self.line + 1}: expected a line of at most {LONGEST_LINE:,} bytes, found a "
                         "longer one; is this LETOR text?"
                     )
+                if not more:
+                    return
+                rest = text[end:]
 
-    def _check_beginning(self, head: bytes) -> int:
+    def _beginning(self, text: bytes) -> int:
         """Where the text begins: behind a UTF-8 byte order mark, if there is one."""
         for marks, name in (
             ((b"\x1f\x8b",), "gzip once more: unpack it first"),
             ((b"PK\x03\x04",), "a zip archive: unpack it first"),
             ((b"\xff\xfe", b"\xfe\xff"), "UTF-16: convert it to UTF-8"),
         ):
-            if head.startswith(marks):
+            if text.startswith(marks):
                 raise DataError(f"{self.path}:1: expected LETOR text, found {name}")
-        return 3 if head.startswith(b"\xef\xbb\xbf") else 0
+        return 3 if text.startswith(b"\xef\xbb\xbf") else 0
 
     def _settle(
-        self, text: str, column: int, features: NDArray[np.float32], label: NDArray[np.uint8], line: int
+        self, kind: int, piece: bytes, start: int, stop: int, block: kernels.Rows, index: int, line: int
     ) -> None:
-        """Let Python read a number that the kernel could not be sure to round correctly."""
-        value = float(text)
-        if column == kernels.LABEL_COLUMN:
-            value = min(value, MAX_LABEL + 1.0)  # it may be infinite
-            whole = np.floor(value) + (value - np.floor(value) >= 0.5)
-            if value < 0 or whole > MAX_LABEL or (self.form.labels == "whole" and whole != value):
-                kind = "a whole number as the label" if self.form.labels == "whole" else "a label"
-                raise DataError(f"{self.path}:{line}: expected {kind} in 0..{MAX_LABEL}, found {_quote(text)}")
-            label[0] = whole
-            return
-        with np.errstate(over="ignore"):
-            features[column] = np.float32(value)
-        if not np.isfinite(features[column]):
-            raise DataError(
-                f"{self.path}:{line}: expected a value that is finite in float32 for feature {column + 1}, "
-                f"found {_quote(text)}"
-            )
+        """Read a token of which the kernel was not sure, or take down the name of a query that begins."""
+        text = piece[start:stop]
+        if kind == kernels.LABEL:
+            block.labels[index] = self._label(text, piece, start, line)
+        elif kind == kernels.NAME:
+            self._note_name(text, piece, start, line)
+        else:
+            with np.errstate(over="ignore"):
+                block.values[index] = np.float32(float(text))
+            if not np.isfinite(block.values[index]):
+                expected = f"a value that is finite in float32 for feature {block.columns[index] + 1}"
+                self._complain(expected, piece, start, line)
 
-    def _widen(self, piece: NDArray[np.uint8], position: int) -> None:
-        """Make room for all ids of the line at ``position``, and a quarter more than before unless it is the first."""
-        self._note_largest_id()
-        line = piece[position:].tobytes().split(b"\n", 1)[0].split(b"#", 1)[0]
-        ids = [int(text) for text in re.findall(rb"(\d{1,18}):", line)]
-        known = self.width + self.width // 4 if self.first_lines else 1
-        limit = self.id_limit + 1 - self.form.first_id
-        largest = (i + 1 - self.form.first_id for i in ids if i <= self.id_limit)
-        self.width = min(limit, max(known, *largest, self.width + 1))
-        self._prepare_ids(self.has_id_0)
+    def _label(self, text: bytes, piece: bytes, start: int, line: int) -> int:
+        form = self.form.labels
+        value = float(text) if (_WHOLE if form == "integer" else _NUMBER).fullmatch(text) else np.nan
+        if np.isnan(value) or (form == "whole" and value != np.floor(value)):
+            kind = "a number" if form == "rounded" else "a whole number"
+            hint = "" if form == "rounded" else f" (real labels are read with {self.form.rounding})"
+            self._complain(f"{kind} in 0..{MAX_LABEL} as the label{hint}", piece, start, line)
+        value = min(value, MAX_LABEL + 1.0)  # it may be infinite
+        whole = np.floor(value) + (value - np.floor(value) >= 0.5)  # without the rounding error of a sum
+        if value < 0 or whole > MAX_LABEL:
+            self._complain(f"a label in 0..{MAX_LABEL}", piece, start, line)
+        return int(whole)
 
-    def _prepare_ids(self, has_id_0: bool) -> None:
-        texts = [
-            f"{j}:".encode() for j in range(self.width + 1)
-        ]  # as little-endian words, with the masks of their bytes
-        words = np.array([int.from_bytes(text, "little") for text in texts], np.uint64)
-        masks = np.array([256 ** len(text) - 1 for text in texts], np.uint64)
-        self.id_texts = words, masks, np.array([len(text) for text in texts])
-        self.seen = np.zeros(self.width + 1, np.int64)
-        self.seen[0] = -1 if has_id_0 else 0  # no line has this number
-
-    def _note_name(self, text: bytes, line: int) -> None:
-        """Take down the name of a query that begins."""
-        assert self.names is not None
-        try:
-            name = text.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise DataError(
-                f"{self.path}:{line}: expected the query's name in UTF-8, found {_quote(repr(text))}"
-            ) from error
-        self._check_new(name, line)
-        self.names.append(name)
-
-    def _check_new(self, name: int | str, line: int) -> None:
-        if self.first_lines.setdefault(name, line) != line:
+    def _note_name(self, text: bytes, piece: bytes, start: int, line: int) -> None:
+        name: int | str
+        if self.names is not None:
+            try:
+                name = text.decode("utf-8")
+            except UnicodeDecodeError:
+                self._complain("the query's name in UTF-8", piece, start, line)
+            self.names.append(name)
+        else:
+            name = int(text) if _WHOLE.fullmatch(text) else 2**63
+            if abs(name) >= 2**63:
+                in_comment = self.form.qid == "comment"
+                expected = self._expected(kernels.NO_COMMENT if in_comment else kernels.BAD_QID)
+                self._complain(expected, piece, start if in_comment else start - len("qid:"), line)
+            self._numbers.append(name)
+            if self._numbers[-2:-1] == [name]:  # written in another way, such as 7 and 07
+                return
+        if self._first_lines.setdefault(name, line) != line:
             raise DataError(
                 f"{self.path}:{line}: expected the documents of a query to stand together, found query {name} "
-                f"again, first seen on line {self.first_lines[name]}"
+                f"again, first seen on line {self._first_lines[name]}"
             )
 
-    def _note_largest_id(self) -> None:
-        largest = int(np.flatnonzero(self.seen).max(initial=0))
-        if largest > self.largest_id:
-            self.largest_id, self.line_of_largest_id = largest, int(self.seen[largest])
-
-    def _check_queries(self, qid: NDArray[np.int64], lines: NDArray[np.int64]) -> None:
-        """The documents of every query of these rows must continue the row before or begin a query not seen yet."""
-        if self.form.qid in ("text", "none"):
-            return  # names are noted as they begin
-        for start in np.flatnonzero(np.r_[True, qid[1:] != qid[:-1]]) if len(qid) else ():
-            query = int(qid[start])
-            if query != self.last_query:
-                self._check_new(query, int(lines[start]))
-            self.last_query = query
-
-    def _complain(self, status: int, piece: NDArray[np.uint8], fault: int) -> NoReturn:
-        number = "a number" if self.form.labels == "rounded" else "a whole number"
-        hint = "" if self.form.labels == "rounded" else f" (real labels are read with {self.form.rounding})"
-        id_range = f"a feature id in {self.form.first_id}..{self.id_limit}"
+    def _expected(self, status: int) -> str:
+        id_range = f"a feature id in {self.form.first_id}..{len(self._seen) - 1 + self.form.first_id}"
         query, or_sizes = "qid: and a whole number of 64 bits", ""
         if self.form.qid == "text":
-            query, file = f"qid: and a name of at most {len(self._name)} bytes", self.path.name
+            query, file = f"qid: and a name of at most {kernels.LONGEST_NAME} bytes", self.path.name
             or_sizes = f" (or the numbers of documents in {file}.query or {file}.group)"
-        expected = {
-            kernels.BAD_LABEL: f"{number} in 0..{MAX_LABEL} as the label{hint}",
-            kernels.LABEL_RANGE: f"a label in 0..{MAX_LABEL}",
+        return {
             kernels.NO_QID: f"'qid:' and the query's name after the label{or_sizes}",
             kernels.BAD_QID: query,
             kernels.BAD_ID: f"{id_range} and its value, as in 7:0.5",
@@ -353,44 +313,29 @@ class Reader:
             kernels.BAD_VALUE: "a finite number as the feature's value, as in 7:0.5",
             kernels.DUPLICATE: "every feature id once in a line",
             kernels.NO_COMMENT: "a comment that begins with the query's name, a whole number of 64 bits",
-            kernels.NUL: "text",
+            kernels.NUL: "a comment without NUL bytes",
         }[status]
-        found = _quote_token(piece, fault)
-        if status == kernels.NUL:
-            found = "a NUL byte in a comment"
-        elif status == kernels.DUPLICATE:
-            found += " as well as another value of that id"
-        elif status == kernels.BAD_LABEL and any(separator in found for separator in ",;"):
+
+    def _complain(self, expected: str, piece: bytes, fault: int, line: int) -> NoReturn:
+        text = piece[fault : fault + 4096].split(b"\n", 1)[0].removesuffix(b"\r")
+        token = re.match(rb"[^ \t#]*", text).group() or text[:1]  # type: ignore[union-attr]
+        found = token.decode("utf-8", "backslashreplace")
+        found = repr(found if len(found) <= _QUOTED else found[: _QUOTED - 1] + "…") if token else "the end of the line"
+        if "as the label" in expected and any(separator in found for separator in ",;"):
             found += "; if this is a table with named columns, give its file the ending .csv (commas) or .tsv (tabs)"
-        raise DataError(f"{self.path}:{self.line + 1}: expected {expected}, found {found}")
-
-
-def _quote_token(piece: NDArray[np.uint8], fault: int) -> str:
-    line = piece[fault : fault + 4096].tobytes().split(b"\n", 1)[0].removesuffix(b"\r")
-    token = re.match(rb"[^ \t#]*", line).group() or line[:1]  # type: ignore[union-attr]
-    return _quote(token.decode("utf-8", "backslashreplace")) if token else "the end of the line"
-
-
-def _quote(text: str) -> str:
-    return repr(text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…")
+        raise DataError(f"{self.path}:{line}: expected {expected}, found {found}")
 
 
 def gathered(reader: Reader) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64]]:
     """Features, labels and queries of all documents; where id 0 is allowed and stands nowhere, ids count from 1."""
-    blocks, n_documents = [], 0
-    for block in reader.blocks():
-        blocks.append(block)
-        n_documents += len(block.X)
-        reader.check_size(n_documents)
-    names = np.concatenate([block.qid for block in blocks])
-    y = np.concatenate([block.label for block in blocks]).astype(np.int32)
-    skipped = 1 - reader.form.first_id - reader.has_id_0 if reader.n_features is None else 0
-    n_features = reader.n_features or reader.largest_id + 1 - reader.form.first_id - skipped
-    X = np.zeros((len(names), n_features), np.float32)
+    blocks = list(reader.rows())
+    names = np.concatenate([block.queries for block in blocks])
+    y = np.concatenate([block.labels for block in blocks]).astype(np.int32)
+    reader.check_size(len(y))
+    X = np.zeros((len(y), reader.n_features), np.float32)
     stop = len(X)
     while blocks:  # from the last, so that each is given back as soon as it is copied
         block = blocks.pop()
-        width = min(n_features, block.X.shape[1] - skipped)
-        X[stop - len(block.X) : stop, :width] = block.X[:, skipped : skipped + width]
-        stop -= len(block.X)
+        kernels.spread(block, reader.skipped, X[stop - len(block.labels) : stop])
+        stop -= len(block.labels)
     return X, y, names

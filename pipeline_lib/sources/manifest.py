@@ -14,16 +14,14 @@ from pipeline_lib.sources.catalog import DataSet
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 FILE = "manifest.json"
-UNCHANGED = "unchanged"
-"""The state of files that are as they were obtained."""
 
 
 @dataclass(frozen=True)
 class ManifestPart:
     """One text file of a data set.
 
-    Its name in the folder of the manifest, its size, its SHA-256, whether the catalogue contains that digest, the
-    archive member or file from which it was taken, and, if a person has changed it since, its SHA-256 before."""
+    Its name in the folder of the manifest, its size, its SHA-256, whether the catalogue contains that digest, and the
+    archive member or file from which it was taken."""
 
     name: str
     file: str
@@ -31,21 +29,15 @@ class ManifestPart:
     sha256: str
     verified: bool
     origin: str
-    before: str | None = None
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The parts of one data set, in the catalogue's order, and the archive or folder from which they were taken.
-
-    ``planned_with`` is the state of the files (:func:`pipeline_lib.sources.raw_files.content_for_planning`) with which
-    the job was planned that listed them.
-    """
+    """The parts of one data set, in the catalogue's order, and the archive or folder from which they were taken."""
 
     data_set: str
     source: str
     parts: tuple[ManifestPart, ...]
-    planned_with: str = UNCHANGED
 
     def path(self, raw_folder: Path) -> Path:
         """The path of the manifest."""
@@ -105,8 +97,8 @@ def required(data_set: DataSet, raw_folder: Path) -> Manifest:
 
 
 def _fits(manifest: Manifest, data_set: DataSet) -> bool:
-    """Whether the catalogue accepts the parts as they were obtained; a change by a person is recorded as such."""
+    """Whether the catalogue accepts the parts."""
     if manifest.data_set != data_set.name or [part.name for part in manifest.parts] != list(data_set.parts):
         return False
     known = ((part, data_set.parts[part.name].sha256) for part in manifest.parts)
-    return all(not accepted or (part.before or part.sha256) in accepted for part, accepted in known)
+    return all(not accepted or part.sha256 in accepted for part, accepted in known)

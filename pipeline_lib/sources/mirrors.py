@@ -169,8 +169,8 @@ def how_to_get(data_set: DataSet, raw_folder: str | os.PathLike[str]) -> str:
         if data_set.addresses
         else "There is no public address to download from.",
         f"By hand: {by_hand}",
-        f"From a mirror: put {names} into a folder of your own (or unpacked text as "
-        f"{_unpacked_example(data_set)}) and set {VARIABLE} to that folder, or list it under `mirrors:`.",
+        f"From a mirror: put {names} into a folder of your own and set {VARIABLE} to that folder, or list it under "
+        "`mirrors:`.",
         f"Terms: {data_set.terms} See {data_set.terms_page} .",
     ]
     return " ".join(advice)
@@ -199,12 +199,6 @@ def _find_part(data_set: DataSet, name: str, folder: Path) -> Path | None:
     # Directly in the folder only under a path that names the data set: "test.txt" could belong to any data set.
     candidates += [folder / member for member in members if member.startswith(f"{data_set.name}/")]
     return next((path for path in candidates if path.is_file()), None)
-
-
-def _unpacked_example(data_set: DataSet) -> str:
-    name, first = next(iter(data_set.parts.items()))
-    member = first.members[-1] if first.members else f"{name}.txt"
-    return member if member.startswith(f"{data_set.name}/") else f"{data_set.name}/{member}"
 
 
 def _names(text: str) -> list[str]:

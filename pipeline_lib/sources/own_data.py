@@ -4,7 +4,6 @@ Its parts are the files that the person named, wherever they lie; they are read 
 the catalogue states of public data, such as counts and digests, is not known of them and is not asked for.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +12,7 @@ from pipeline_lib.core.files import expanded
 from pipeline_lib.sources import catalog, raw_files
 from pipeline_lib.sources.catalog import DataSet, Fold, Form, Part
 from pipeline_lib.sources.compression import SUFFIXES
-from pipeline_lib.sources.digests import blocks
+from pipeline_lib.sources.digests import digest
 from pipeline_lib.sources.manifest import Manifest, ManifestPart
 from pipeline_lib.sources.own_settings import DEFAULT_FOLDS, ROLES, Files, OwnDataSettings, group_file
 
@@ -75,18 +74,14 @@ def register(own: DataSet, raw_folder: Path, record: Path, planned_with: str) ->
 
     The digest of a part whose queries stand in a file of group sizes is that of both files, one after the other.
     """
-    parts, files = [], []
+    parts: list[ManifestPart] = []
+    files: list[dict[str, Any]] = []
     for part, entry in own.parts.items():
-        together, size = hashlib.sha256(), 0
-        for path in map(Path, entry.members):
-            state, alone = raw_files.recorded_state(path), hashlib.sha256()
-            for block in blocks(path):
-                alone.update(block)
-                together.update(block)
-            files.append({**state, "sha256": alone.hexdigest()})
-            size += state["bytes"] or 0
+        states = [raw_files.recorded_state(Path(path)) for path in entry.members]
+        files += [{**state, "sha256": digest(path)} for state, path in zip(states, entry.members, strict=True)]
+        size = sum(state["bytes"] or 0 for state in states)
         origin = " and ".join(entry.members)
-        parts.append(ManifestPart(part, entry.members[0], size, together.hexdigest(), False, origin))
+        parts.append(ManifestPart(part, entry.members[0], size, digest(*entry.members), False, origin))
     manifest = Manifest(own.name, "files named in the configuration", tuple(parts))
     manifest.write(raw_folder)
     raw_files.write_record(record, files, planned_with)

@@ -45,7 +45,6 @@ All draws are determined by the generator that is passed, and u by ``seed`` alon
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -54,7 +53,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core import checks, seeds
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Natural, Several, checked
+from pipeline_lib.core.checks import Natural, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import length_law
@@ -63,8 +62,6 @@ from pipeline_lib.sources.population_settings import PopulationSettings as Popul
 
 # Documents are drawn in blocks of about this many feature values: 8 MB in double precision, which fit into caches.
 NUMBERS_PER_BLOCK = 2**20
-# Risks are measured on blocks of queries of about this many feature values: 32 MB, and 64 MB in double precision.
-NUMBERS_PER_RISK_BLOCK = 2**23
 QUADRATURE_NODES = 128
 
 
@@ -90,15 +87,6 @@ class Queries:
         if not isinstance(indices, slice):
             indices = checks.query_indices("indices", indices, len(self))
         return Queries(self.level[indices], self.centre[indices], self.taste[indices], self.sign[indices])
-
-
-@dataclass(frozen=True, eq=False)
-class Risk:
-    """Estimated risks of rankers with their standard errors, over ``n_queries`` fresh queries; arrays of shape (k,)."""
-
-    value: Floats
-    standard_error: Floats
-    n_queries: int
 
 
 @checked
@@ -230,77 +218,6 @@ class Population:
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         names = np.arange(first_qid, first_qid + len(queries), dtype=np.int64)
         return RankingData(X, y, offsets, names, role=getattr(rng, "role", None))
-
-    def risk(
-        self,
-        loss: Callable[[Floats, NDArray[np.int32], NDArray[np.int64]], Floats],
-        w: ArrayLike,
-        rng: np.random.Generator,
-        n_queries: Several = 100_000,
-        documents: int | None = None,
-    ) -> Risk:
-        """True risks of linear rankers, on fresh queries: mean of the loss with its standard error.
-
-        ::
-
-            L(w) = E loss(X w, y),    estimated by the mean over n fresh queries; standard error sd / sqrt(n)
-
-        All rankers are measured on the same queries, so differences between them are more accurate than each. With
-        ``documents=2`` a pairwise loss has exactly its expected risk over two independent documents of a query.
-
-        Parameters
-        ----------
-        loss : callable
-            ``loss(scores, y, offsets) -> (Q,)``, as a surrogate's ``value`` or a measure.
-        w : array-like, shape (d,) or (d, k)
-            One ranker, or k of them as columns.
-        rng : numpy.random.Generator
-        n_queries : int
-            At least 2. Queries are drawn in blocks: memory does not grow with their number.
-        documents : int, optional
-            Documents of each query; without it, as the settings say.
-
-        Returns
-        -------
-        Risk with arrays of shape (k,), k = 1 for a single ranker.
-
-        Raises
-        ------
-        DataError
-            When w has another number of rows than features or is not finite, n_queries < 2, or a loss is not finite.
-
-        Example
-        -------
-        >>> from pipeline_lib import metrics
-        >>> population = Population(PopulationSettings(features=2, noise=0, query_noise=0, margin=0.1))
-        >>> rng = np.random.default_rng(0)
-        >>> def miss(scores, y, offsets):
-        ...     return 1 - metrics.ndcg(scores, y, offsets, no_relevant=1)
-        >>> population.risk(miss, population.utility, rng, 1000).value
-        array([0.])
-        """
-        weights, d = np.atleast_2d(np.asarray(w, np.float64).T).T, self.settings.features
-        if weights.ndim != 2 or len(weights) != d:
-            raise DataError(f"w: expected weights of shape ({d},) or ({d}, k), found shape {np.shape(w)}")
-        counted, mean, squares = 0, np.zeros(weights.shape[1]), np.zeros(weights.shape[1])
-        longest = self.settings.most_documents if documents is None else documents
-        most = max(1, NUMBERS_PER_RISK_BLOCK // (longest * d))
-        while counted < n_queries:
-            data = self.draw(min(most, n_queries - counted), rng, documents)
-            scores = data.X @ weights
-            try:
-                losses = np.array([loss(np.ascontiguousarray(s), data.y, data.offsets) for s in scores.T])
-            except DataError as error:
-                raise DataError(f"loss: {error}") from error
-            if not np.isfinite(losses).all():
-                raise DataError("loss: expected a finite loss for every query, found NaN or infinity")
-            # Chan's update of mean and sum of squared deviations: exact whatever the blocks.
-            n, block_mean = data.n_queries, losses.mean(axis=1)
-            shift = block_mean - mean
-            squares += ((losses - block_mean[:, None]) ** 2).sum(axis=1) + shift**2 * counted * n / (counted + n)
-            mean = mean + shift * n / (counted + n)
-            counted += n
-        return Risk(mean, np.sqrt(squares / (counted - 1) / counted), counted)
 
     @property
     def _across(self) -> float:

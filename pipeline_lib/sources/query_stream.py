@@ -3,7 +3,6 @@
 Memory holds some whole queries at a time: those of one block of the reader, and the last one until its end is known.
 """
 
-import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -60,7 +59,7 @@ def batches(
         known = replace(known, n_features=max(known.n_features, n_features or 0))
     elif feature_names is not None and set(feature_names) <= set(known.feature_names):
         known = replace(known, n_features=len(feature_names), feature_names=tuple(feature_names))
-    return _whole_queries(readers.blocks(path, options, known, hashlib.sha256()), known)
+    return _whole_queries(readers.blocks(path, options, known), known)
 
 
 def _is_stored(path: Path) -> bool:

@@ -1,14 +1,12 @@
 """Are the raw files of a data set still those that its manifest lists?
 
-Planning compares their sizes and modification times with those of the last check, which takes no time, and the SHA-256
-of a file whose time differs. A changed file of a data set that was obtained is listed anew, as changed. A conversion
-compares the SHA-256 of the bytes that it reads.
+Planning compares their sizes and modification times with those of the last check, which takes no time. Where they
+differ, the files are checked again. A conversion compares the SHA-256 of what it has read.
 """
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DamagedFileError, DataError
 from pipeline_lib.sources.catalog import DataSet
 from pipeline_lib.sources.digests import digest
-from pipeline_lib.sources.manifest import FILE, UNCHANGED, Manifest, ManifestPart, recorded
+from pipeline_lib.sources.manifest import FILE, Manifest
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
@@ -66,36 +64,8 @@ def compare(data_set: DataSet, raw_folder: Path, manifest: Manifest, digests: Ma
             )
 
 
-def content_for_planning(data_set: DataSet, raw_folder: Path, record: Path) -> str:
-    """Put into one word whether the files are to be listed anew; it changes when their content has changed.
-
-    A file is opened only if its size or time is not that of the ``record`` (:func:`write_record`). Where there is no
-    record, one that has the listed size and is older than the manifest counts as unchanged. A missing file is no change
-    as long as it can be obtained again as it was.
-    """
-    manifest = recorded(data_set, raw_folder)
-    if manifest is None:
-        return UNCHANGED
-    known = {file["file"]: file for file in _read(record)["files"]}
-    now = {}
-    for part in manifest.parts:
-        path = raw_folder / data_set.name / part.file
-        now[part.name] = _content(path, part, known.get(str(path)), manifest.path(raw_folder))
-    if all(now[part.name] == part.sha256 for part in manifest.parts):
-        return manifest.planned_with
-    return hashlib.sha256(json.dumps(now).encode()).hexdigest()[:16]
-
-
-def _content(path: Path, part: ManifestPart, known: Mapping[str, Any] | None, manifest: Path) -> str | None:
-    """The SHA-256 of a file, which is read only if nothing else shows that it is the listed one; None if it is gone."""
-    state = recorded_state(path)
-    if state["bytes"] is None:
-        return None if part.before else part.sha256
-    if known is not None and all(known.get(key) == value for key, value in state.items()):
-        return str(known["sha256"])
-    if known is None and state["bytes"] == part.bytes and state["modified"] <= manifest.stat().st_mtime_ns:
-        return part.sha256
-    return _planned_sha256(path, state["bytes"], state["modified"])
+UNCHANGED = "unchanged"
+"""The state of files before their first check."""
 
 
 @cache
@@ -113,23 +83,6 @@ def _read(record: Path) -> Mapping[str, Any]:
         return storage.read_json(record)
     except DataError:
         return {"files": []}
-
-
-def relisted(data_set: DataSet, raw_folder: Path) -> Manifest | None:
-    """The manifest of the files as they are, also if a person has changed them; None if one is missing or unknown.
-
-    What is known of their origin is kept, and a changed file is never listed as verified.
-    """
-    manifest = recorded(data_set, raw_folder)
-    if manifest is None or not all(path.is_file() for path in manifest.files(raw_folder).values()):
-        return None
-    parts = []
-    for part, path in zip(manifest.parts, manifest.files(raw_folder).values(), strict=True):
-        size, found, obtained = path.stat().st_size, digest(path), part.before or part.sha256
-        verified = found in data_set.parts[part.name].sha256
-        before = None if verified or found == obtained else obtained
-        parts.append(replace(part, bytes=size, sha256=found, verified=verified, before=before))
-    return replace(manifest, parts=tuple(parts))
 
 
 def state_for_planning(data_set: DataSet, raw_folder: Path, record: Path) -> str:
@@ -192,6 +145,5 @@ def how_to_restore(data_set: DataSet, raw_folder: Path, path: Path) -> str:
         return f"delete {manifest} to have the next run draw {data_set.name} again"
     return (
         f"delete {path} and run `snakemake --cores 1 {record_path(data_set.name)}`, which unpacks it again, or fetches "
-        f"it if no archive is available; if the change is meant, run `touch {path}`: the next run notices the file, "
-        "makes again what follows from it, and the report says that it was changed"
+        "it if no archive is available; to use a changed text, name it as a data set of your own (`datasets`)"
     )

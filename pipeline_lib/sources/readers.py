@@ -2,7 +2,7 @@
 
 Files whose names end with ``.csv``, ``.tsv`` or ``.parquet`` are tables with named columns, all others LETOR text;
 text may be compressed (:mod:`pipeline_lib.sources.compression`). Queries stand in the text or the table itself, or in
-a file of group sizes next to it.
+a file of group sizes next to the text.
 """
 
 import os
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.sources import tables
-from pipeline_lib.sources.compression import Digest, lines
+from pipeline_lib.sources import digests, tables
+from pipeline_lib.sources.compression import lines
 from pipeline_lib.sources.letor_reader import Block, Form, Reader, gathered
 from pipeline_lib.sources.own_settings import group_file
 from pipeline_lib.sources.tables import Layout
@@ -55,22 +55,22 @@ def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
     return Layout(n_features, None, textual, first_id)
 
 
-def blocks(path: Path, options: tables.Options, known: Layout, digest: Digest) -> Iterator[Block]:
-    """The documents of a file, block by block.
-
-    Afterwards ``digest`` is that of its bytes and of those of the group sizes next to it, used or not: both count as
-    the data.
-    """
-    groups, beside = _groups(path), group_file(path)
+def blocks(path: Path, options: tables.Options, known: Layout) -> Iterator[Block]:
+    """The documents of a file, block by block."""
+    groups = _groups(path)
     if tables.is_table(path):
-        documents = tables.blocks(path, options, known, digest, grouped=groups is not None)
+        documents = tables.blocks(path, options, known)
     else:
         qid = "none" if groups else "text" if known.textual else "token"
         form = Form(known.n_features, _labels(options), qid, known.first_id, _ROUNDING)  # type: ignore[arg-type]
-        documents = Reader(path, form, digest).blocks()
+        documents = Reader(path, form).blocks()
     yield from documents if groups is None else _grouped(documents, path, groups)
-    if beside is not None:
-        digest.update(beside.read_bytes())
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file, and of the group sizes next to it, used or not: both count as the data."""
+    beside = group_file(path)
+    return digests.digest(path, *([beside] if beside else []))
 
 
 def read(path: str | os.PathLike[str], labels: Literal["whole", "rounded"]) -> RankingData:
@@ -114,15 +114,15 @@ def group_sizes(path: Path) -> NDArray[np.int64]:
 
 
 def _layout_of(path: Path, options: tables.Options) -> Layout:
+    if tables.is_table(path):
+        return tables.layout(path, options)
     groups = _groups(path)
     if groups:
         group_sizes(groups)
-    if tables.is_table(path):
-        return tables.layout(path, options, grouped=groups is not None)
     qid = "none" if groups else "text"
     reader = Reader(path, Form(None, _labels(options), qid, 0, _ROUNDING))  # type: ignore[arg-type]
-    largest, first_id = reader.read_ids(), 0 if reader.has_id_0 else 1
-    return Layout(largest + 1 - first_id, None, not all(map(_WHOLE.fullmatch, reader.names or ())), first_id)
+    reader.read_ids()
+    return Layout(reader.n_features, None, not all(map(_WHOLE.fullmatch, reader.names or ())), reader.skipped)
 
 
 def _labels(options: tables.Options) -> str:
@@ -130,10 +130,10 @@ def _labels(options: tables.Options) -> str:
 
 
 def _groups(path: Path) -> Path | None:
-    """The file of group sizes next to a file, unless the lines of LETOR text name their queries themselves."""
-    groups = group_file(path)
-    if groups is None or tables.is_table(path):
-        return groups
+    """The file of group sizes next to LETOR text, unless its lines name their queries themselves."""
+    groups = None if tables.is_table(path) else group_file(path)
+    if groups is None:
+        return None
     first = next((line for _, line in lines(path) if not line.lstrip().startswith(b"#")), b"")
     return None if re.match(rb"\s*\S+\s+qid:", first) else groups
 

@@ -1,27 +1,24 @@
 """How are tables with named columns read: CSV, TSV and Parquet, in pieces?
 
-:mod:`pipeline_lib.data.columns` says which column is what. Text may be compressed. A row of it is a line, unless a
-value in double quotes contains line ends; an error names the line in which the row begins. Lines end with LF, CRLF or
-CR; empty ones are skipped. Within quotes, two quotes stand for one.
+:mod:`pipeline_lib.data.columns` says which column is what. Text may be compressed. A row of it is a line;
+lines end with LF, CRLF or CR, and empty ones are skipped. A value in double quotes may contain separators, but no line
+ends; within quotes, two quotes stand for one.
 """
 
 import csv
 import re
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import columns
 from pipeline_lib.data.stored_data import rows_per_group
-from pipeline_lib.sources.compression import Digest, opened, text_lines, unpacked_name
+from pipeline_lib.sources.compression import opened, text_lines, unpacked_name
 from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
@@ -63,7 +60,7 @@ def is_table(path: Path) -> bool:
     return _ending(path) in (*SEPARATORS, *PARQUET)
 
 
-def layout(path: Path, options: Options, *, grouped: bool) -> Layout:
+def layout(path: Path, options: Options) -> Layout:
     """What must be known of a table before its documents are read.
 
     Raises
@@ -75,24 +72,17 @@ def layout(path: Path, options: Options, *, grouped: bool) -> Layout:
         _check_text(path)
     with _reading(path) as source:
         schema = _schema(path, source)
-        chosen = _roles(path, schema, options, grouped)
+        chosen = _roles(path, schema, options)
         if len(chosen.features) > MAX_FEATURES:
             raise DataError(f"{path}: expected at most {MAX_FEATURES} features, found {len(chosen.features)}")
-    textual = False
-    if chosen.query is not None:
-        textual = columns.is_textual(schema.field(chosen.query).type)
-        if _ending(path) in SEPARATORS:
-            textual = not all(_all_whole(piece.column(0)) for piece in _pieces(path, (chosen.query,), chosen, None))
-    if not chosen.listed:
-        return Layout(len(chosen.features), chosen.features, textual)
-    first = next(_pieces(path, chosen.features, chosen, None), None)
-    if first is None:
-        raise DataError(f"{path}: expected at least one document, found none")
-    return Layout(columns.features(first.slice(0, 1), chosen, _place(path)).shape[1], None, textual)
+    textual = columns.is_textual(schema.field(chosen.query).type)
+    if _ending(path) in SEPARATORS:
+        textual = not all(_all_whole(piece.column(0)) for piece in _pieces(path, (chosen.query,), chosen))
+    return Layout(len(chosen.features), chosen.features, textual)
 
 
-def blocks(path: Path, options: Options, known: Layout, digest: Digest, *, grouped: bool) -> Iterator[Block]:
-    """The documents of a table, block by block; afterwards ``digest`` is that of the file's bytes.
+def blocks(path: Path, options: Options, known: Layout) -> Iterator[Block]:
+    """The documents of a table, block by block.
 
     Raises
     ------
@@ -100,24 +90,20 @@ def blocks(path: Path, options: Options, known: Layout, digest: Digest, *, group
         ``file:line`` or ``file: row``, what was expected in which column, and what was found.
     """
     with _reading(path) as source:
-        chosen = _roles(path, _schema(path, source), options, grouped)
+        chosen = _roles(path, _schema(path, source), options)
     if known.feature_names is not None:  # the order of the first file
-        chosen = columns.Roles(chosen.label, chosen.query, known.feature_names, chosen.listed)
+        chosen = replace(chosen, features=known.feature_names)
     queries = columns.Queries(textual=known.textual)
     place, row, size = _place(path), 0, rows_per_group(known.n_features)
     waiting: list[Block] = []
-    for piece in _pieces(path, chosen.all, chosen, digest):
+    for piece in _pieces(path, chosen.all, chosen):
 
         def here(index: int, first: int = row) -> str:
             return place(first + index)
 
         X = columns.features(piece, chosen, here)
-        if X.shape[1] != known.n_features:
-            raise DataError(f"{here(0)}: expected {known.n_features} features, found {X.shape[1]}")
         y = columns.labels(piece.column(chosen.label), chosen.label, here, rounded=options.rounded)
-        qid = np.zeros(len(y), np.int64)
-        if chosen.query is not None:
-            qid = queries.number(piece.column(chosen.query), chosen.query, here)
+        qid = queries.number(piece.column(chosen.query), chosen.query, here)
         row += len(y)
         waiting.append(Block(qid, y, X, queries.names))
         if sum(len(block.qid) for block in waiting) >= size:
@@ -135,23 +121,21 @@ def _ending(path: Path) -> str:
     return Path(unpacked_name(path)).suffix.lower()
 
 
-def _roles(path: Path, schema: Any, options: Options, grouped: bool) -> columns.Roles:
-    return columns.roles(
-        schema, str(path), label=options.label, query=options.query, ignore=options.ignore, grouped=grouped
-    )
+def _roles(path: Path, schema: Any, options: Options) -> columns.Roles:
+    return columns.roles(schema, str(path), label=options.label, query=options.query, ignore=options.ignore)
 
 
 @contextmanager
-def _reading(path: Path, digest: Digest | None = None) -> Iterator[Any]:
+def _reading(path: Path) -> Iterator[Any]:
     """The open file, and what Arrow says of it put into words."""
     import pyarrow as pa
 
     if _ending(path) in PARQUET:
-        with opened(path, digest) as source, storage.parquet_of_others(path):
+        with opened(path) as source, storage.parquet_of_others(path):
             yield source
         return
     try:
-        with opened(path, digest) as source:
+        with opened(path) as source:
             yield source
     except pa.ArrowInvalid as error:
         raise _in_words(path, str(error)) from error
@@ -176,42 +160,33 @@ def _in_words(path: Path, said: str) -> DataError:
 
 def _line(path: Path, row: int) -> int:
     """The number of the line in which row number ``row`` begins; the column names are row 1."""
-    return next(islice(_rows(path), row - 1, None), row)
+    numbers = (number for number, line in enumerate(text_lines(path), start=1) if line != "\n")
+    return next(islice(numbers, row - 1, None), row)
 
 
 def _check_text(path: Path) -> None:
-    """Raise DataError where a quote is never closed, so that all documents behind it would be part of one value.
+    """Raise DataError where a quote is never closed, so that the documents behind it would be part of one value.
 
     The same where the first bytes are those of UTF-16.
     """
-    quoted = False
-    with opened(path) as source:
-        for number, piece in enumerate(iter(lambda: source.read(_PIECE), b"")):
-            if not number and piece.startswith((b"\xff\xfe", b"\xfe\xff")):
-                raise DataError(f"{path}:1: expected text in UTF-8, found UTF-16: convert it")
-            quoted = quoted or b'"' in piece
-    if quoted:
-        deque(_rows(path), maxlen=0)
-
-
-def _rows(path: Path) -> Iterator[int]:
-    """The numbers of the lines in which rows begin: all that are not empty, and not within quotes."""
-    # The line that is added is a row of its own, unless a value in quotes goes on up to the end of the file.
+    if next(text_lines(path), "").startswith(("\xff\xfe", "\xfe\xff")):
+        raise DataError(f"{path}:1: expected text in UTF-8, found UTF-16: convert it")
+    # The line that is added is a row of its own, unless the last value goes on up to the end of the file.
     rows = csv.reader(chain(text_lines(path), [""]), delimiter=SEPARATORS[_ending(path)])
-    row, begun = [], 1
+    number = 0
     try:
-        for row in rows:
-            if row:
-                yield begun
-            last, begun = begun, rows.line_num + 1
-        closed = not row
+        while next(rows, None) is not None:
+            number += 1
+            if rows.line_num > number:
+                break
+        else:
+            return
     except csv.Error:  # a value is longer than any that Arrow reads
-        last, closed = begun, False
-    if not closed:
-        raise DataError(
-            f"{path}:{last}: expected a second quote, at the end of a value that begins with one, found none up to "
-            "the end of the file; close or double the quotes"
-        )
+        number += 1
+    raise DataError(
+        f"{path}:{number}: expected a second quote, at the end of a value that begins with one, found none in the "
+        "line; close or double the quotes, and write no line ends into values"
+    )
 
 
 def _place(path: Path) -> columns.Place:
@@ -252,21 +227,18 @@ def _csv(path: Path) -> dict[str, Any]:
     return {
         # A row, which may be several times as long as the names of its columns, must fit into a block.
         "read_options": pc.ReadOptions(use_threads=False, block_size=max(_PIECE, 16 * len(next(text_lines(path), "")))),
-        "parse_options": pc.ParseOptions(delimiter=SEPARATORS[_ending(path)], newlines_in_values=True),
+        "parse_options": pc.ParseOptions(delimiter=SEPARATORS[_ending(path)]),
     }
 
 
-def _pieces(path: Path, names: tuple[str, ...], chosen: columns.Roles, digest: Digest | None) -> Iterator[Any]:
+def _pieces(path: Path, names: tuple[str, ...], chosen: columns.Roles) -> Iterator[Any]:
     """Some columns of a table, some rows at a time."""
     import pyarrow as pa
 
-    with _reading(path, digest) as source:
+    with _reading(path) as source:
         if _ending(path) in PARQUET:
             import pyarrow.parquet as pq
 
-            if digest is not None:
-                while source.read(1 << 20):
-                    pass
             file = pq.ParquetFile(path)
             for piece in file.iter_batches(rows_per_group(len(names)), columns=list(names), use_threads=False):
                 piece.validate(full=True)  # texts and places in dictionaries, which reading does not check

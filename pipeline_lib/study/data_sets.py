@@ -79,11 +79,6 @@ class DataSets:
         """How a data set is drawn: its ``queries`` or its ``population``."""
         return lambda wildcards: self.simulations[wildcards["dataset"]][key]
 
-    def raw_content(self, wildcards: Wildcards) -> str:
-        """A word that changes whenever the content of the unpacked files of a data set of the catalogue does."""
-        name = wildcards["dataset"]
-        return raw_files.content_for_planning(self.catalog[name], RAW, raw_files.record_path(name))
-
     def raw_state(self, wildcards: Wildcards) -> str:
         """A word that changes when the size or the time of a raw file, or the content of an own one, does.
 

@@ -22,11 +22,10 @@ def stored(paths: list[Path], options: tables.Options) -> Any:
     known = readers.layout(paths, options)
     files = []
     for path in paths:
-        digest = hashlib.sha256()
         queries: list[Any] = []
         y: list[int] = []
         X: list[list[int]] = []
-        for block in readers.blocks(path, options, known, digest):
+        for block in readers.blocks(path, options, known):
             named = known.textual and not block.grouped
             assert not named or block.names is not None
             queries += [block.names[q] if named else q for q in block.qid.tolist()]  # type: ignore[index]
@@ -34,7 +33,7 @@ def stored(paths: list[Path], options: tables.Options) -> Any:
             X += bits(block.X)
         groups = path.with_name(f"{path.name}.query")
         content = path.read_bytes() + (groups.read_bytes() if groups.exists() else b"")
-        assert digest.hexdigest() == hashlib.sha256(content).hexdigest()
+        assert readers.digest(path) == hashlib.sha256(content).hexdigest()
         files.append((queries, y, X))
     return known.n_features, known.feature_names, known.textual, files
 
@@ -130,14 +129,12 @@ def table(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
     contents, paths, plain = [], [], []
     of_names: list[list[str]] = []
     for index in range(rng.choice((1, 1, 1, 2))):
-        grouped = rng.random() < 0.2
         rng.shuffle(columns)
         content = damage.damaged(_made_table(rng, separator, columns, label, query), rng, WORDS)
         packed, whole = damage.packed(content, rng)
-        sizes = sizes_for(content.partition(b"\n")[2], rng) if grouped else None
-        paths.append(_place(folder, index, ending, packed, sizes))
+        paths.append(_place(folder, index, ending, packed, None))
         contents.append(packed)
-        plain.append(_plain_table(content, separator, paths[-1], sizes, options, whole, of_names))
+        plain.append(_plain_table(content, separator, paths[-1], options, whole, of_names))
     small = rng.choice((1, 2, 3, 100))
     tables.rows_per_group = lambda n_features: small  # type: ignore[assignment]
 
@@ -152,10 +149,10 @@ def table(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
         if not found:
             raise refusal
         names = of_names[0]
-        named = any(plain_table.textual(one.queries) for one, _ in found if one.queries is not None)
+        named = any(plain_table.textual(one.queries) for one in found)
         files = []
-        for one, groups in found:
-            queries = groups if groups is not None else one.queries if named else [int(q) for q in one.queries]
+        for one in found:
+            queries = one.queries if named else [int(q) for q in one.queries]
             X = [[int(values[name].view("uint32")) for name in names] for values in one.values]
             files.append((queries, one.y, X))
         return len(names), tuple(names), named, files
@@ -186,27 +183,14 @@ def _cell(text: str, rng: random.Random, separator: str) -> str:
 
 
 def _plain_table(
-    content: bytes,
-    separator: str,
-    path: Path,
-    sizes: bytes | None,
-    options: tables.Options,
-    whole: bool,
-    of_names: list[list[str]],
+    content: bytes, separator: str, path: Path, options: tables.Options, whole: bool, of_names: list[list[str]]
 ) -> Callable[[], Any]:
     def read() -> Any:
         if not whole:
-            raise Refused(f"{path}:", f"{path}.query:")
-        groups = path.with_name(f"{path.name}.query")
-        known, found = gathered(
-            [
-                lambda: None if sizes is None else plain_letor.group_sizes(sizes, groups),
-                lambda: plain_table.read(
-                    content, separator, path, label=options.label, query=options.query, ignore=options.ignore,
-                    rounded=options.rounded, grouped=sizes is not None, of_names=of_names,
-                ),
-            ]
+            raise Refused(f"{path}:")
+        return plain_table.read(
+            content, separator, path, label=options.label, query=options.query, ignore=options.ignore,
+            rounded=options.rounded, of_names=of_names,
         )  # fmt: skip
-        return found, None if known is None else plain_letor.by_groups(known, len(found.y), groups)
 
     return read

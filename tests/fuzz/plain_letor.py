@@ -3,7 +3,6 @@
 import math
 import re
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +45,9 @@ def single(text: str) -> np.float32:
 def label_of(text: str, form: str) -> int | None:
     """The label that a number stands for; None if it is none."""
     if form == "integer":
-        return int(text) if not text.startswith("-") and int(text) <= 255 else None
+        return int(text) if 0 <= int(text) <= 255 else None
     value = float(text)
-    if Decimal(text) < 0 or not value < 256:
+    if not 0 <= value < 256:
         return None
     down = math.floor(value)
     if form == "whole":

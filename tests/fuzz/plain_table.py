@@ -28,6 +28,8 @@ def rows(text: bytes, separator: str, where: object) -> Iterator[tuple[int, list
         if sign == "\r" and not ends and not within:
             continue  # the line ends with the next character
         if within:
+            if sign in "\r\n":
+                raise Refused(f"{where}:{begun}: ")
             if sign == '"' and signs[place : place + 1] == '"':
                 value += '"'
                 place += 1
@@ -55,11 +57,11 @@ def rows(text: bytes, separator: str, where: object) -> Iterator[tuple[int, list
 
 @dataclass
 class Table:
-    """What a table contains, a value for each document; ``queries`` is None where group sizes give them."""
+    """What a table contains, a value for each document."""
 
     names: list[str]
     y: list[int]
-    queries: list[str] | None
+    queries: list[str]
     values: list[dict[str, np.float32]]
 
 
@@ -72,7 +74,6 @@ def read(
     query: str | None = None,
     ignore: tuple[str, ...] = (),
     rounded: bool = False,
-    grouped: bool = False,
     of_names: list[list[str]] | None = None,
 ) -> Table:
     """Read a whole table; the refusal names every line with a fault. ``of_names`` gets the names of the features."""
@@ -88,24 +89,21 @@ def read(
         raise somewhere
     of_labels = [name for name in names if (name == label if label else name.lower() in LABELS)]
     of_queries = [name for name in names if (name == query if query else name.lower() in QUERIES)]
-    if grouped and query is None:
-        ignore = (*ignore, *of_queries[:1])
-        of_queries = []
-    if len(of_labels) != 1 or len(of_queries) != 1 - (grouped and query is None):
+    if len(of_labels) != 1 or len(of_queries) != 1:
         raise somewhere
     features = [name for name in names if name not in (*of_labels, *of_queries, *ignore)]
     if not features:
         raise somewhere
-    found = Table(features, [], [] if of_queries else None, [])
+    found = Table(features, [], [], [])
     if of_names is not None:
         of_names.append(features)
-    faults = [line for line, cells in body if not _row(found, names, cells, of_labels[0], of_queries, rounded)]
+    faults = [line for line, cells in body if not _row(found, names, cells, of_labels[0], of_queries[0], rounded)]
     if faults or not body:
         raise Refused(*(f"{where}:{line}: " for line in faults), *([f"{where}:"] if not body else []))
     return found
 
 
-def _row(found: Table, names: list[str], cells: list[bytes], label: str, of_queries: list[str], rounded: bool) -> bool:
+def _row(found: Table, names: list[str], cells: list[bytes], label: str, of_queries: str, rounded: bool) -> bool:
     """Add a row; false if it breaks the format."""
     if len(cells) != len(names):
         return False
@@ -114,14 +112,12 @@ def _row(found: Table, names: list[str], cells: list[bytes], label: str, of_quer
     grade = _label(numbers[label], rounded)
     values = {name: single(numbers[name]) for name in found.names if numbers[name] is not None}  # type: ignore[arg-type]
     good = grade is not None and len(values) == len(found.names) and all(map(np.isfinite, values.values()))
-    if of_queries:
-        assert found.queries is not None
-        try:
-            query = row[of_queries[0]].decode()
-        except UnicodeDecodeError:
-            return False
-        good = good and query != "" and (query not in found.queries or found.queries[-1] == query)
-        found.queries.append(query)
+    try:
+        query = row[of_queries].decode()
+    except UnicodeDecodeError:
+        return False
+    good = good and query != "" and (query not in found.queries or found.queries[-1] == query)
+    found.queries.append(query)
     found.y.append(grade or 0)
     found.values.append(values)
     return good

@@ -1,9 +1,12 @@
 import hashlib
+import http.server
 import os
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +29,13 @@ def raw(tmp_path):
 
 @pytest.fixture
 def web(tmp_path):
-    """The address of the folder tmp_path/web."""
+    """The address of a server of the folder tmp_path/web."""
     (tmp_path / "web").mkdir()
-    return (tmp_path / "web").as_uri()
+    handler = partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path / "web")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
 
 
 def files(folder: Path) -> list[str]:
@@ -167,7 +174,7 @@ def test_mirrors_come_before_the_catalogue_s_addresses_and_failures_are_told(tmp
     for told in (
         "/Small.zip: wrong file",
         "found a web page",
-        "/official/file: cannot be copied",
+        "/official/file: HTTP 404",
         "place Small.zip in",
     ):
         assert told in str(caught.value)

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline_lib.core.errors import ConfigurationError, DataError
-from pipeline_lib.sources import population as module
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.sources.population_settings import LogNormalLengths
 
@@ -171,66 +170,6 @@ def test_list_lengths():
     assert population.draw(4, rng(), documents=7).documents_per_query.tolist() == [7] * 4
     assert population.draw(3, rng(), documents=[1, 5, 2]).documents_per_query.tolist() == [1, 5, 2]
     assert population.draw(0, rng()).n_queries == 0
-
-
-# --- risk ---------------------------------------------------------------------------------------------------------
-
-
-def share_of_ones(scores, y, offsets):
-    return np.add.reduceat((y > 0).astype(float), offsets[:-1]) / np.diff(offsets)
-
-
-def test_risk_is_the_mean_over_fresh_queries():
-    population = Population(PopulationSettings(features=3, documents=4))
-    found = population.risk(share_of_ones, population.utility, rng(1), 5000)
-    data = population.draw(5000, rng(1))
-    losses = share_of_ones(None, data.y, data.offsets)
-    assert found.value == pytest.approx([losses.mean()])
-    assert found.standard_error == pytest.approx([losses.std(ddof=1) / np.sqrt(5000)])
-    assert found.n_queries == 5000
-
-
-def test_blocks_of_queries_add_up_exactly(monkeypatch):
-    population = Population(PopulationSettings(features=3, documents=4))
-    monkeypatch.setattr(module, "NUMBERS_PER_RISK_BLOCK", 12 * 700)
-    seen = []
-
-    def drifting(scores, y, offsets):
-        # Blocks with very different means, so that what lies between them counts.
-        seen.append(len(seen) + share_of_ones(scores, y, offsets))
-        return seen[-1]
-
-    found = population.risk(drifting, population.utility, rng(1), 5000)
-    losses = np.concatenate(seen)
-    assert (len(seen), len(losses)) == (8, 5000)
-    assert found.value == pytest.approx([losses.mean()], rel=1e-12)
-    assert found.standard_error == pytest.approx([losses.std(ddof=1) / np.sqrt(5000)], rel=1e-12)
-
-
-def test_pair_risk_with_two_documents_is_the_mean_over_all_pairs():
-    population = Population(PopulationSettings(features=3))
-
-    def misordered(scores, y, offsets):
-        s, labels = scores.reshape(len(offsets) - 1, -1), y.reshape(len(offsets) - 1, -1)
-        wrong = (s[:, :, None] - s[:, None, :]) * (labels[:, :, None] - labels[:, None, :]) < 0
-        return wrong.mean(axis=(1, 2)) * s.shape[1] / (s.shape[1] - 1)
-
-    two = population.risk(misordered, population.utility, rng(1), 100_000, documents=2)
-    many = population.risk(misordered, population.utility, rng(2), 5000, documents=20)
-    error = np.hypot(two.standard_error[0], many.standard_error[0])
-    assert two.value[0] == pytest.approx(many.value[0], abs=4 * error)
-
-
-def test_risk_rejects():
-    population = Population(PopulationSettings(features=3))
-    with pytest.raises(DataError, match=r"shape \(3,\) or \(3, k\), found shape \(2,\)"):
-        population.risk(share_of_ones, [1.0, 0.0], rng())
-    with pytest.raises(DataError, match=r"w\[2\]"):
-        population.risk(share_of_ones, [1.0, 0.0, np.nan], rng())
-    with pytest.raises(DataError, match=r"n_queries: .* >= 2"):
-        population.risk(share_of_ones, [1.0, 0.0, 0.0], rng(), 1)
-    with pytest.raises(DataError, match="finite loss"):
-        population.risk(lambda s, y, o: np.full(len(o) - 1, np.nan), [1.0, 0.0, 0.0], rng(), 5)
 
 
 # --- settings -----------------------------------------------------------------------------------------------------

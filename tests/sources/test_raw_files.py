@@ -1,6 +1,5 @@
 """Raw text is compared with the manifest: in a check, in a conversion, and by size and time in planning."""
 
-import hashlib
 import inspect
 import os
 from argparse import Namespace
@@ -10,7 +9,7 @@ from types import ModuleType
 import pytest
 from small_sets import TEXTS, small_set, unverified, zip_of
 
-from pipeline_lib.commands import check_raw, convert_data, describe_data, obtain_data
+from pipeline_lib.commands import check_raw, convert_data, describe_data
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DamagedFileError, DataError
 from pipeline_lib.data.stored_data import read_parts
@@ -80,7 +79,7 @@ def test_changed_text_is_named_with_both_digests(
         change(path)
     with pytest.raises(DataError, match=rf"S2\.txt: .*{expected}.*found [0-9a-f]{{64}}.*S2\.txt") as caught:
         run(command, arguments(tmp_path))
-    assert f"touch {path}" in str(caught.value)
+    assert f"delete {path}" in str(caught.value)
     assert not (tmp_path / "documents.parquet").exists()
 
 
@@ -104,69 +103,6 @@ def test_a_change_is_accepted_by_deleting_the_manifest(data_set: catalog.DataSet
     run(convert_data, arguments(tmp_path))
     unknown = not data_set.parts["S2"].sha256
     assert ((tmp_path / "raw/Small/S2.txt").read_bytes() != TEXTS["S2"]) is unknown
-
-
-def planned(data_set: catalog.DataSet, folder: Path) -> str:
-    return raw_files.content_for_planning(data_set, folder / "raw", folder / "raw-files.json")
-
-
-def obtained(folder: Path, planned_with: str) -> None:
-    """Run the job that obtains the data set."""
-    run(obtain_data, arguments(folder), planned_with=planned_with, offline=True)
-
-
-@pytest.mark.parametrize("checked", [True, False], ids=["with a record", "without"])
-def test_an_edit_is_used_and_never_called_verified(data_set: catalog.DataSet, tmp_path: Path, checked: bool) -> None:
-    chosen, path, raw = arguments(tmp_path), tmp_path / "raw/Small/S2.txt", tmp_path / "raw"
-    before = planned(data_set, tmp_path)
-    if checked:
-        run(check_raw, chosen)
-    assert planned(data_set, tmp_path) == before
-    expected = required(data_set, raw).parts[1].sha256
-    path.write_bytes(path.read_bytes() + b"1 qid:77 1:1 2:2\n")
-    found, edited = hashlib.sha256(path.read_bytes()).hexdigest(), planned(data_set, tmp_path)
-    assert edited != before
-    obtained(tmp_path, edited)
-    assert planned(data_set, tmp_path) == edited
-    for command in (check_raw, convert_data, describe_data):
-        run(command, chosen)
-    assert planned(data_set, tmp_path) == edited
-    description = storage.read_json(chosen.output)
-    parts = {part["name"]: part for part in description["parts"]}
-    assert (parts["S2"]["sha256"], parts["S2"]["before"], parts["S2"]["verified"]) == (found, expected, False)
-    assert parts["S1"]["verified"] is bool(data_set.parts["S1"].sha256)
-    assert parts["S1"]["before"] is None
-    assert description["rows"] == 21
-    assert any("S2" in note for note in description["notes"])
-    # What is put back is what it was.
-    path.write_bytes(TEXTS["S2"])
-    assert planned(data_set, tmp_path) not in (before, edited)
-    obtained(tmp_path, planned(data_set, tmp_path))
-    assert {part.before for part in required(data_set, raw).parts} == {None}
-    assert required(data_set, raw).parts[1].verified is bool(data_set.parts["S2"].sha256)
-
-
-def test_planning_sees_content_and_no_touch(data_set: catalog.DataSet, tmp_path: Path) -> None:
-    path, before = tmp_path / "raw/Small/S2.txt", planned(data_set, tmp_path)
-    run(check_raw, arguments(tmp_path))
-    for seconds in (1e9, 2e9):
-        os.utime(path, (seconds, seconds))
-        assert planned(data_set, tmp_path) == before
-    path.unlink()
-    assert planned(data_set, tmp_path) == before  # it is obtained again as it was
-
-
-def test_an_edited_file_that_was_deleted_is_restored(data_set: catalog.DataSet, tmp_path: Path) -> None:
-    path = tmp_path / "raw/Small/S2.txt"
-    change(path)
-    edited = planned(data_set, tmp_path)
-    obtained(tmp_path, edited)
-    path.unlink()
-    gone = planned(data_set, tmp_path)
-    assert gone != edited
-    obtained(tmp_path, gone)
-    assert path.read_bytes() == TEXTS["S2"]
-    assert planned(data_set, tmp_path) == gone
 
 
 def test_a_damaged_manifest_is_not_believed(data_set: catalog.DataSet, tmp_path: Path) -> None:

@@ -84,13 +84,6 @@ def as_parquet_of_numbers(rows: Rows) -> bytes:
     return as_parquet(rows, lambda queries: list(map(int, queries)))
 
 
-def as_parquet_of_lists(rows: Rows) -> bytes:
-    file = io.BytesIO()
-    columns = {"qid": [query for query, *_ in rows], "y": [y for _, y, _ in rows], "features": [x for *_, x in rows]}
-    pq.write_table(pa.table(columns), file)
-    return file.getvalue()
-
-
 def as_parquet_of_categories(rows: Rows) -> bytes:
     return as_parquet(rows, lambda queries: pa.array(queries).dictionary_encode())
 
@@ -102,7 +95,7 @@ TEXTS = {
     "some.train": as_libsvm,
 }
 TABLES = {"some.csv": as_csv, "some.tsv": as_tsv}
-PARQUET = {"names.parquet": as_parquet, "lists.pq": as_parquet_of_lists, "categories.parquet": as_parquet_of_categories}
+PARQUET = {"names.parquet": as_parquet, "categories.parquet": as_parquet_of_categories}
 PACKED: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     ".gz": gzip.compress,
@@ -166,7 +159,7 @@ def test_text_of_every_form_and_compression(tmp_path: Path, name: str, packed: s
 def test_parquet(tmp_path: Path, name: str, queries: list[str]) -> None:
     rows = some_rows(queries)
     data = converted(write(tmp_path, name, rows, PARQUET[name]))
-    assert_is(data, rows, named=name != "lists.pq", numbered=False)
+    assert_is(data, rows, named=True, numbered=False)
     assert data.query_names == tuple(queries)
     if queries is NUMBERED:
         assert_is(converted(write(tmp_path, name, rows, as_parquet_of_numbers)), rows, named=True)
@@ -304,7 +297,7 @@ def test_what_another_form_is_taken_for_is_said(tmp_path: Path, name: str, text:
         ({"qid": ["a", None]}, r"row 1: .*a query.*found none"),
         ({"qid": [1.0, 1.5]}, r"row 1: .*as the query, found 1.5"),
         ({"relevance": [0, 0]}, r".*found both label and relevance.*`label`"),
-        ({"x": [[1.0], [1.0, 2.0]]}, r"row 1: expected 1 features"),
+        ({"x": [[1.0], [1.0, 2.0]]}, r"row 0: .*'x', found \[1\.0\]"),
     ],
 )
 def test_errors_of_parquet_name_the_row(tmp_path: Path, columns: dict[str, Any], message: str) -> None:
@@ -319,7 +312,7 @@ def test_errors_of_parquet_name_the_row(tmp_path: Path, columns: dict[str, Any],
         ("1 qid:a 1:1\n0 qid:b 1:1\n0 qid:a 1:1\n", r"txt:3: .*query a again, first seen on line 1"),
         ("1 qid:a 1:1\n0 qid: 1:1\n", r"txt:2: expected qid: and a name"),
         ("1 qid:a 1:1\n1.5 qid:a 1:1\n", r"txt:2: expected a whole number .*as the label.*'1\.5'"),
-        ("1 qid:a 1:1\n1.50000000000000000000000001 qid:a 1:1\n", r"txt:2: expected a whole number as the label"),
+        ("1 qid:a 1:1\n1.50000000000000000000000001 qid:a 1:1\n", r"txt:2: expected a whole number .*as the label"),
         ("1 qid:a 1:1\n1 qid:\xff 1:1\n", r"txt:2: .*UTF-8"),
         ("1 qid:a 0:1\n1 qid:a 1:x\n", r"txt:2: expected a finite number"),
         ("1 qid:a\n", r"txt: expected at least one feature"),
@@ -440,7 +433,7 @@ def test_damaged_parquet_is_read_or_named(tmp_path: Path) -> None:
             try:
                 if of_workflow:
                     known = readers.layout([path], Options())
-                    list(readers.blocks(path, Options(), known, hashlib.sha256()))
+                    list(readers.blocks(path, Options(), known))
                 else:
                     list(query_stream.batches(path))
             except PipelineError as error:

@@ -63,19 +63,16 @@ use rule data_job as simulate_documents with:
 
 
 use rule data_job as obtain_data with:
-    """Obtain the archive of a data set from data/raw, a mirror or the network; unpack and verify its parts.
-
-    Where a person has changed a part since, note its size and digest anew: the manifest says what they were.
-    """
+    """Obtain the archive of a data set from data/raw, a mirror or the network; unpack and verify its parts."""
     output:
-        manifest=update("data/raw/{dataset}/manifest.json"),
+        manifest="data/raw/{dataset}/manifest.json",
     pathvars:
         job="obtain_data-{dataset}",
     params:
         command="obtain-data",
         code=code("obtain_data"),
         entry=DATA.entry("obtain_data"),
-        options=options(dataset=wildcard("dataset"), planned_with=DATA.raw_content),
+        options=options(dataset=wildcard("dataset")),
 
 
 use rule data_job as register_data with:
