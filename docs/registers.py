@@ -91,8 +91,8 @@ def _measures() -> Iterator[str]:
 
 def _bounds() -> Iterator[str]:
     yield (
-        "`python -m pipeline_lib bound --name NAME`, or `theory.list_bounds.evaluate(NAME, ...)`: what a bound of "
-        "`lists` adds to a risk. All need n, m, the radius and the norm of the features."
+        "`theory.list_bounds.evaluate(NAME, ...)`: what a bound of `lists` adds to a risk. All need n, m, the "
+        "radius and the norm of the features."
     )
     rows = []
     for name, one in STATEMENTS.items():

@@ -70,25 +70,6 @@ def _is_stored(path: Path) -> bool:
         return {"qid", "label", "features"} <= set(pq.read_schema(path).names)
 
 
-@checked
-def whole(path: str | os.PathLike[str], *, n_features: Natural | None = None) -> RankingData:
-    """All queries of a file at once; arguments and errors as in :func:`batches`.
-
-    Example
-    -------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "three.txt"
-    >>> _ = path.write_text("2 qid:10 1:0.5\\n0 qid:10 2:1\\n1 qid:11 1:1\\n")
-    >>> whole(path)
-    RankingData(2 queries, 3 documents, 2 features, labels 0..2)
-    """
-    parts = list(batches(path, n_features=n_features))
-    X, y, qids, lengths = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("X", "y", "qids", "documents_per_query")
-    )
-    return RankingData(X, y, np.r_[0, np.cumsum(lengths)], qids)
-
-
 def _stored(path: str | os.PathLike[str]) -> Iterator[RankingData]:
     offsets, _, _ = query_index(path)
     begin = 0
