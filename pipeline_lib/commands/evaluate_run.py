@@ -76,9 +76,9 @@ def _of_queries(run: trec.Run, measures: Sequence[str], judgements: trec.Judgeme
     falling = -np.concatenate([np.arange(size, dtype=np.float64) for size in sizes])
     values = metrics.per_query(measures, falling, np.concatenate(ranked), np.r_[0, np.cumsum(sizes)], y_max=y_max)
     for name in measures:
-        for place, (query, labels, everything) in enumerate(zip(queries, ranked, judged, strict=True)):
-            if (labels > 0).sum() < (everything > 0).sum():
-                values[name][place] *= _share(f"{run.path}: query {query}", name, labels, everything)
+        for place, (found, everything) in enumerate(zip(ranked, judged, strict=True)):
+            if (found > 0).sum() < (everything > 0).sum():
+                values[name][place] *= _share(f"{run.path}: query {queries[place]}", name, found, everything)
     absent = np.zeros(len(missing))
     return pl.DataFrame({"qid": queries + missing, **{name: np.r_[values[name], absent] for name in measures}})
 
