@@ -38,8 +38,7 @@ Kind = Literal["identity", "bound", "rate", "value", "order", "finding"]
 """identity: exact, to rounding; bound: holds in every trial; rate: a fitted exponent; value: a published number;
 order: a published ordering; finding: left open by the paper, or ours."""
 KINDS: Mapping[str, Kind] = {
-    "at-most": "bound",
-    "at-least": "bound",
+    "bound": "bound",
     "equals": "identity",
     "exponent": "rate",
     "order": "order",

@@ -52,7 +52,7 @@ class Verdict:
     Attributes
     ----------
     slack_factor : float or None
-        The largest factor by which every limit could be sharper (smaller, or for at-least larger) before a trial
+        The largest factor by which every limit could be sharper (smaller, or for ``>=`` larger) before a trial
         contradicts it; infinite where no factor is enough, and none where there is no limit but 0.
     excludes : mapping
         By statistic: exponents below the first number and above the second are excluded in every trial.
@@ -80,7 +80,9 @@ class Check(Settings):
     @property
     def names(self) -> tuple[str, ...]:
         """The values that a trial must supply to be read by this check, in the order of its fields."""
-        return tuple(dict.fromkeys(_names([value for field, value in self if field not in ("check", "why")])))
+        return tuple(
+            dict.fromkeys(_names([value for field, value in self if field not in ("check", "relation", "why")]))
+        )
 
     def words(self) -> str:
         """The rule as a sentence a reader can follow."""
