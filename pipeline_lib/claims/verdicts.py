@@ -109,7 +109,7 @@ def of_trials(statuses: Sequence[Status]) -> Status:
     >>> of_trials(["verified", "consistent"]), of_trials(["verified", "deviates"]), of_trials(["consistent"])
     ('verified', 'deviates', 'consistent')
     """
-    return _first(statuses, ("refuted", "deviates", "verified", "answered", "consistent"))
+    return min(statuses, key=("refuted", "deviates", "verified", "answered", "consistent").index)
 
 
 def of_checks(statuses: Sequence[Status]) -> Status:
@@ -120,11 +120,7 @@ def of_checks(statuses: Sequence[Status]) -> Status:
     >>> of_checks(["verified", "consistent"]), of_checks(["verified", "answered"]), of_checks(["refuted", "verified"])
     ('consistent', 'answered', 'refuted')
     """
-    return _first(statuses, ("refuted", "deviates", "consistent", "answered", "verified"))
-
-
-def _first(statuses: Sequence[Status], order: Sequence[Status]) -> Status:
-    return min(statuses, key=order.index)
+    return min(statuses, key=("refuted", "deviates", "consistent", "answered", "verified").index)
 
 
 def jointly(values: Sequence[Interval]) -> list[Interval]:
