@@ -220,8 +220,7 @@ def in_some(some: int, trials: Sequence[Trial]) -> str:
 
 def amount(quantity: Quantity, trial: Trial) -> float:
     """The number a quantity stands for in a trial: itself, or the value of that name (without its interval)."""
-    value = quantity_in(quantity, trial)
-    return value.value if isinstance(value, Interval) else value
+    return as_interval(quantity, trial).value
 
 
 def quantity_in(quantity: Quantity, trial: Trial) -> float | Interval:

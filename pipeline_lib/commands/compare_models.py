@@ -32,12 +32,10 @@ def run(
     for path in evaluations:
         table = storage.read_table(path)
         per_dataset.setdefault(table["dataset"][0], []).append(table.sort("fold", "query"))
-    rows = [
-        row
-        for tables in per_dataset.values()
-        for measure in measures
-        for row in pairs_of_models(tables, measure, level, resamples, seed)
-    ]
+    rows = []
+    for tables in per_dataset.values():
+        for measure in measures:
+            rows += pairs_of_models(tables, measure, level, resamples, seed)
     storage.write_table(output, pl.DataFrame(rows, schema=COMPARISONS, orient="row"))
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, TextIO
 
 from pipeline_lib import learners
-from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import replacing
@@ -28,7 +27,6 @@ def run(
     """Read some queries at a time, score their documents, and write them."""
     ranker = learners.load(model)
     n_queries = n_documents = 0
-    pace = progress.Pace()
     with ExitStack() as stack:
         ranked = stack.enter_context(_opened(output))
         judged = stack.enter_context(_opened(qrels)) if qrels else None
@@ -41,8 +39,6 @@ def run(
                 raise DataError(f"{data}: {error}") from error
             _write(batch, scores, tag, ranked, judged)
             n_queries, n_documents = n_queries + batch.n_queries, n_documents + batch.n_documents
-            if pace.due():
-                _LOG.info(f"{n_queries:,} queries with {n_documents:,} documents so far")
     _LOG.info(f"{output}: {n_queries:,} queries with {n_documents:,} documents")
 
 

@@ -9,7 +9,6 @@ from typing import Annotated
 
 from pipeline_lib import papers
 from pipeline_lib.core.errors import ConfigurationError, DataError, hint
-from pipeline_lib.papers.witnesses import Witness
 
 
 def run(
@@ -18,19 +17,11 @@ def run(
     paper: Annotated[str | None, "the paper whose witnesses are printed", {"choices": papers.names()}] = None,
 ) -> None:
     """Print the witnesses; DataError if one does not check."""
-    found = chosen(paper, name)
+    every = [one for each in ([paper] if paper else papers.names()) for one in papers.witnesses(each)]
+    found = [one for one in every if name in (None, one.name)]
+    if not found:
+        raise ConfigurationError(f"witnesses: unknown name {name!r}; {hint(str(name), [one.name for one in every])}")
     print("\n\n".join(one.text() for one in found))
     wrong = [one.name for one in found if not one.instance().shows]
     if wrong:
         raise DataError(f"witnesses: expected every instance to show what it is printed for, found {', '.join(wrong)}")
-
-
-def chosen(paper: str | None, name: str | None) -> list[Witness]:
-    """The witnesses of one paper or of all, or the one of that name."""
-    every = [one for each in ([paper] if paper else papers.names()) for one in papers.witnesses(each)]
-    if name is None:
-        return every
-    found = [one for one in every if one.name == name]
-    if not found:
-        raise ConfigurationError(f"witnesses: unknown name {name!r}; {hint(name, [one.name for one in every])}")
-    return found
