@@ -1,16 +1,27 @@
-"""Which pages are made from registers: surrogates, learners, measures and bounds by name, the claims, the commands?"""
+"""Which pages are made from registers: surrogates, learners, measures and bounds by name, the claims, the commands?
+
+`python docs/registers.py` writes the page of errata, which is kept with the others, below its introduction.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pipeline_lib import cli, learners, metrics, papers, surrogates
-from pipeline_lib.claims import coverage, ledger
+from pipeline_lib.claims import coverage, errata, ledger
+from pipeline_lib.claims.errata import Erratum
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.papers import Paper
+from pipeline_lib.papers.witnesses import Witness
 from pipeline_lib.theory.list_bounds import MEANINGS, STATEMENTS
+
+WIDTH = 120
+ERRATA_HEAD = "| | paper, place | subject | kind |"
+"""The line of the page of errata that all written text begins with."""
 
 
 def pages(root: Path) -> dict[str, str]:
@@ -91,8 +102,8 @@ def _measures() -> Iterator[str]:
 
 def _bounds() -> Iterator[str]:
     yield (
-        "`python -m pipeline_lib bound --name NAME`, or `theory.list_bounds.evaluate(NAME, ...)`: what a bound of "
-        "`lists` adds to a risk. All need n, m, the radius and the norm of the features."
+        "`theory.list_bounds.evaluate(NAME, ...)`: what a bound of `lists` adds to a risk. All need n, m, the "
+        "radius and the norm of the features."
     )
     rows = []
     for name, one in STATEMENTS.items():
@@ -148,3 +159,60 @@ def _rules(root: Path) -> Iterator[tuple[str, str]]:
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     cells = (head, ("---",) * len(head), *((text.replace("|", "\\|") for text in row) for row in rows))
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
+def with_errata(page: str, found: Sequence[Witness]) -> str:
+    """The page of errata: its introduction as it is, then every erratum with its witnesses.
+
+    Raises
+    ------
+    DataError
+        When the page lacks the line with which all written text begins, or there is no erratum of a witness's letter.
+    """
+    every = errata.load()
+    if unknown := {one.errata for one in found if one.errata} - {one.letter for one in every}:
+        raise DataError(f"witnesses: expected an erratum for every letter, found none for {', '.join(sorted(unknown))}")
+    if ERRATA_HEAD not in page:
+        raise DataError(f"witnesses: expected the line {ERRATA_HEAD!r} on the page of errata, found none")
+    rows = [f"| [{one.letter}](#{one.letter.lower()}) | {one.place} | {one.subject} | {one.kind} |" for one in every]
+    in_papers = [_entry(one, found) for one in every if one.where]
+    of_data = [_entry(one, found) for one in every if not one.where]
+    table = "\n".join([ERRATA_HEAD, "|---|---|---|---|", *rows[: len(in_papers)]])
+    parts = [table, "## In the papers", *in_papers, "## In descriptions of data", *of_data]
+    return page.partition(ERRATA_HEAD)[0] + "\n\n".join(parts) + "\n"
+
+
+def _entry(one: Erratum, found: Sequence[Witness]) -> str:
+    places = "; ".join(f"`{paper}`, {where}" for paper, where in (one.printed_in or one.where).items())
+    claims = [f"`{claim}`{', ' if remark else ''}{remark}" for claim, remark in one.claims.items()]
+    ledger = ("; " if any(one.claims.values()) else ", ").join(claims) or "no claim"
+    lines = [
+        f"- **Printed**{f' ({places})' if places else ''}: {one.printed}",
+        f"- **Why it is wrong**: {one.why}",
+        f"- **What holds**: {one.holds}",
+        f"- **Evidence**: {one.evidence}",
+        f"- **Ledger**: {ledger}.",
+    ]
+    for witness in (one_of for one_of in found if one_of.errata == one.letter):
+        (_, words), *rest = witness.lines()[1:]  # the page has said what is printed
+        lines.append(f"- **Witness** (`{witness.name}`): {_literal(words)}.")
+        lines += [f"  - *{heading}*: {_literal(words)}" for heading, words in rest]
+    title = f"*{_literal(one.subject[0].upper() + one.subject[1:])}* (`{one.id}`, {one.kind})"
+    return "\n".join([f"### {one.letter}\n\n{title}\n", *map(_filled, lines)])
+
+
+def _filled(line: str) -> str:
+    """An item of a list in Markdown, with its further lines below its first word."""
+    indent = line.partition("-")[0] + "  "
+    return textwrap.fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _literal(words: str) -> str:
+    """Text in which no star is taken for emphasis."""
+    return words.replace("*", r"\*")
+
+
+if __name__ == "__main__":
+    path = Path(__file__).parent / "errata.md"
+    every_witness = [one for name in papers.names() for one in papers.witnesses(name)]
+    path.write_text(with_errata(path.read_text(encoding="utf-8"), every_witness), encoding="utf-8")

@@ -26,8 +26,6 @@ from pipeline_lib.core.errors import DamagedFileError, PipelineError, hint
 from pipeline_lib.core.files import is_full
 
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
-ALIASES = {"compare": "compare-studies", "evaluate": "evaluate-run"}
-"""Names that commands had before, which scripts of users contain."""
 
 
 def command_names() -> list[str]:
@@ -44,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not given or given[0] in ("-h", "--help"):
         print(_overview())
         return 0 if given else 2
-    name, names = ALIASES.get(given[0], given[0]), command_names()
+    name, names = given[0], command_names()
     if name not in names:
         print(f"error: unknown command {name!r}; {hint(name, names)}", file=sys.stderr)
         return 2

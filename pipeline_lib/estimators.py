@@ -213,15 +213,15 @@ def _estimator(name: str, declared: Learner) -> type[Ranker]:
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter(key, keyword, default=value) for key, value in defaults.items()]
 
-    def __init__(self: Any, **settings: Any) -> None:
-        for key in settings:
-            if key not in defaults:
-                raise TypeError(f"{class_name(name)}() got an unexpected keyword argument {key!r}")
-        for key, value in {**defaults, **settings}.items():
-            setattr(self, key, value)
-
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    __init__.__signature__ = inspect.Signature([itself, *parameters])  # type: ignore[attr-defined]
+    signature = inspect.Signature([itself, *parameters])
+
+    def __init__(self: Any, **settings: Any) -> None:
+        given = signature.bind(self, **settings).arguments
+        for key, default in defaults.items():
+            setattr(self, key, given.get(key, default))
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
     text = f"The learner {name}: {declared.formula}.\n\n    Its arguments are the settings of the learner."
     return type(
         class_name(name), (Ranker,), {"__init__": __init__, "learner": name, "__doc__": text, "__module__": __name__}

@@ -7,6 +7,7 @@ of others, read it.
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,10 +48,10 @@ class JudgedClaim:
     rule: str
     status: Status
     explanation: str
-    severity: Severity | None
-    tables: tuple[str, ...]
-    notes: str
-    trials: tuple[JudgedTrial, ...]
+    severity: Severity | None = None
+    tables: tuple[str, ...] = ()
+    notes: str = ""
+    trials: tuple[JudgedTrial, ...] = ()
 
     @property
     def own(self) -> bool:
@@ -83,13 +84,8 @@ class JudgedStudy:
         >>> list(counts), counts["slam"]["verified"]
         (['all', 'slam'], 0)
         """
-        table: dict[str, dict[str, int]] = {
-            group: {str(status): 0 for status in STATUSES} for group in ("all", *self.papers)
-        }
-        for claim in self.claims:
-            for group in ("all", claim.paper):
-                table[group][claim.status] += 1
-        return table
+        each = Counter((group, claim.status) for claim in self.claims for group in ("all", claim.paper))
+        return {group: {status: each[group, status] for status in STATUSES} for group in ("all", *self.papers)}
 
 
 def write(path: str | os.PathLike[str], found: JudgedStudy) -> None:

@@ -10,9 +10,9 @@ widened for all trials together, contains the limit (:mod:`pipeline_lib.claims.v
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field
 
 from pipeline_lib.claims.questions import Question
 from pipeline_lib.claims.trials import Trial
@@ -38,63 +38,80 @@ from pipeline_lib.claims.verdicts import (
 )
 from pipeline_lib.claims.words import FAILED, Status, plain, shown_value, spoken
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.core.settings import Number
 from pipeline_lib.statistics import Interval
 
+SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
 
-class Bound(Check):
-    """``at-most`` and ``at-least``: an inequality that must hold in every trial.
 
-    A trial is informative only where the limit is better than ``trivial``, the value that the statistic cannot pass
-    whatever happens.
+class Comparison(Check):
+    """``gap <= bound``, ``slope = 2``: an inequality, an identity or a single published value in every trial.
+
+    A number with an interval is tested for equivalence by ``=``: the whole interval must be within the tolerance. A
+    trial of a bound is informative only where the limit is better than ``trivial``, the value that the statistic cannot
+    pass whatever happens. An ``exponent`` is a fitted slope with its interval, compared with the exponent of a rate;
+    its tolerance is the margin within which two exponents count as equal.
     """
 
-    check: Literal["at-most", "at-least"]
+    check: Literal["bound", "equals", "exponent"]
     statistic: Name
+    relation: Literal["<=", ">=", "="]
     limit: Quantity
     trivial: Quantity | None = Field(None, description="trials whose limit is no better do not count")
     tolerance: Width = 0.0
     deviates_within: Width | None = None
 
     def words(self) -> str:
-        limit = f"{spoken(self.limit)}{allowance(self.tolerance)}"
-        text = f"{spoken(self.statistic)} {self._sign} {limit} in every trial"
+        statistic, limit = spoken(self.statistic), f"{spoken(self.limit)}{allowance(self.tolerance)}"
+        if self.check == "exponent":
+            relation = {"<=": "at most", ">=": "at least", "=": "equal to"}[self.relation]
+            text = f"the interval of {statistic} holds only exponents {relation} {limit} in every trial"
+        elif self.check == "equals":
+            within = f"to within {plain(self.tolerance)}" if self.tolerance else "exactly"
+            text = f"{statistic} equals {spoken(self.limit)} {within} in every trial"
+        else:
+            text = f"{statistic} {SIGNS[self.relation]} {limit} in every trial"
         if self.trivial is not None:
             text += f", where a trial counts if the limit is better than {spoken(self.trivial)}"
-        return text + _leniency(self.deviates_within)
+        if self.deviates_within is not None:
+            text += f"; deviates when it misses by at most {plain(self.deviates_within)}"
+        return text
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
-        excesses = jointly([self._excess(trial) for trial in trials])
-        statuses = tuple(self._status(trial, excess) for trial, excess in zip(trials, excesses, strict=True))
-        status = of_trials(statuses)
-        deciding = [i for i, one in enumerate(statuses) if one == status]
-        nearest = max(deciding, key=lambda i: excesses[i].value)
+        measured = jointly([self._measured(trial) for trial in trials])
+        excesses = [self._excess(trial, one) for trial, one in zip(trials, measured, strict=True)]
+        statuses = tuple(self._status(trial, one) for trial, one in zip(trials, excesses, strict=True))
+        excluded = {self.statistic: (min(one.low for one in measured), max(one.high for one in measured))}
         return Verdict(
-            status,
-            self._sentence(trials, excesses, statuses, nearest),
+            of_trials(statuses),
+            self._sentence(trials, excesses, statuses),
             statuses,
-            slack_factor=self._slack_factor(trials, excesses),
-            resolution=_resolution(self.statistic, excesses, self.tolerance),
+            slack_factor=self._slack_factor(trials, excesses) if self.check == "bound" else None,
+            excludes=excluded if self.check == "exponent" else {},
+            resolution=_resolution(self.statistic, measured, self.tolerance),
         )
 
-    @property
-    def _sign(self) -> str:
-        return "≤" if self.check == "at-most" else "≥"
+    def _measured(self, trial: Trial) -> Interval:
+        """An exponent itself, so that its own interval is widened; else how far the statistic is above the limit."""
+        if self.check != "exponent":
+            return difference(as_interval(self.statistic, trial), as_interval(self.limit, trial))
+        value = trial.values[self.statistic]
+        if not isinstance(value, Interval):
+            raise DataError(f"{self.statistic}: expected a fitted exponent with its interval, found {value}")
+        return value
 
-    def _excess(self, trial: Trial) -> Interval:
-        """How far the statistic lies beyond its limit; negative where it holds."""
-        pair = as_interval(self.statistic, trial), as_interval(self.limit, trial)
-        return difference(*pair) if self.check == "at-most" else difference(*reversed(pair))
+    def _excess(self, trial: Trial, measured: Interval) -> Interval:
+        """By how much the statistic misses the limit; not positive where it holds."""
+        above = difference(measured, as_interval(self.limit, trial)) if self.check == "exponent" else measured
+        below = Interval(-above.value, -above.high, -above.low, above.freedom)
+        return {"<=": above, ">=": below, "=": _size(above)}[self.relation]
 
     def _status(self, trial: Trial, excess: Interval) -> Status:
         status = outcome(excess, self.tolerance, self.deviates_within)
-        return "consistent" if status == "verified" and not self._informative(trial) else status
-
-    def _informative(self, trial: Trial) -> bool:
-        if self.trivial is None:
-            return True
+        if status != "verified" or self.trivial is None:
+            return status
         limit, trivial = amount(self.limit, trial), amount(self.trivial, trial)
-        return limit < trivial if self.check == "at-most" else limit > trivial
+        informative = limit < trivial if self.relation == "<=" else limit > trivial
+        return status if informative else "consistent"
 
     def _slack_factor(self, trials: Sequence[Trial], excesses: Sequence[Interval]) -> float | None:
         """The factor at which the first trial would contradict the limit; none where every limit is 0."""
@@ -104,120 +121,32 @@ class Bound(Check):
 
     def _factor(self, limit: float, excess: Interval) -> float:
         """By which factor a limit other than 0 must be sharper, which is nearer to 0 or further away by its sign."""
-        nearest = limit + excess.low if self.check == "at-most" else limit - excess.low
-        if (self.check == "at-most") is (limit < 0):
+        nearest = limit + excess.low if self.relation == "<=" else limit - excess.low
+        if (self.relation == "<=") is (limit < 0):
             return max(nearest / limit, 0.0)
         return limit / nearest if nearest * limit > 0 else math.inf
 
-    def _sentence(
-        self, trials: Sequence[Trial], excesses: Sequence[Interval], statuses: Sequence[Status], nearest: int
-    ) -> str:
-        trial = trials[nearest]
-        claimed = f"{spoken(self.statistic)} {self._sign} {spoken(self.limit)}"
-        claimed += f" (tolerance {plain(self.tolerance)})" if self.tolerance else ""
-        against = f"{shown_value(trial.values[self.statistic])} against {plain(amount(self.limit, trial))}{at(trial)}"
-        if statuses[nearest] in FAILED:
-            return f"{claimed} {_result(statuses, trials)}; the decisive value is {against}."
-        slack = f"the smallest slack is {plain(-excesses[nearest].value)} ({against})"
-        if statuses[nearest] == "consistent":
-            return f"{claimed} is not contradicted, but no trial could have done so; {slack}."
-        return f"{claimed} {_result(statuses, trials)}; {slack}."
-
-
-class Equals(Check):
-    """``equals``: an identity or a single published value.
-
-    A number with an interval is tested for equivalence: the whole interval must be within the tolerance.
-    """
-
-    check: Literal["equals"]
-    statistic: Name
-    expected: Quantity
-    tolerance: Width
-    deviates_within: Width | None = None
-
-    def words(self) -> str:
-        within = f"to within {plain(self.tolerance)}" if self.tolerance else "exactly"
-        text = f"{spoken(self.statistic)} equals {spoken(self.expected)} {within} in every trial"
-        return text + _leniency(self.deviates_within)
-
-    def judge(self, trials: Sequence[Trial]) -> Verdict:
-        pairs = [(as_interval(self.statistic, trial), as_interval(self.expected, trial)) for trial in trials]
-        away = jointly([difference(*pair) for pair in pairs])
-        statuses = tuple(outcome(_size(one), self.tolerance, self.deviates_within) for one in away)
-        far = max(range(len(trials)), key=lambda i: abs(away[i].value))
-        trial = trials[far]
-        sentence = (
-            f"{spoken(self.statistic)} = {spoken(self.expected)}{allowance(self.tolerance)} "
-            f"{_result(statuses, trials)}; the largest difference is {plain(abs(away[far].value))} "
-            f"({shown_value(trial.values[self.statistic])} against {plain(amount(self.expected, trial))}{at(trial)})."
-        )
-        resolution = _resolution(self.statistic, away, self.tolerance)
-        return Verdict(of_trials(statuses), sentence, statuses, resolution=resolution)
-
-
-class Exponent(Check):
-    """``exponent``: a fitted slope with its interval, against the exponent of a rate.
-
-    The whole interval must be on the stated side of the exponent, up to ``tolerance``, the margin within which two
-    exponents count as equal.
-    """
-
-    check: Literal["exponent"]
-    statistic: Name
-    at_most: Number | None = None
-    at_least: Number | None = None
-    equals: Number | None = None
-    deviates_within: Width
-    tolerance: Width = 0.0
-
-    @model_validator(mode="after")
-    def _one_relation(self) -> Self:
-        if sum(limit is not None for limit in (self.at_most, self.at_least, self.equals)) != 1:
-            raise ValueError("expected one of the keys at_most, at_least and equals")
-        return self
-
-    @property
-    def relation(self) -> Literal["at_most", "at_least", "equals"]:
-        return "at_most" if self.at_most is not None else "at_least" if self.at_least is not None else "equals"
-
-    @property
-    def limit(self) -> float:
-        return float(getattr(self, self.relation))
-
-    def words(self) -> str:
-        relation = {"at_most": "at most", "at_least": "at least", "equals": "equal to"}[self.relation]
-        return (
-            f"the interval of {spoken(self.statistic)} holds only exponents {relation} {plain(self.limit)}"
-            f"{allowance(self.tolerance)} in every trial{_leniency(self.deviates_within)}"
-        )
-
-    def judge(self, trials: Sequence[Trial]) -> Verdict:
-        intervals = jointly([self._interval(trial) for trial in trials])
-        excesses = [self._excess(interval) for interval in intervals]
-        statuses = tuple(outcome(excess, self.tolerance, self.deviates_within) for excess in excesses)
-        status = of_trials(statuses)
-        nearest = max((i for i, one in enumerate(statuses) if one == status), key=lambda i: excesses[i].high)
-        relation = {"at_most": "≤", "at_least": "≥", "equals": "="}[self.relation]
-        sentence = (
-            f"{spoken(self.statistic)} {relation} {plain(self.limit)}{allowance(self.tolerance)} "
-            f"{_result(statuses, trials)}; the decisive exponent is "
-            f"{shown_value(trials[nearest].values[self.statistic])}{at(trials[nearest])}."
-        )
-        excluded = {self.statistic: (min(one.low for one in intervals), max(one.high for one in intervals))}
-        resolution = _resolution(self.statistic, intervals, self.tolerance)
-        return Verdict(status, sentence, statuses, excludes=excluded, resolution=resolution)
-
-    def _interval(self, trial: Trial) -> Interval:
-        value = trial.values[self.statistic]
-        if not isinstance(value, Interval):
-            raise DataError(f"{self.statistic}: expected a fitted exponent with its interval, found {value}")
-        return value
-
-    def _excess(self, slope: Interval) -> Interval:
-        limit = Interval(self.limit, self.limit, self.limit)
-        above, below = difference(slope, limit), difference(limit, slope)
-        return {"at_most": above, "at_least": below, "equals": _size(above)}[self.relation]
+    def _sentence(self, trials: Sequence[Trial], excesses: Sequence[Interval], statuses: Sequence[Status]) -> str:
+        status, result = of_trials(statuses), _result(statuses, trials)
+        deciding = [i for i, one in enumerate(statuses) if one == status]
+        if self.check == "exponent":
+            trial = trials[max(deciding, key=lambda i: excesses[i].high)]
+            found = f"the decisive exponent is {shown_value(trial.values[self.statistic])}{at(trial)}"
+        else:
+            furthest = max(deciding if self.check == "bound" else range(len(trials)), key=lambda i: excesses[i].value)
+            trial, excess = trials[furthest], excesses[furthest].value
+            measured, limit = shown_value(trial.values[self.statistic]), plain(amount(self.limit, trial))
+            against = f"{measured} against {limit}{at(trial)}"
+            if self.check == "equals":
+                found = f"the largest difference is {plain(excess)} ({against})"
+            elif status in FAILED:
+                found = f"the decisive value is {against}"
+            else:
+                found = f"the smallest slack is {plain(-excess)} ({against})"
+            if self.check == "bound" and status == "consistent":
+                result = "is not contradicted, but no trial could have done so"
+        claimed = f"{spoken(self.statistic)} {SIGNS[self.relation]} {spoken(self.limit)}{allowance(self.tolerance)}"
+        return f"{claimed} {result}; {found}."
 
 
 class Order(Check):
@@ -285,22 +214,21 @@ class Cells(Check):
         return Verdict(status, sentence, statuses, resolution={self.statistic: self.tolerance})
 
 
-_BY_SIGN = {"<=": ("at-most", "limit"), ">=": ("at-least", "limit"), "=": ("equals", "expected")}
-
-
 def _from_relation(entry: Any) -> Any:
-    """The keys of a check that is written as what holds, such as "gap <= bound", "slope = 2", or "a > b, b > c"."""
+    """The keys of a check that is written as what holds, such as "gap <= bound", or {exponent: slope = 2}."""
     entry = {"holds": entry} if isinstance(entry, str) else entry
-    if not isinstance(entry, Mapping) or "holds" not in entry:
+    key = next((key for key in ("holds", "exponent") if isinstance(entry, Mapping) and key in entry), None)
+    if key is None:
         return entry
-    others = {key: entry[key] for key in entry if key != "holds"}
-    pairs = [part.split() for part in str(entry["holds"]).split(",")]
-    if all(len(pair) == 3 and pair[1] == ">" for pair in pairs):
+    others = {name: entry[name] for name in entry if name != key}
+    pairs = [part.split() for part in str(entry[key]).split(",")]
+    if key == "holds" and all(len(pair) == 3 and pair[1] == ">" for pair in pairs):
         return {"check": "order", "greater": [(_quantity(a), _quantity(b)) for a, _, b in pairs]} | others
-    if len(pairs) == 1 and len(pairs[0]) == 3 and pairs[0][1] in _BY_SIGN:
-        check, side = _BY_SIGN[pairs[0][1]]
-        return {"check": check, "statistic": pairs[0][0], side: _quantity(pairs[0][2])} | others
-    raise ValueError(f"expected two names or numbers with <=, >=, = or > between them, found {entry['holds']!r}")
+    if len(pairs) != 1 or len(pairs[0]) != 3 or pairs[0][1] not in SIGNS:
+        raise ValueError(f"expected two names or numbers with <=, >=, = or > between them, found {entry[key]!r}")
+    statistic, relation, limit = pairs[0]
+    check = key if key == "exponent" else "equals" if relation == "=" else "bound"
+    return {"check": check, "statistic": statistic, "relation": relation, "limit": _quantity(limit)} | others
 
 
 def _quantity(text: str) -> Quantity:
@@ -311,7 +239,7 @@ def _quantity(text: str) -> Quantity:
 
 
 AnyCheck = Annotated[
-    Bound | Equals | Exponent | Order | Cells | Question,
+    Comparison | Order | Cells | Question,
     Field(discriminator="check"),
     BeforeValidator(_from_relation),
 ]
@@ -343,10 +271,6 @@ def _apart(lead: Interval) -> Status:
 
 def _resolution(statistic: str, values: Sequence[Interval], tolerance: float) -> dict[str, float]:
     return {statistic: max(tolerance, *((one.high - one.low) / 2 for one in values))}
-
-
-def _leniency(deviates_within: float | None) -> str:
-    return "" if deviates_within is None else f"; deviates when it misses by at most {plain(deviates_within)}"
 
 
 def _with_value(quantity: Quantity, trial: Trial) -> str:

@@ -38,8 +38,7 @@ Kind = Literal["identity", "bound", "rate", "value", "order", "finding"]
 """identity: exact, to rounding; bound: holds in every trial; rate: a fitted exponent; value: a published number;
 order: a published ordering; finding: left open by the paper, or ours."""
 KINDS: Mapping[str, Kind] = {
-    "at-most": "bound",
-    "at-least": "bound",
+    "bound": "bound",
     "equals": "identity",
     "exponent": "rate",
     "order": "order",
@@ -220,11 +219,10 @@ def judge_trials(claim: Claim, trials: Sequence[Trial], context: Context, notes:
         reasons = [verdict.sentence, why, _why_consistent(claim, context) if status == "consistent" else ""]
     except DataError as error:
         raise DataError(f"claim {claim.id}: {error}") from error
-    each = tuple(
-        JudgedTrial(trial.setting, trial.values, trial.table, one)
-        for trial, one in zip(trials, verdict.per_trial, strict=True)
-    )
-    return _judged(claim, status, " ".join(filter(None, reasons)), severity, each, notes)
+    each = tuple(JudgedTrial(**vars(trial), status=one) for trial, one in zip(trials, verdict.per_trial, strict=True))
+    tables = tuple(sorted({trial.table for trial in trials}))
+    explanation = " ".join(filter(None, reasons))
+    return _judged(claim, status, explanation, severity=severity, tables=tables, notes=notes, trials=each)
 
 
 def write(path: str | os.PathLike[str], found: Sequence[JudgedClaim], context: Context) -> None:
@@ -259,8 +257,7 @@ def _judge(claim: Claim, context: Context) -> JudgedClaim:
 def _trials(claim: Claim, readings: Sequence[Reading], context: Context) -> tuple[list[Trial], str, str]:
     """The trials that some readings find, the notes on them, and which rows they did not count, if any."""
     trials: list[Trial] = []
-    notes: dict[str, None] = {}
-    unread = ""
+    notes, unread = [], []
     for reading in readings:
         for name, path, settings in context.parts(claim, reading):
             rows = context.rows(path)
@@ -269,11 +266,10 @@ def _trials(claim: Claim, readings: Sequence[Reading], context: Context) -> tupl
             except DataError as error:
                 raise DataError(f"claim {claim.id}: {error}") from error
             trials += found
-            notes |= dict.fromkeys([noted] if noted else [])
-            unread = unread or (
-                "" if rows.is_empty() else f"none of {rows.height} rows of {name} where {reading.where}"
-            )
-    return trials, " ".join(notes), unread
+            notes.append(noted)
+            if rows.height:
+                unread.append(f"none of {rows.height} rows of {name} where {reading.where}")
+    return trials, " ".join(filter(None, dict.fromkeys(notes))), unread[0] if unread else ""
 
 
 def _plant(claim: Claim, planted: Planted, trials: Sequence[Trial], verdict: Verdict, context: Context) -> Plant:
@@ -307,14 +303,6 @@ def _missing_data(claim: Claim, context: Context) -> str:
     return " ".join(f"Data set {name} is missing: {context.missing[name]}." for name in missing)
 
 
-def _judged(
-    claim: Claim,
-    status: Status,
-    explanation: str,
-    severity: Severity | None = None,
-    trials: tuple[JudgedTrial, ...] = (),
-    notes: str = "",
-) -> JudgedClaim:
+def _judged(claim: Claim, status: Status, explanation: str, **evidence: Any) -> JudgedClaim:
     about = claim.id, claim.paper, claim.kind, claim.where, claim.says, claim.words or "", claim.shows
-    tables = tuple(sorted({trial.table for trial in trials}))
-    return JudgedClaim(*about, claim.rule_in_words(), status, explanation, severity, tables, notes, trials)
+    return JudgedClaim(*about, claim.rule_in_words(), status, explanation, **evidence)

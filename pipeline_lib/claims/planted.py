@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
 import polars as pl
+from polars import selectors
 from pydantic import Field, model_validator
 
 from pipeline_lib.claims.reading import Expression, column
@@ -97,15 +98,7 @@ def _frame(trials: Sequence[Trial], part: str) -> pl.DataFrame:
         {**trial.setting, **{name: getattr(value, part, value) for name, value in trial.values.items()}}
         for trial in trials
     ]
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: [row.get(name) for row in rows] for name in names}
-    return pl.DataFrame([_series(name, values) for name, values in columns.items()])
-
-
-def _series(name: str, values: Sequence[Any]) -> pl.Series:
-    if any(isinstance(value, str) for value in values):
-        return pl.Series(name, [None if value is None else str(value) for value in values])
-    return pl.Series(name, values, dtype=pl.Float64, strict=False)
+    return pl.DataFrame(rows, infer_schema_length=None, strict=False).cast({selectors.numeric(): pl.Float64})
 
 
 def _fewest(trial: Trial) -> float | None:

@@ -1,6 +1,5 @@
 """How is an open question answered? By the first of its possible answers that a trial's whole interval satisfies."""
 
-import math
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
@@ -14,11 +13,11 @@ from pipeline_lib.statistics import Interval
 
 
 class Answer(Settings):
-    """What is answered where a statistic lies above a number, below one, or within two.
+    """What is answered where a statistic lies above a number, below one, or between two.
 
     Example
     -------
-    >>> Answer(statistic="slope", within=(-0.1, 0.1), says="It does not grow.").words()
+    >>> Answer(statistic="slope", above=-0.1, below=0.1, says="It does not grow.").words()
     '“It does not grow.” when slope is above -0.1 and below 0.1'
     """
 
@@ -26,32 +25,23 @@ class Answer(Settings):
     says: Prose
     above: Number | None = None
     below: Number | None = None
-    within: tuple[Number, Number] | None = None
 
     @model_validator(mode="after")
-    def _one_condition(self) -> Self:
-        if (self.within is None) == (self.above is None and self.below is None):
-            raise ValueError("expected `within`, or one of the keys `above` and `below` or both")
+    def _conditional(self) -> Self:
+        if self.above is None and self.below is None:
+            raise ValueError("expected one of the keys `above` and `below` or both")
         return self
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The numbers between which the statistic lies."""
-        return self.within or (
-            -math.inf if self.above is None else self.above,
-            math.inf if self.below is None else self.below,
-        )
 
     def words(self) -> str:
         """The answer, with its condition."""
-        ends = zip(("above", "below"), self.ends, strict=True)
-        conditions = [f"{side} {plain(end)}" for side, end in ends if math.isfinite(end)]
+        ends = (("above", self.above), ("below", self.below))
+        conditions = [f"{side} {plain(end)}" for side, end in ends if end is not None]
         return f"“{self.says}” when {spoken(self.statistic)} is {' and '.join(conditions)}"
 
     def holds(self, measured: Interval) -> bool:
         """Whether the whole interval satisfies the condition."""
-        above, below = self.ends
-        return above < measured.low and measured.high < below
+        too_low = self.above is not None and measured.low <= self.above
+        return not too_low and (self.below is None or measured.high < self.below)
 
 
 class Question(Check):

@@ -35,10 +35,6 @@ SETTINGS = "settings"
 """The column whose fields are the settings of the experiment."""
 
 
-def _as_text(entry: Any) -> Any:
-    return str(entry) if isinstance(entry, int | float) and not isinstance(entry, bool) else entry
-
-
 def _named(entry: Any) -> Any:
     """A mapping that may be written as a list, in which a name alone is that of a column."""
     if not isinstance(entry, list | tuple):
@@ -60,7 +56,7 @@ def _one_or_three(expressions: tuple[str, ...]) -> tuple[str, ...]:
     return expressions
 
 
-Expression = Annotated[Prose, BeforeValidator(_as_text)]
+Expression = Annotated[str, Field(min_length=1, coerce_numbers_to_str=True)]
 """An expression of SQL over the columns of the table, or a number."""
 Expressions = dict[str, Expression]
 

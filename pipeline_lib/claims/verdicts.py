@@ -52,7 +52,7 @@ class Verdict:
     Attributes
     ----------
     slack_factor : float or None
-        The largest factor by which every limit could be sharper (smaller, or for at-least larger) before a trial
+        The largest factor by which every limit could be sharper (smaller, or for ``>=`` larger) before a trial
         contradicts it; infinite where no factor is enough, and none where there is no limit but 0.
     excludes : mapping
         By statistic: exponents below the first number and above the second are excluded in every trial.
@@ -80,7 +80,9 @@ class Check(Settings):
     @property
     def names(self) -> tuple[str, ...]:
         """The values that a trial must supply to be read by this check, in the order of its fields."""
-        return tuple(dict.fromkeys(_names([value for field, value in self if field not in ("check", "why")])))
+        return tuple(
+            dict.fromkeys(_names([value for field, value in self if field not in ("check", "relation", "why")]))
+        )
 
     def words(self) -> str:
         """The rule as a sentence a reader can follow."""
@@ -107,7 +109,7 @@ def of_trials(statuses: Sequence[Status]) -> Status:
     >>> of_trials(["verified", "consistent"]), of_trials(["verified", "deviates"]), of_trials(["consistent"])
     ('verified', 'deviates', 'consistent')
     """
-    return _first(statuses, ("refuted", "deviates", "verified", "answered", "consistent"))
+    return min(statuses, key=("refuted", "deviates", "verified", "answered", "consistent").index)
 
 
 def of_checks(statuses: Sequence[Status]) -> Status:
@@ -118,11 +120,7 @@ def of_checks(statuses: Sequence[Status]) -> Status:
     >>> of_checks(["verified", "consistent"]), of_checks(["verified", "answered"]), of_checks(["refuted", "verified"])
     ('consistent', 'answered', 'refuted')
     """
-    return _first(statuses, ("refuted", "deviates", "consistent", "answered", "verified"))
-
-
-def _first(statuses: Sequence[Status], order: Sequence[Status]) -> Status:
-    return min(statuses, key=order.index)
+    return min(statuses, key=("refuted", "deviates", "consistent", "answered", "verified").index)
 
 
 def jointly(values: Sequence[Interval]) -> list[Interval]:
@@ -222,8 +220,7 @@ def in_some(some: int, trials: Sequence[Trial]) -> str:
 
 def amount(quantity: Quantity, trial: Trial) -> float:
     """The number a quantity stands for in a trial: itself, or the value of that name (without its interval)."""
-    value = quantity_in(quantity, trial)
-    return value.value if isinstance(value, Interval) else value
+    return as_interval(quantity, trial).value
 
 
 def quantity_in(quantity: Quantity, trial: Trial) -> float | Interval:

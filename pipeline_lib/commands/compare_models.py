@@ -13,15 +13,8 @@ from pipeline_lib.core.seeds import generator
 from pipeline_lib.metrics import seed_axis
 
 COMPARISONS = {
-    "dataset": pl.String,
-    "measure": pl.String,
-    "model_a": pl.String,
-    "model_b": pl.String,
-    "difference": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "p_value": pl.Float64,
-    "p_holm": pl.Float64,
+    **dict.fromkeys(("dataset", "measure", "model_a", "model_b"), pl.String),
+    **dict.fromkeys(("difference", "low", "high", "p_value", "p_holm"), pl.Float64),
 }
 
 
@@ -56,12 +49,9 @@ def pairs_of_models(
         dataset, model_a, model_b = first["dataset"][0], first["model"][0], second["model"][0]
         a, b = first[measure].to_numpy(), second[measure].to_numpy()
         axes = (seed, "compare", dataset, seed_axis(measure), model_a, model_b)
-        low, high = statistics.bootstrap_interval(
-            a - b, level=level, resamples=resamples, rng=generator(*axes, "bootstrap")
-        )
-        p_values.append(
-            statistics.paired_randomisation_test(a, b, resamples=resamples, rng=generator(*axes, "randomisation"))
-        )
+        draws, flips = generator(*axes, "bootstrap"), generator(*axes, "randomisation")
+        low, high = statistics.bootstrap_interval(a - b, level=level, resamples=resamples, rng=draws)
+        p_values.append(statistics.paired_randomisation_test(a, b, resamples=resamples, rng=flips))
         rows.append((dataset, measure, model_a, model_b, float((a - b).mean()), low, high))
     if not rows:
         return []

@@ -11,9 +11,6 @@ from typing import Annotated
 from pipeline_lib.report import comparison_page
 from pipeline_lib.report.comparison import Comparison, compare
 
-SHOWN = 40
-"""Lines of each kind that are printed; a page has all of them."""
-
 
 def run(
     first: Annotated[str, "name or results folder of the first study"],
@@ -42,22 +39,12 @@ def lines(found: Comparison) -> Iterator[str]:
     """What differs, statuses first."""
     moved = [change for change in found.claims if change.before != change.after]
     yield f"{len(moved)} of {found.compared_claims} claims have another status"
-    yield from _first(f"  {one.claim}: {one.before or 'absent'}, now {one.after or 'absent'}" for one in moved)
+    yield from (f"  {one.claim}: {one.before or 'absent'}, now {one.after or 'absent'}" for one in moved)
     evidence = [change.claim for change in found.claims if change.before == change.after]
     if evidence:
         yield f"{len(evidence)} claims have other evidence: {', '.join(evidence)}"
     yield f"{len(found.settings)} settings differ"
-    yield from _first(
-        f"  {one.setting}: {one.before or 'absent'}, now {one.after or 'absent'}" for one in found.settings
-    )
+    yield from (f"  {one.setting}: {one.before or 'absent'}, now {one.after or 'absent'}" for one in found.settings)
     tables = {change.table for change in found.tables}
     yield f"{len(tables)} of {found.compared_tables} tables differ (relative tolerance {found.tolerance:g})"
-    yield from _first(f"  {one.table}: {one.what}{comparison_page.extent(one)}" for one in found.tables)
-
-
-def _first(all_lines: Iterator[str]) -> Iterator[str]:
-    for number, line in enumerate(all_lines):
-        if number == SHOWN:
-            yield "  ... (a page has all of them: --page FILE)"
-            return
-        yield line
+    yield from (f"  {one.table}: {one.what}{comparison_page.extent(one)}" for one in found.tables)

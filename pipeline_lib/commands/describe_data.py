@@ -10,6 +10,9 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.stored_data import query_index, read_parts
 from pipeline_lib.sources import catalog, own_data
 
+COUNTED = ("rows", "queries", "features", "labels", "queries_without_relevant", "parts")
+"""What the conversion has counted and the description repeats."""
+
 
 def run(
     *,
@@ -36,13 +39,8 @@ def run(
         "title": data_set.title,
         "licence": data_set.terms or None,
         "citation": data_set.citation or None,
-        "rows": counted["rows"],
-        "queries": counted["queries"],
-        "features": counted["features"],
-        "labels": counted["labels"],
+        **{name: counted[name] for name in COUNTED},
         "documents_per_query": {name: counted[f"documents_per_query_{name}"] for name in ("min", "median", "max")},
-        "queries_without_relevant": counted["queries_without_relevant"],
-        "parts": counted["parts"],
         "expected": _expected(data_set),
         "folds": data_set.n_folds,
         "notes": _notes(data_set, counted),

@@ -1,24 +1,20 @@
 """Measure a run by relevance judgements: every measure, with its mean over queries and a confidence interval."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import polars as pl
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pipeline_lib import metrics, ranking, statistics
-from pipeline_lib.core import progress, storage
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import ConfigurationError, DataError
-from pipeline_lib.core.files import replacing
+from pipeline_lib.core.files import write_text
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.sources import trec
-from pipeline_lib.sources.tables import PARQUET
 
 _LOG = logging.getLogger(__name__)
 
@@ -30,102 +26,65 @@ MEASURES = tuple(
     if not name.startswith("letor4_")
     for k in (CUTOFFS if name.endswith("@K") else CUTOFFS[:1])
 )
-DOCUMENTS_AT_ONCE = 65_536
 SUMMARY = {"measure": pl.String, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64, "queries": pl.Int64}
 
 
 def run(
     *,
-    run: Annotated[Path, "TREC run, or a ranking that `rank` wrote as Parquet (.parquet)"],
+    run: Annotated[Path, "TREC run"],
     qrels: Annotated[Path, "TREC qrels: lines of query, 0, document and label"],
     measures: Annotated[Sequence[str], "names of measures", {"metavar": "MEASURE"}] = MEASURES,
     y_max: Annotated[int | None, "largest label of the scale, for err (default: the largest of the qrels)"] = None,
     level: Annotated[float, "level of the intervals"] = 0.95,
     resamples: Annotated[int, "number of bootstrap draws"] = 10_000,
     seed: Annotated[int, "seed of the bootstrap draws"] = 0,
-    output: Annotated[Path | None, "output file for the means and intervals (.csv or .parquet)"] = None,
-    per_query: Annotated[Path | None, "output file for the values of every query (.csv or .parquet)"] = None,
+    output: Annotated[Path | None, "output file for the means and intervals (.csv)"] = None,
+    per_query: Annotated[Path | None, "output file for the values of every query (.csv)"] = None,
 ) -> None:
-    """Measure some queries at a time; print the means with their intervals, and write what is asked for."""
+    """Measure the queries; print the means with their intervals, and write what is asked for."""
     for path in (output, per_query):
-        if path is not None and path.suffix.lower() not in (".csv", *PARQUET):
-            raise ConfigurationError(f"{path}: expected the name of a file .csv or .parquet")
-    for measure in measures:
-        metrics.parse(measure)
+        if path is not None and path.suffix.lower() != ".csv":
+            raise ConfigurationError(f"{path}: expected the name of a file .csv")
     judgements = trec.Judgements(qrels)
-    values = _of_queries(run, measures, judgements, judgements.largest_label if y_max is None else y_max)
+    values = _of_queries(trec.Run(run), measures, judgements, judgements.largest_label if y_max is None else y_max)
     summary = pl.DataFrame(
         [_row(name, values[name].to_numpy(), level, resamples, seed) for name in measures], schema=SUMMARY, orient="row"
     )
     print(f"{len(values):,} queries, {100 * level:g} % bootstrap intervals\n\n{_text(summary)}")
-    if output:
-        _write(output, summary)
-    if per_query:
-        _write(per_query, values)
+    for path, table in ((output, summary), (per_query, values)):
+        if path is not None:
+            write_text(path, table.write_csv())
 
 
-def _of_queries(run: Path, measures: Sequence[str], judgements: trec.Judgements, y_max: int) -> pl.DataFrame:
+def _of_queries(run: trec.Run, measures: Sequence[str], judgements: trec.Judgements, y_max: int) -> pl.DataFrame:
     """The measures of every judged query; those that the run lacks have 0."""
-    queries: list[str] = []
-    parts: list[dict[str, Floats]] = []
-    unjudged: list[str] = []
-    batch: dict[str, list[str]] = {}
-    waiting = 0
-    pace = progress.Pace()
-    for query, documents in _rankings(run):
-        if query in judgements:
-            queries.append(query)
-            batch[query] = documents
-            waiting += len(documents)
-        else:
-            unjudged.append(query)
-        if waiting >= DOCUMENTS_AT_ONCE:
-            parts.append(_measured(run, batch, measures, judgements, y_max))
-            batch, waiting = {}, 0
-        if pace.due():
-            _LOG.info(f"{len(queries) + len(unjudged):,} queries so far")
+    queries = [query for query in run.queries if query in judgements]
+    unjudged = [query for query in run.queries if query not in judgements]
+    missing = [query for query in judgements.queries if query not in run]
     if not queries:
-        raise DataError(f"{run}: expected queries that {judgements.path} judges, found {unjudged[:3]}")
-    if batch:
-        parts.append(_measured(run, batch, measures, judgements, y_max))
-    met = set(queries)
-    missing = [query for query in judgements.queries if query not in met]
+        raise DataError(f"{run.path}: expected queries that {judgements.path} judges, found {unjudged[:3]}")
     if unjudged:
         _LOG.warning(f"queries of the run that are not judged do not count: {len(unjudged):,}, such as {unjudged[0]}")
     if missing:
         _LOG.warning(f"judged queries that are not in the run count as 0: {len(missing):,}, such as {missing[0]}")
-    columns = {name: np.concatenate([*(part[name] for part in parts), np.zeros(len(missing))]) for name in measures}
-    return pl.DataFrame({"qid": queries + missing, **columns})
-
-
-def _measured(
-    run: Path, batch: Mapping[str, list[str]], measures: Sequence[str], judgements: trec.Judgements, y_max: int
-) -> dict[str, Floats]:
-    """The measures of some queries, given with their documents from the top down."""
-    judged = [judgements.labels(query) for query in batch]
-    ranked = [
-        np.array([labels.get(document, 0) for document in documents], np.int32)
-        for documents, labels in zip(batch.values(), judged, strict=True)
-    ]
+    judged, ranked = [], []
+    for query in queries:
+        labels = judgements.labels(query)
+        judged.append(np.array(list(labels.values()), np.int32))
+        ranked.append(np.array([labels.get(document, 0) for document in run.ranked(query)], np.int32))
     sizes = [len(labels) for labels in ranked]
     falling = -np.concatenate([np.arange(size, dtype=np.float64) for size in sizes])
     values = metrics.per_query(measures, falling, np.concatenate(ranked), np.r_[0, np.cumsum(sizes)], y_max=y_max)
-    for place, (query, labels) in enumerate(zip(batch, judged, strict=True)):
-        everything = np.array(list(labels.values()), np.int32)
-        if (ranked[place] > 0).sum() < (everything > 0).sum():
-            for name in measures:
-                share = _share(name, ranked[place], everything)
-                if share is None:
-                    raise DataError(
-                        f"{run}: {name} needs rankings of all relevant documents; the run lacks some of query {query}; "
-                        "choose other measures with --measures"
-                    )
-                values[name][place] *= share
-    return values
+    for name in measures:
+        for place, (found, everything) in enumerate(zip(ranked, judged, strict=True)):
+            if (found > 0).sum() < (everything > 0).sum():
+                values[name][place] *= _share(f"{run.path}: query {queries[place]}", name, found, everything)
+    absent = np.zeros(len(missing))
+    return pl.DataFrame({"qid": queries + missing, **{name: np.r_[values[name], absent] for name in measures}})
 
 
-def _share(name: str, ranked: NDArray[np.int32], everything: NDArray[np.int32]) -> float | None:
-    """The best value of a run of these documents, if there is one: measures should relate to that of all documents."""
+def _share(place: str, name: str, ranked: NDArray[np.int32], everything: NDArray[np.int32]) -> float:
+    """The best value of a run of these documents: measures should relate to the best value of all documents."""
     family, k = metrics.parse(name)
     if family in ("p", "err"):
         return 1.0
@@ -134,34 +93,10 @@ def _share(name: str, ranked: NDArray[np.int32], everything: NDArray[np.int32]) 
     if family == "ndcg":
         discounts = ranking.discounts(min(k, len(everything)))
         return float(ranking.ideal_dcg(ranked, discounts) / ranking.ideal_dcg(everything, discounts))
-    return None
-
-
-def _rankings(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Every query of a run with its documents from the top down."""
-    if path.suffix.lower() in PARQUET:
-        yield from _of_table(path)
-        return
-    found = trec.Run(path)
-    for query in found.queries:
-        yield query, found.ranked(query)
-
-
-def _of_table(path: Path) -> Iterator[tuple[str, list[str]]]:
-    columns, met = ["qid", "document", "score"], set()
-    with storage.checked(path, required=False) as source, storage.parquet_of_others(path):
-        file = pq.ParquetFile(source)
-        if not set(columns) <= set(file.schema_arrow.names):
-            raise DataError(f"{path}: expected the columns {', '.join(columns)}, found {file.schema_arrow.names}")
-        rows = (row for batch in file.iter_batches(columns=columns, use_threads=False) for row in batch.to_pylist())
-        for query, of_query in groupby(rows, lambda row: str(row["qid"])):
-            if query in met:
-                raise DataError(
-                    f"{path}: expected the documents of a query to stand together, found query {query} again"
-                )
-            met.add(query)
-            ranked = sorted(of_query, key=lambda row: -row["score"])
-            yield query, [str(row["document"]) for row in ranked]
+    raise DataError(
+        f"{place}: {name} needs rankings of all relevant documents, of which the run lacks some; "
+        "choose other measures with --measures"
+    )
 
 
 def _row(measure: str, values: Floats, level: float, resamples: int, seed: int) -> tuple[object, ...]:
@@ -179,11 +114,3 @@ def _text(summary: pl.DataFrame) -> str:
         ends = "".join(f"  {'-':>6}" if end is None else f"  {end:6.4f}" for end in (low, high))
         lines.append(f"{name:<{width}}  {mean:6.4f}{ends}")
     return "\n".join(lines)
-
-
-def _write(path: Path, table: pl.DataFrame) -> None:
-    if path.suffix.lower() != ".csv":
-        storage.write_table(path, table)
-        return
-    with replacing(path) as partial:
-        table.write_csv(partial)

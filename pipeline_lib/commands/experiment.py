@@ -32,18 +32,8 @@ def run(
     steps = {step.name: step for step in declared.steps}
     if step not in steps:
         raise ConfigurationError(f"unknown step {step!r}; {hint(step, steps)}")
-    job = Job(
-        settings=declared.settings.parse(settings, f"{paper}.{experiment}"),
-        seed=seed,
-        cell=cell,
-        facts=facts,
-        documents=documents,
-        folds=folds,
-        tables=tables,
-        evaluations=evaluations,
-        files=files,
-        most_queries=most_queries,
-    )
+    parsed = declared.settings.parse(settings, f"{paper}.{experiment}")
+    job = Job(parsed, seed, cell, facts, documents, folds, tables, evaluations, files, most_queries)
     try:
         write_tables(steps[step], write, steps[step].run(job))
     except DamagedFileError:  # names its file, which is put aside

@@ -28,7 +28,10 @@ def run(
     drawn = simulated.parts(data_set.name, settings, dict(zip(data_set.parts, sizes, strict=True)), seed)
     if manifest is not None:
         folder = manifest.parent
-        parts = tuple(_part(name, path) for name, path in simulated.write_text(drawn, folder))
+        parts = tuple(
+            ManifestPart(name, path.name, path.stat().st_size, digests.digest(path), False, "population")
+            for name, path in simulated.write_text(drawn, folder)
+        )
         Manifest(data_set.name, "drawn from the population of the configuration", parts).write(folder.parent)
     elif documents is not None and summary is not None:
         content = conversion.convert_drawn(drawn, documents).to_dict()
@@ -37,7 +40,3 @@ def run(
         storage.write_json(summary, content)
     else:
         raise ArgumentError("expected --manifest, or --documents and --summary")
-
-
-def _part(name: str, path: Path) -> ManifestPart:
-    return ManifestPart(name, path.name, path.stat().st_size, digests.digest(path), False, "population")

@@ -11,6 +11,7 @@ from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.metrics import seed_axis
+from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import certificates, held_out, list_bounds
 from pipeline_lib.theory.ranker_facts import Facts
 
@@ -18,7 +19,8 @@ Model = Mapping[str, Any]
 """The content of the file of a trained model."""
 
 AXES = {"dataset": pl.String, "model": pl.String, "fold": pl.UInt8}
-KEYS = (*AXES, "query", "qid")
+# A query may be named by a text.
+KEYS = {**AXES, "fold": pl.Int64, "query": pl.Int64, "qid": pl.String}
 MEASURES = {**AXES, "measure": pl.String, "value": pl.Float64, "n_queries": pl.UInt32}
 SUMMARY = {
     **dict.fromkeys(("dataset", "model", "measure"), pl.String),
@@ -87,23 +89,15 @@ def run(
 
 def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
     """Per-query values in long form: one row for every data set, model, fold, query and measure."""
-    # A query may be named by a text.
-    schema = {key: pl.Int64 if key in ("fold", "query") else pl.String for key in KEYS}
-    long = [
-        storage.read_table(path)
-        .unpivot(index=list(KEYS), variable_name="measure", value_name="value")
-        .with_columns([pl.col(key).cast(kind) for key, kind in schema.items()])
-        for path in paths
-    ]
-    empty = pl.DataFrame(schema={**schema, "measure": pl.String, "value": pl.Float64})
-    return pl.concat([empty, *long])
+    tables = [storage.read_table(path).cast(pl.Schema(KEYS)) for path in paths]
+    long = [table.unpivot(index=list(KEYS), variable_name="measure", value_name="value") for table in tables]
+    return pl.concat([pl.DataFrame(schema={**KEYS, "measure": pl.String, "value": pl.Float64}), *long])
 
 
 def measure_table(per_query: pl.DataFrame) -> pl.DataFrame:
     """Mean of every measure over the test queries of every fold."""
     grouped = per_query.group_by(["dataset", "model", "fold", "measure"], maintain_order=True)
-    table = grouped.agg(pl.col("value").mean(), pl.len().alias("n_queries"))
-    return table.select([pl.col(name).cast(kind) for name, kind in MEASURES.items()])
+    return grouped.agg(pl.col("value").mean(), pl.len().alias("n_queries")).cast(pl.Schema(MEASURES))
 
 
 def summary_table(
@@ -112,8 +106,7 @@ def summary_table(
     """Mean and standard deviation over folds, with a bootstrap interval over all test queries."""
     rows = []
     for (dataset, model, measure), group in per_query.group_by(["dataset", "model", "measure"], maintain_order=True):
-        chosen = (pl.col("dataset") == dataset) & (pl.col("model") == model) & (pl.col("measure") == measure)
-        folds = measures.filter(chosen)["value"].to_numpy()
+        folds = measures.filter(dataset=dataset, model=model, measure=measure)["value"].to_numpy()
         rng = generator(seed, "bootstrap", str(dataset), seed_axis(str(measure)))
         low, high = statistics.bootstrap_interval(group["value"].to_numpy(), level=level, resamples=resamples, rng=rng)
         sd = float(folds.std(ddof=1)) if len(folds) > 1 else None
@@ -157,14 +150,12 @@ def certificate_table(models: Sequence[Model]) -> pl.DataFrame:
     """What every bound of `lists` certifies of every model on every fold, or the reason why it says nothing of it."""
     rows: list[dict[str, Any]] = []
     for content in models:
-        settings, record = content["settings"], content["record"]
-        about = {**dict(zip(AXES, _axes(content), strict=True)), "surrogate": settings.get("surrogate")}
+        about, record = _about(content), content["record"]
         if "facts" not in record:
             rows.append({**about, "reason": record["without_facts"]})
             continue
         known = Facts(**record["facts"])
-        loss = surrogates.create(settings["surrogate"], **settings.get("options", {}))
-        found = certificates.certify(known, loss)
+        found = certificates.certify(known, _loss(content))
         rows += [{**about, "n": known.n, **_certified(one)} for one in found.holding]
         rows += [
             {**about, "bound": name, "place": list_bounds.place(name), "n": known.n, "reason": reason}
@@ -179,15 +170,22 @@ def held_out_table(paths: Sequence[Path]) -> pl.DataFrame:
     for content in (fold for path in paths for fold in storage.read_json(path)["folds"]):
         if "facts" not in content:
             continue
-        settings, known = content["settings"], Facts(**content["facts"])
-        about = {**{key: content[key] for key in ("dataset", "model", "fold")}, "surrogate": settings["surrogate"]}
-        about |= {"bound": held_out.NAME, "place": held_out.PLACE, "n": known.n}
+        known = Facts(**content["facts"])
+        about = _about(content) | {"bound": held_out.NAME, "place": held_out.PLACE, "n": known.n}
         try:
-            found = held_out.certify(known, surrogates.create(settings["surrogate"], **settings.get("options", {})))
-            rows.append({**about, **_certified(found)})
+            rows.append({**about, **_certified(held_out.certify(known, _loss(content)))})
         except DataError as error:
             rows.append({**about, "reason": str(error)})
     return pl.DataFrame(rows, schema=CERTIFICATES)
+
+
+def _about(content: Model) -> dict[str, Any]:
+    return {**{name: content[name] for name in AXES}, "surrogate": content["settings"].get("surrogate")}
+
+
+def _loss(content: Model) -> Surrogate:
+    settings = content["settings"]
+    return surrogates.create(settings["surrogate"], **settings.get("options", {}))
 
 
 def _certified(one: certificates.Certificate) -> dict[str, Any]:
@@ -201,16 +199,10 @@ def published_table(measures: pl.DataFrame, paths: Sequence[Path], reproduces: M
     for path in paths:
         for cell in pl.read_csv(path, comment_prefix="#").iter_rows(named=True):
             for model in (name for name, row in reproduces.items() if row == cell["row"]):
-                ours = measures.filter(
-                    (pl.col("dataset") == cell["dataset"])
-                    & (pl.col("model") == model)
-                    & (pl.col("fold") == cell["fold"])
-                    & (pl.col("measure") == cell["measure"])
-                )
-                if len(ours):
-                    value, measured = float(cell["value"]), float(ours["value"][0])
-                    key = (cell["dataset"], model, cell["fold"], cell["measure"])
-                    rows.append((*key, value, measured, measured - value, cell["source"]))
+                key = {"dataset": cell["dataset"], "model": model, "fold": cell["fold"], "measure": cell["measure"]}
+                for measured in measures.filter(**key)["value"]:
+                    value = float(cell["value"])
+                    rows.append((*key.values(), value, measured, measured - value, cell["source"]))
     return pl.DataFrame(rows, schema=PUBLISHED, orient="row")
 
 

@@ -9,8 +9,6 @@ from typing import Annotated, Any
 
 from pipeline_lib import learners, surrogates
 from pipeline_lib.core import seeds
-from pipeline_lib.core.errors import ConfigurationError
-from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources.folds import read
 from pipeline_lib.theory import ranker_facts
 
@@ -30,19 +28,11 @@ def run(
     output: Annotated[Sequence[Path], "output files for the models, as JSON, one for each fold"],
 ) -> None:
     """Train on one fold after the other; the model of a fold does not depend on which others there are."""
-    count = len(fold)
-    if len(settings) not in (1, count) or len(output) != count:
-        raise ConfigurationError(
-            f"expected settings for all or for each of {count} folds and {count} output files, found {len(settings)} "
-            f"and {len(output)}"
-        )
-    of_folds = settings if len(settings) == count else list(settings) * count
+    of_folds = settings if len(settings) > 1 else list(settings) * len(fold)
     for number, chosen, path in zip(fold, of_folds, output, strict=True):
         train = read(documents, folds, number, "train").in_role("train")
         validation = read(documents, folds, number, "validation").in_role("validation")
-        _LOG.info(
-            f"{model} on {dataset}, fold {number}: {_size(train)} for training, {_size(validation)} for validation"
-        )
+        _LOG.info(f"{model} on {dataset}, fold {number}: training on {train}, validation on {validation}")
         job_seed = seeds.seed(seed, "train", dataset, model, number)
         trained = learners.get(algorithm).train(train, validation, chosen, job_seed)
         if trained.record.get("certified") is False:
@@ -53,7 +43,3 @@ def run(
         )
         about = {"dataset": dataset, "model": model, "fold": number, "algorithm": algorithm, "settings": chosen}
         replace(trained, record={**trained.record, **known}, about=about).save(path)
-
-
-def _size(part: RankingData) -> str:
-    return f"{part.n_queries:,} queries with {part.n_documents:,} documents and {part.n_features:,} features"

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from pipeline_lib.core import storage
 from pipeline_lib.core.checks import Natural, checked
 from pipeline_lib.data.ranking_data import RankingData
@@ -67,25 +65,6 @@ def _is_stored(path: Path) -> bool:
 
     with storage.parquet_of_others(path):
         return {"qid", "label", "features"} <= set(pq.read_schema(path).names)
-
-
-@checked
-def whole(path: str | os.PathLike[str], *, n_features: Natural | None = None) -> RankingData:
-    """All queries of a file at once; arguments and errors as in :func:`batches`.
-
-    Example
-    -------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "three.txt"
-    >>> _ = path.write_text("2 qid:10 1:0.5\\n0 qid:10 2:1\\n1 qid:11 1:1\\n")
-    >>> whole(path)
-    RankingData(2 queries, 3 documents, 2 features, labels 0..2)
-    """
-    parts = list(batches(path, n_features=n_features))
-    X, y, qids, lengths = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("X", "y", "qids", "documents_per_query")
-    )
-    return RankingData(X, y, np.r_[0, np.cumsum(lengths)], qids)
 
 
 def _whole_queries(blocks: Iterator[Block], known: Layout) -> Iterator[RankingData]:

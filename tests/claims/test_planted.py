@@ -22,8 +22,8 @@ TRIALS = (
 ENTRY = {"id": "a-1", "kind": "bound", "where": "w", "says": "s", "shows": "s"}
 HALF = {"name": "half", "statement": "s", "values": {"bound": "bound / 2"}}
 RULE = [
-    {"check": "at-most", "statistic": "gap", "limit": "bound"},
-    {"check": "at-most", "statistic": "share", "limit": 0.5},
+    {"holds": "gap <= bound"},
+    {"holds": "share <= 0.5"},
 ]
 
 
@@ -75,8 +75,8 @@ def test_a_claim_is_verified_only_if_everything_planted_is_caught() -> None:
 @pytest.mark.parametrize(("limit", "status"), [(2.9, "verified"), (3.1, "consistent")])
 def test_a_claim_whose_limit_could_be_three_times_as_sharp_is_not_verified(limit: float, status: str) -> None:
     rule = [
-        {"check": "at-most", "statistic": "a", "limit": "bound"},
-        {"check": "at-most", "statistic": "b", "limit": 1},
+        {"holds": "a <= bound"},
+        {"holds": "b <= 1"},
     ]
     tight = Trial({}, {"a": 1.0, "bound": 1.0}, TABLE)
     nearest, loose = (Trial({}, {"b": value}, TABLE) for value in (1 / limit, 0.001))
@@ -89,13 +89,13 @@ def test_a_claim_whose_limit_could_be_three_times_as_sharp_is_not_verified(limit
 
 
 def test_a_limit_that_no_factor_contradicts_is_not_verified() -> None:
-    rule = [{"check": "at-most", "statistic": "a", "limit": 1}]
+    rule = [{"holds": "a <= 1"}]
     never = (Trial({}, {"a": Interval(0.1, 0.0, 0.2)}, TABLE),)
     planted = {"name": "shifted", "statement": "Ten more.", "values": {"a": "a + 10"}}
     found = judged(claim(planted, rule=rule), never)
     assert (found.status, found.severity.slack_factor) == ("consistent", math.inf)  # type: ignore[union-attr]
     # A limit of 0 has no factor.
-    sign = [{"check": "at-most", "statistic": "a", "limit": 0}]
+    sign = [{"holds": "a <= 0"}]
     assert judged(claim(planted, rule=sign), (Trial({}, {"a": -1.0}, TABLE),)).status == "verified"
 
 
@@ -114,7 +114,7 @@ def test_a_plant_that_cannot_be_tried_concerns_its_own_claim() -> None:
 
 
 def test_a_control_must_pass_where_the_statement_is_refuted() -> None:
-    rule = [{"check": "equals", "statistic": "printed", "expected": 0, "tolerance": 0}]
+    rule = [{"holds": "printed = 0", "tolerance": 0}]
     trials = (Trial({}, {"printed": 1.0}, TABLE),)
     for corrected, caught in (("0", True), ("0.5", False)):
         control = {"name": "corrected", "statement": "It is 0.", "holds": True, "values": {"printed": corrected}}

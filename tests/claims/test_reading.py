@@ -262,7 +262,7 @@ def test_an_error_names_the_claim_and_a_table_that_no_experiment_declares(tmp_pa
 
 PLANTED = [{"name": "half", "statement": "s", "values": {"bound": "bound / 2"}}]
 BOUND = {"id": "x-y", "kind": "bound", "where": "w", "says": "s", "shows": "s", "planted": PLANTED}
-RULE = [{"check": "at-most", "statistic": "loss", "limit": "bound"}]
+RULE = [{"holds": "loss <= bound"}]
 
 
 @pytest.mark.parametrize(

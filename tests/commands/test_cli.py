@@ -66,7 +66,7 @@ def test_a_full_disk_is_one_line_that_names_the_file(
 
 
 def test_output_that_finds_the_disk_full_is_one_line() -> None:
-    command = [sys.executable, "-m", "pipeline_lib", "budget", "--documents", "5000", "--features", "46"]
+    command = [sys.executable, "-m", "pipeline_lib", "witnesses"]
     with open("/dev/full", "w") as full:
         result = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert result.returncode == 1
@@ -89,7 +89,7 @@ def test_threads_are_pinned_before_numpy_and_polars_are_imported() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "status"),
-    [("--help", 0), ("bound --help", 0), ("bound --nosuch", 2), ("nosuch", 2), ("rank a b c", 2), ("", 2)],
+    [("--help", 0), ("rank --help", 0), ("rank --nosuch", 2), ("nosuch", 2), ("rank a b c", 2), ("", 2)],
 )
 def test_a_process_ends_with_the_status_of_its_command(arguments: str, status: int) -> None:
     command = [sys.executable, "-m", "pipeline_lib", *arguments.split()]
@@ -109,7 +109,7 @@ def test_a_process_ends_before_the_interpreter_is_finalised() -> None:
 
 
 def test_a_reader_that_stops_early_is_no_error_to_be_traced() -> None:
-    command = f"{sys.executable} -m pipeline_lib budget --documents 50000 --features 46 --delta 0.05 | true"
+    command = f"{sys.executable} -m pipeline_lib witnesses | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert "Broken pipe" not in done.stderr

@@ -23,8 +23,8 @@ def data() -> RankingData:
 
 @pytest.fixture
 def files(data: RankingData, tmp_path: Path) -> dict[str, Path]:
-    found = {name: tmp_path / name for name in ("data.txt", "data.parquet", "model.json", "some.run", "some.parquet")}
-    found |= {name: tmp_path / name for name in ("qrels.txt", "means.parquet", "queries.parquet", "means.csv")}
+    found = {name: tmp_path / name for name in ("data.txt", "data.parquet", "model.json", "some.run")}
+    found |= {name: tmp_path / name for name in ("qrels.txt", "queries.csv", "means.csv")}
     letor.write(found["data.txt"], data)
     data.write_parquet(found["data.parquet"])
     LinearModel.of([1.0, 0.0, 0.0]).save(found["model.json"])
@@ -41,8 +41,8 @@ def ranked(files: dict[str, Path], output: str, *more: Any, source: str = "data.
 
 
 def evaluated(files: dict[str, Path], run: Path, *more: Any) -> dict[str, float]:
-    command("evaluate-run", "--run", run, "--qrels", files["qrels.txt"], "--output", files["means.parquet"], *more)
-    return dict(pl.read_parquet(files["means.parquet"]).select("measure", "mean").iter_rows())
+    command("evaluate-run", "--run", run, "--qrels", files["qrels.txt"], "--output", files["means.csv"], *more)
+    return dict(pl.read_csv(files["means.csv"]).select("measure", "mean").iter_rows())
 
 
 def in_library(data: RankingData, scores: np.ndarray, names: list[str]) -> dict[str, float]:
@@ -53,33 +53,26 @@ def in_library(data: RankingData, scores: np.ndarray, names: list[str]) -> dict[
 def test_a_run_has_the_measures_of_the_scores(data, files) -> None:
     scores = learners.load(files["model.json"]).predict(data)
     run = ranked(files, "some.run", "--qrels", files["qrels.txt"])
-    found = evaluated(files, run, "--per-query", files["queries.parquet"])
+    found = evaluated(files, run, "--per-query", files["queries.csv"])
     assert {"ndcg", "ndcg@10", "map", "err", "p@5"} <= set(found)
     assert found == pytest.approx(in_library(data, scores, list(found)))
-    per_query = pl.read_parquet(files["queries.parquet"])
-    assert per_query["qid"].to_list() == [str(qid) for qid in data.qids]
+    per_query = pl.read_csv(files["queries.csv"])
+    assert per_query["qid"].to_list() == data.qids.tolist()
     np.testing.assert_allclose(per_query["map"], metrics.average_precision(scores, data.y, data.offsets))
     wider = metrics.expected_reciprocal_rank(scores, data.y, data.offsets, 4).mean()
     assert evaluated(files, run, "--measures", "err", "--y-max", 4) == {"err": pytest.approx(wider)}
     found = evaluated(files, run)
-    table = pl.read_parquet(files["means.parquet"])
+    table = pl.read_csv(files["means.csv"])
     inside = table.filter(pl.col("measure") == "map").row(0, named=True)
     assert inside["low"] < inside["mean"] < inside["high"]
     assert set(table["queries"]) == {data.n_queries}
 
 
-def test_parquet_holds_the_scores_themselves(data, files) -> None:
-    ranked(files, "some.run", "--qrels", files["qrels.txt"])
-    table = pl.read_parquet(ranked(files, "some.parquet"))
+def test_letors_own_measures_are_those_of_the_scores(data, files) -> None:
     scores = learners.load(files["model.json"]).predict(data)
-    np.testing.assert_array_equal(table["score"], scores)
-    for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
-        order = np.argsort(-scores[begin:end], kind="stable")
-        np.testing.assert_array_equal(table["rank"].to_numpy()[begin:end][order], np.arange(1, end - begin + 1))
     names = ["ndcg@10", "map", "letor4_mean_ndcg"]
-    given = ("--measures", *names)
-    assert evaluated(files, files["some.parquet"], *given) == evaluated(files, files["some.run"], *given)
-    assert evaluated(files, files["some.run"], *given) == pytest.approx(in_library(data, scores, names))
+    run = ranked(files, "some.run", "--qrels", files["qrels.txt"])
+    assert evaluated(files, run, "--measures", *names) == pytest.approx(in_library(data, scores, names))
 
 
 def test_a_stored_data_set_is_ranked_as_its_text(files, monkeypatch) -> None:
@@ -96,10 +89,10 @@ def test_columns_of_a_table_are_taken_by_name(files, tmp_path: Path) -> None:
     frame.with_columns(more=pl.lit(7.0)).select("length", "more", "label", "bm25", "query").write_csv(
         tmp_path / "new.csv"
     )
-    command("rank", "--model", files["model.json"], "--data", tmp_path / "new.csv", "--output", files["some.parquet"])
-    table = pl.read_parquet(files["some.parquet"])
-    np.testing.assert_array_equal(table["score"], ranker.predict(frame.select("bm25", "length")))
-    assert table["document"].to_list() == ["b-1", "b-2", "a-1"]
+    command("rank", "--model", files["model.json"], "--data", tmp_path / "new.csv", "--output", files["some.run"])
+    lines = [line.split() for line in files["some.run"].read_text().splitlines()]
+    scores = dict(zip(["b-1", "b-2", "a-1"], ranker.predict(frame.select("bm25", "length")), strict=True))
+    assert {line[2]: float(line[4]) for line in lines} == pytest.approx(scores, rel=1e-6)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7, 1000])
@@ -147,11 +140,11 @@ def test_documents_that_a_run_lacks_count(files) -> None:
     expected["ndcg@3"] = ranking.GAINS[1] * places[1] / (gains @ places[:3])
     stops = [1 / 8, 3 / 8]
     expected["err"] = stops[0] / 2 + (1 - stops[0]) * stops[1] / 4
-    found = evaluated(files, files["some.run"], "--per-query", files["queries.parquet"])
-    rows = {row["qid"]: row for row in pl.read_parquet(files["queries.parquet"]).iter_rows(named=True)}
-    assert {name: rows["1"][name] for name in expected} == pytest.approx(expected)
-    assert set(rows) == {"1", "2", "3"}  # judged, but not in the run: 0; in the run, but not judged: left out
-    assert rows["2"]["map"] == rows["3"]["map"] == 0.0
+    found = evaluated(files, files["some.run"], "--per-query", files["queries.csv"])
+    rows = {row["qid"]: row for row in pl.read_csv(files["queries.csv"]).iter_rows(named=True)}
+    assert {name: rows[1][name] for name in expected} == pytest.approx(expected)
+    assert set(rows) == {1, 2, 3}  # judged, but not in the run: 0; in the run, but not judged: left out
+    assert rows[2]["map"] == rows[3]["map"] == 0.0
     assert found["map"] == pytest.approx(expected["map"] / 3)
 
 
@@ -159,8 +152,6 @@ def test_lines_of_a_query_need_not_stand_together(files) -> None:
     files["qrels.txt"].write_text("1 0 a 1\n2 0 a 0\n\n1 0 b 0\n2 0 b 1\n")
     files["some.run"].write_text("2 Q0 a 1 0.1 x\n1 Q0 b 2 0.1 x\n2 Q0 b 1 0.2 x\n1\tQ0\ta 1 0.4 x")
     assert evaluated(files, files["some.run"], "--measures", "map") == {"map": 1.0}
-    assert evaluated(files, files["some.run"], "--measures", "map", "--output", files["means.csv"])
-    assert pl.read_csv(files["means.csv"])["mean"].to_list() == [1.0]
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,19 @@
-"""Do the commands say of a file, and of the models of a study, what the bounds certify?"""
+"""Do the tables of a study say of its models what the bounds certify?"""
 
 import json
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from pipeline_lib import RankingData, cli, learners, surrogates
+from pipeline_lib import RankingData, learners, surrogates
 from pipeline_lib.commands import evaluate_model, summarise_results
 from pipeline_lib.core import storage
 from pipeline_lib.data.ranking_data import Standardisation
-from pipeline_lib.learners.models import LinearModel, TreesModel
 from pipeline_lib.report import certificate_blocks
-from pipeline_lib.sources import folds, letor, query_stream
-from pipeline_lib.theory import certificates, held_out, ranker_facts
+from pipeline_lib.sources import folds
+from pipeline_lib.theory import certificates, ranker_facts
 from pipeline_lib.theory.constants import constants
 from pipeline_lib.theory.ranker_facts import Facts
 
@@ -27,67 +24,6 @@ def data() -> RankingData:
     X = rng.normal(size=(120, 3))
     y = np.digitize(X[:, 0] + rng.normal(size=120), [0.0, 1.0])
     return RankingData.from_arrays(X, y, np.repeat(np.arange(30), 4))
-
-
-@pytest.fixture
-def file(data: RankingData, tmp_path: Path) -> Path:
-    letor.write(tmp_path / "data.txt", data)
-    return tmp_path / "data.txt"
-
-
-def said(capsys: pytest.CaptureFixture[str], *words: Any) -> str:
-    assert cli.main(["bound", *map(str, words)]) == 0
-    return capsys.readouterr().out
-
-
-def test_a_file_is_read_whole_as_in_batches(data, file, tmp_path) -> None:
-    data.write_parquet(tmp_path / "data.parquet")
-    for path in (file, tmp_path / "data.parquet"):
-        found = query_stream.whole(path)
-        assert found.qids.tolist() == data.qids.tolist()
-        assert found.offsets.tolist() == data.offsets.tolist()
-        np.testing.assert_array_equal(found.X, data.X)
-        np.testing.assert_array_equal(found.y, data.y)
-
-
-def test_the_certificates_of_a_model_are_those_of_the_library(data, file, tmp_path, capsys) -> None:
-    model, loss = LinearModel.of([1.0, 0.0, 0.5]), surrogates.create("ranksvm")
-    model.save(tmp_path / "model.json")
-    words = said(capsys, "--data", file, "--surrogate", "ranksvm", "--model", tmp_path / "model.json")
-    found = certificates.certify(ranker_facts.of_model(model, data, loss), loss)
-    for one in found.holding:
-        assert f"{one.risk:.6g}" in words
-    assert all(reason in words for reason in found.reasons.values())
-
-
-def test_a_file_that_was_held_out_certifies_by_itself(data, file, tmp_path, capsys) -> None:
-    model, loss = LinearModel.of([1.0, 0.0, 0.5]), surrogates.create("ranksvm")
-    model.save(tmp_path / "model.json")
-    known = ranker_facts.of_model(model, data, loss)
-    for words, rankers in ((["--held-out"], 1), (["--held-out", 7], 7)):
-        found = said(capsys, "--data", file, "--surrogate", "ranksvm", "--model", tmp_path / "model.json", *words)
-        one = held_out.certify(known, loss, chosen_from=rankers)
-        assert f"{one.risk:.6g}" in found
-        assert certificates.certify(known, loss).holding[0].risk > one.risk
-
-
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (["--surrogate", "listnet"], "--data"),
-        (["--data", "FILE"], "--surrogate"),
-        (["--data", "FILE", "--surrogate", "listnet", "--n", "5"], "--n"),
-        (["--data", "FILE", "--surrogate", "listnet", "--model", "M", "--radius", "1"], "--radius"),
-        (["--data", "FILE", "--surrogate", "listnet", "--model", "STUMPS"], "stumps.json"),
-        (["--data", "FILE", "--surrogate", "listnet", "--radius", "-1"], "radius"),
-        (["--data", "FILE", "--surrogate", "listnet", "--held-out"], "--model"),
-    ],
-)
-def test_what_does_not_go_together_is_named(words, named, file, tmp_path, capsys) -> None:
-    TreesModel.of([0], [-1], [0.0], [0], [0], [1.0], n_features=3).save(tmp_path / "stumps.json")
-    places = {"FILE": str(file), "STUMPS": str(tmp_path / "stumps.json")}
-    assert cli.main(["bound", *(places.get(word, word) for word in words)]) == 1
-    assert named in capsys.readouterr().err
 
 
 def test_the_table_of_a_study_says_what_holds_of_each_model_and_why_of_the_others(data) -> None:

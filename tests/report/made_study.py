@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from pipeline_lib.claims import ledger
-from pipeline_lib.claims.kinds import Bound, Cells, Equals
+from pipeline_lib.claims.kinds import Cells, Comparison
 from pipeline_lib.claims.ledger import Claim
 from pipeline_lib.claims.planted import Planted
 from pipeline_lib.claims.trials import Trial
@@ -236,10 +236,10 @@ statistics:
 
 
 RULES: dict[str, tuple[Check, ...]] = {
-    "slam-thm2": (Bound(check="at-least", statistic="smallest_slack", limit=0.0),),
-    "slam-eta-free": (Equals(check="equals", statistic="rounds_that_differ", expected=0.0, tolerance=0.0),),
-    "slam-thm8": (Bound(check="at-most", statistic="excess_risk", limit="bound"),),
-    "slam-thm10": (Bound(check="at-most", statistic="dimension", limit="features"),),
+    "slam-thm2": (Comparison(check="bound", statistic="smallest_slack", relation=">=", limit=0.0),),
+    "slam-eta-free": (Comparison(check="equals", statistic="rounds_that_differ", relation="=", limit=0.0),),
+    "slam-thm8": (Comparison(check="bound", statistic="excess_risk", relation="<=", limit="bound"),),
+    "slam-thm10": (Comparison(check="bound", statistic="dimension", relation="<=", limit="features"),),
     "cone-table1-mq2008": (Cells(check="cells", statistic="measured", expected="published", tolerance=0.015),),
 }
 """By what the claims with evidence are judged here."""
