@@ -189,18 +189,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "tradeoff_queries": [4],
             "tradeoff_sums": [1.0, 2.0],
         },
-        "stability": {
-            "queries": [4, 6, 8],
-            "repetitions": 2,
-            "methods": ["eg"],
-            "features": 3,
-            "documents": 6,
-            "basis": 2,
-            "passes": 2,
-            "test_queries": 20,
-            "compared_queries": 4,
-            "epsilon": 0.05,
-        },
         "chain": {"queries": [20], "repetitions": 2, "kinds": 4, "documents": 4, "basis": 1, "c": 1.0},
     },
     "lists": {

@@ -81,7 +81,7 @@ def descent(dataset: str, *runs: tuple[str, str, int | None, list[float]]) -> Ta
 
 LEFT: Row = {"population": "line", "method": "exact", "beta": 0.4, "beta_worst": 0.45, "beta_bound": 0.5, "gamma": 4.0}
 LEFT |= {"risk": 0.1, "empirical_risk": 0.1, "largest_possible_loss": 4.0}
-FIT: Row = {"population": "line", "statistic": "s_max", "method": "exact", "slope": -1.02, "low": -1.1, "high": -0.9}
+FIT: Row = {"population": "line", "method": "exact", "slope": -1.02, "low": -1.1, "high": -0.9}
 
 
 def practice(mean: float) -> Tables:
