@@ -16,8 +16,7 @@ from pipeline_lib.papers.cone.leave_out.experiment import LeaveOutSettings
     ("settings", "wrong"),
     [
         (BasesSettings, {"methods": ["newton"]}),
-        (BasesSettings, {"alphas": [-1.0]}),
-        (BasesSettings, {"largest_sums": [0.5]}),
+        (BasesSettings, {"components": []}),
         (ConesSettings, {"passes": 1}),
         (ConesSettings, {"small": {"fold_steps": 200}}),
         (GeometrySettings, {"differences": 2}),
