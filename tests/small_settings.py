@@ -333,14 +333,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "search_queries": 200,
             "slices": 1,
         },
-        "samplings": {
-            "population": {"features": 4, "label_shares": [0.5, 0.5], "query_noise": 1.0},
-            "queries": [4],
-            "documents": [3],
-            "repetitions": 4,
-            "risk_queries": 200,
-            "reference_queries": 100,
-        },
         "tradeoff": {
             "population": {"features": 4, "label_shares": [0.5, 0.5], "query_noise": 1.0},
             "budgets": [12],
@@ -351,7 +343,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "data_repetitions": 4,
             "risk_queries": 200,
             "reference_queries": 100,
-            "variance_queries": 100,
             "slices": 1,
         },
         "chain": {

@@ -48,7 +48,6 @@ COMPARES = {
     ("slam", "risk"): {"train", "truth"},
     ("slam", "weights"): {"train", "test"},
     ("twolayer", "gaps"): {"train", "middle", "truth"},
-    ("twolayer", "samplings"): {"train", "truth"},
     ("twolayer", "tradeoff"): {"train", "test", "truth"},
 }
 """The experiments that compare rankers or risks on samples, and the roles without which they refuse them.
@@ -292,5 +291,5 @@ def test_every_experiment_that_compares_risks_has_a_planted_leak() -> None:
     }
     assert planted >= {
         *("lists-cells", "lists-on-data", "lists-sparse", "slam-risk", "cone-leave-out"),
-        *("twolayer-gaps", "twolayer-worst-gaps", "twolayer-samplings", "twolayer-best-splits"),
+        *("twolayer-gaps", "twolayer-worst-gaps", "twolayer-best-splits"),
     }

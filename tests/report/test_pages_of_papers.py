@@ -305,13 +305,12 @@ def older(gap: float) -> Tables:
     return {"twolayer-older-bounds": found}
 
 
-def budgets(shift: float, depth: float | None) -> Tables:
+def budgets(shift: float) -> Tables:
     """Best splits with n = C/4 and curves on a population, and on a data set, of which no best ranker is known."""
     sides = {f"error_{end}{side}": 0.5 for end in ("deepest", "shallowest") for side in ("", "_low", "_high")}
     best = [
         {"dataset": "population", "budget": c, "best_queries": c / 4.0, "best_queries_low": c / 4.0 + shift}
         | {"best_queries_high": c / 4.0, "predicted_queries": c**0.5, "error_inner": 0.4, **sides}
-        | {"variance_documents": depth, "variance_documents_low": 3.5, "variance_documents_high": 4.6}
         for c in (100, 10_000)
     ]
     point = {"error": 0.5, "low": 0.4, "high": 0.6}
@@ -321,16 +320,8 @@ def budgets(shift: float, depth: float | None) -> Tables:
         for n in (2, c // 4, c // 2)
     ]
     made = [{**row, "dataset": "made", "excess": None, "excess_low": None, "excess_high": None} for row in curve[:3]]
-    best.append({**best[0], "dataset": "made", "variance_documents": None})
+    best.append({**best[0], "dataset": "made"})
     return {"twolayer-best-splits": best, "twolayer-tradeoff": curve + made}
-
-
-def samplings() -> list[Row]:
-    return [
-        {"queries": n, "documents": 4, "what": what, "value": value, "low": value - 0.1, "high": value + 0.1}
-        for n, effect in ((10, 0.3), (40, 0.05))
-        for what, value in (("lengths", effect), ("dependence", -effect))
-    ]
 
 
 def plans() -> list[Row]:
@@ -393,13 +384,7 @@ CASES += [
     Case("twolayer", limits(0.1), cells={("twolayer-limits", 1, 4): [[0.2, "0.1 0.3", None]] * 2}),
     Case("twolayer", older(1.0), cells={("twolayer-older-bounds", 0, None): [["hinge", 0.5, 1.0, 0.5, 0.8, 1.0]]}),
     Case("twolayer", older(0.0), cells={("twolayer-older-bounds", 1, 2): [[None]]}),
-    Case("twolayer", budgets(0.0, 4.0), cells={("twolayer-best-splits", 4, 5): [[25.0], [2500.0], [None]]}),
-    Case("twolayer", budgets(0.0, None), cells={("twolayer-best-splits", 4, 5): [[None]] * 3}),
-    Case(
-        "twolayer",
-        {"twolayer-samplings": samplings()},
-        cells={("twolayer-samplings", 0, None): [[10, 4, 0.3, -0.3], [40, 4, 0.05, -0.05]]},
-    ),
+    Case("twolayer", budgets(0.0), cells={("twolayer-best-splits", 3, 4): [[10.0], [100.0], [10.0]]}),
     Case(
         "twolayer",
         {"twolayer-plans": plans()},
@@ -449,14 +434,9 @@ CASES += [
                 for case in ("10 equal pairs", "one pair")
                 for b in (1.0, 0.1)
             ],
-            "twolayer-loss-averages": [
-                {"loss": "hinge", "case": "3 queries", "score_bound": b, "average": b, "contracted": 2 * b}
-                for b in (0.1, 0.5, 1.0)
-            ],
         },
         cells={
             ("twolayer-remarks", 4, 5): [[pytest.approx(20.0)], [pytest.approx(2.0)]],
-            ("twolayer-loss-averages", 1, None): [[0.1, 0.1, 0.2], [1.0, 1.0, 2.0]],
         },
     ),
     Case(

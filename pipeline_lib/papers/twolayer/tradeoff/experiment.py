@@ -3,9 +3,6 @@
 `twolayer`, discussion 3: C documents, n = C/m queries with m documents each. Rankers are trained for every m and their
 true pairwise 0-1 error is measured: on the two-layer population, and on data sets by taking m documents of each of n
 training queries and testing on all documents of the test queries.
-
-The measured optimum is also compared with C/m, where m follows from the variance of the gradients on the population
-(``theory.judging_depth``).
 """
 
 import logging
@@ -31,7 +28,6 @@ from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.complexities import ZERO_ONE
 from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss, Several
-from pipeline_lib.papers.twolayer.tradeoff import depth
 from pipeline_lib.sources.population_settings import WithoutDocuments
 from pipeline_lib.statistics import LEVEL, mean_interval
 from pipeline_lib.theory import pair_losses, two_layer
@@ -43,8 +39,6 @@ POPULATION = "population"
 RESAMPLES = 2000
 # So many neighbouring splits are compared with the extremes as one, which halves the variance of a difference.
 NEIGHBOURS = 3
-# Half of a 95 % interval in standard errors, for means over many queries.
-NORMAL = 1.96
 
 Budgets = Annotated[Rising, at_least(6)]
 
@@ -77,9 +71,6 @@ class TradeoffSettings(Settings):
     )
     risk_queries: Several = Field(
         50000, description="number of fresh queries in every repetition, for the true error on the population"
-    )
-    variance_queries: Several = Field(
-        10000, description="number of queries for the best depth of judging according to the variance of gradients"
     )
     reference_queries: Whole = Field(
         20000, description="number of queries that determine the limiting ranker, to which excess errors refer"
@@ -136,7 +127,6 @@ class Split(Place, table="tables/twolayer-tradeoff"):
     queries: int = Field(description="n, queries of a training sample")
     documents: int = Field(description="m, documents of each query")
     repetitions: int = Field(description="samples in the means, over all folds")
-    bound: float = Field(description="Theorem 1 with D(k) = c1 sqrt(V/k)")
     error: Annotated[Interval, LOW_HIGH] = Field(description="mean pairwise 0-1 error on other queries, 95 % interval")
     excess: Interval | None = Field(description="error minus that of the best ranker; missing on data sets")
 
@@ -153,7 +143,6 @@ class Best(Place, table="tables/twolayer-best-splits"):
     error_inner: float = Field(description="of the best neighbouring splits inside, chosen on other repetitions")
     best_queries: Interval = Field(description="n of the smallest mean error, with its bootstrap interval")
     predicted_queries: float = Field(description="n* of the paper")
-    variance_documents: Interval | None = Field(description="best m by the variance of gradients; population only")
     training_error_deepest: Interval = Field(description="as error_deepest, of errors on the training samples")
     training_error_shallowest: Interval = Field(description="as error_shallowest, of errors on the training samples")
     training_error_inner: float = Field(description="as error_inner, of errors on the training samples")
@@ -254,7 +243,6 @@ def join(job: Job) -> Iterator[Row]:
     places: dict[tuple[str, int, int], dict[int, list[Measured]]] = defaultdict(lambda: defaultdict(list))
     for row in sorted(job.rows(Measured), key=attrgetter("fold", "repetition", "documents")):
         places[row.dataset, row.features, row.budget][row.documents].append(row)
-    by_variance = _depth_by_variance(settings, job.seed)
     for (dataset, features, budget), by_documents in sorted(places.items()):
         errors, training = (
             {m: np.array([getattr(row, name) for row in rows]) for m, rows in by_documents.items()}
@@ -268,7 +256,6 @@ def join(job: Job) -> Iterator[Row]:
                 **place,
                 queries=budget // m,
                 documents=m,
-                bound=two_layer.even_bound(budget / m, budget, features, settings.delta, settings.c1).total,
                 error=mean_interval(errors[m]),
                 excess=mean_interval(errors[m] - np.array(known)) if known else None,
             )
@@ -278,20 +265,8 @@ def join(job: Job) -> Iterator[Row]:
             **{f"error_{end}": error for end, error in compared(errors)._asdict().items()},
             best_queries=best_queries(errors, budget, rng),
             predicted_queries=two_layer.budget(budget, features, settings.delta, settings.c1).queries,
-            variance_documents=by_variance if dataset == POPULATION else None,
             **{f"training_error_{end}": error for end, error in compared(training)._asdict().items()},
         )
-
-
-def _depth_by_variance(settings: TradeoffSettings, seed: int) -> Interval | None:
-    """The best number of documents per query on the population by the variance of gradients."""
-    population, loss = risks.population(settings.population), pair_losses.get(settings.loss)
-    w, rng = _reference(settings, seed), generator(seed, "twolayer-tradeoff", "variance")
-    best = depth.by_variance(population, loss, settings.radius, w, settings.variance_queries, rng)
-    if best is None:
-        return None
-    half = NORMAL * best.standard_error
-    return Interval(best.estimate, best.estimate - half, best.estimate + half)
 
 
 class Compared(NamedTuple):
