@@ -327,10 +327,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "risk_queries": 1000,
             "reference_queries": 200,
             "draws": 20,
-            "searched_queries": [4],
-            "searched_documents": 4,
-            "steps": 10,
-            "search_queries": 200,
             "slices": 1,
         },
         "tradeoff": {

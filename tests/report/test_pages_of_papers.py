@@ -289,12 +289,6 @@ def gaps(gap: float, rising: bool = False) -> list[Row]:
     return [{**row, "centred_gap": row["queries"] * row["documents"]} for row in found] if rising else found
 
 
-def limits(low: float) -> Tables:
-    each = {"growing": ("queries", "documents"), "fixed": (2, 10)}
-    found = rows(each, loss="hinge", limit=0.2, limit_low=low, limit_high=0.3)
-    return {"twolayer-gaps": gaps(1.0), "twolayer-limits": found}
-
-
 def older(gap: float) -> Tables:
     """A gap and a bound for documents that are halved, one that stays, and one that falls by a fifth."""
     found = [
@@ -350,12 +344,6 @@ def extreme(population: str, query: float, document: float, **row: Any) -> Row:
     )
 
 
-def worst() -> list[Row]:
-    losses = {"hinge": 0.02, "logistic": 0.04, "exponential": -0.01}
-    known = {"queries": 40, "documents": 8, "worst_largest": 0.1, "bound": 8.0, **ends("worst", 0.06)}
-    return [{**known, "loss": loss, **ends("gap", gap)} for loss, gap in losses.items()]
-
-
 def rates() -> Tables:
     case = {"queries_are": "differ", "turned_share": 0.25, "capacity": 4}
     growing = {**case, "growing": "queries"}
@@ -381,7 +369,6 @@ CASES += [
             ("twolayer-layers", 0, 2): [[10, 2], [10, 4], [40, 2], [40, 4]],
         },
     ),
-    Case("twolayer", limits(0.1), cells={("twolayer-limits", 1, 4): [[0.2, "0.1 0.3", None]] * 2}),
     Case("twolayer", older(1.0), cells={("twolayer-older-bounds", 0, None): [["hinge", 0.5, 1.0, 0.5, 0.8, 1.0]]}),
     Case("twolayer", older(0.0), cells={("twolayer-older-bounds", 1, 2): [[None]]}),
     Case("twolayer", budgets(0.0), cells={("twolayer-best-splits", 3, 4): [[10.0], [100.0], [10.0]]}),
@@ -406,11 +393,6 @@ CASES += [
             ]
         },
         cells={("twolayer-extremes", 2, 3): [[0.4], [0.2]]},
-    ),
-    Case(
-        "twolayer",
-        {"twolayer-gaps": gaps(1.0), "twolayer-worst-gaps": worst()},
-        cells={("twolayer-worst-gaps", 2, 4): [[0.02, 0.06], [0.04, 0.06], [-0.01, 0.06]]},
     ),
     Case(
         "twolayer",
@@ -467,7 +449,7 @@ def test_numbers_are_those_of_the_tables(tmp_path: Path, case: Case) -> None:
 
 @pytest.mark.parametrize("gap", [0.0, -1.0])
 def test_a_page_without_gaps_is_drawn(tmp_path: Path, gap: float) -> None:
-    tables = {**limits(0.1), "twolayer-gaps": gaps(gap), **older(gap), **budgets(0.0, 4.0)}
+    tables = {"twolayer-gaps": gaps(gap), **older(gap), **budgets(0.0)}
     for figure in figures(build(tmp_path, "twolayer", tables)):
         assert "<svg" in save(figure, tmp_path / "figures")
 

@@ -38,7 +38,7 @@ SMALL: dict[str, Any] = {
     "search_queries": 500,
 }
 # Tables of which a claim reads nothing here.
-NONE: dict[str, list[dict[str, Any]]] = {"twolayer-extremes": [], "twolayer-worst-gaps": []}
+NONE: dict[str, list[dict[str, Any]]] = {"twolayer-extremes": []}
 
 
 @pytest.fixture(scope="module")
