@@ -321,7 +321,6 @@ def budgets(shift: float) -> Tables:
 def plans() -> list[Row]:
     return [
         {"budget": 100, "vc_dimension": v, "delta": delta, "c1": c1, "queries": 50.0 - v - 10 * delta}
-        | {"informative_from": 12 + v, "informative_from_sauer": 3456}
         for v in (2, 5)
         for delta in (0.2, 0.1)
         for c1 in (0.5, 1.0)
@@ -372,11 +371,6 @@ CASES += [
     Case("twolayer", older(1.0), cells={("twolayer-older-bounds", 0, None): [["hinge", 0.5, 1.0, 0.5, 0.8, 1.0]]}),
     Case("twolayer", older(0.0), cells={("twolayer-older-bounds", 1, 2): [[None]]}),
     Case("twolayer", budgets(0.0), cells={("twolayer-best-splits", 3, 4): [[10.0], [100.0], [10.0]]}),
-    Case(
-        "twolayer",
-        {"twolayer-plans": plans()},
-        cells={("twolayer-informative", 0, None): [[2, 14, 14, 3456], [5, 17, 17, 3456]]},
-    ),
     Case(
         "twolayer",
         {"twolayer-identities": identities(2.04)},

@@ -117,8 +117,6 @@ class Plan(Row, table="tables/twolayer-rate-plans"):
     queries: int = Field(description="n, queries among which the documents are divided as evenly as possible")
     repetitions: int = Field(description="samples in the mean")
     gap: Interval = Field(description="largest expected minus training risk of the class, mean with 95 % interval")
-    bound: float = Field(description="bound with the true rates")
-    printed: float = Field(description="Theorem 1 with D(k) = c1 sqrt(V/k)")
 
 
 def measure(job: Job) -> Iterator[Row]:
@@ -240,8 +238,6 @@ def _plans(settings: RatesSettings, signs: Signs, seed: int) -> Iterator[Plan]:
                 queries=n,
                 repetitions=settings.plan_repetitions,
                 gap=mean_interval(signs.worst_gaps(lengths, settings.plan_repetitions, rng)),
-                bound=two_layer_rates.bound(lengths, variances, logarithm, delta).total,
-                printed=two_layer.even_bound(n, budget, signs.capacity, delta, settings.c1).total,
             )
 
 
