@@ -56,14 +56,12 @@ class Exact(Row, table="tables/twolayer-extremes"):
     total: int = Field(description="documents of all its lists together")
     delta: float = Field(description="bounds hold with probability 1 - delta")
     gap: float = Field(description="least number that the largest gap exceeds with probability delta or less, to 1e-12")
-    gap_failure: float = Field(description="probability that the largest gap exceeds Theorem 1")
     query_complexity: float = Field(description="first term of Theorem 1, D(n)")
     query_concentration: float = Field(description="second term of Theorem 1, of the fluctuation between queries")
     document_complexity: float = Field(description="third term of Theorem 1, the mean of D(floor(m/2)) over the lists")
     document_concentration: float = Field(description="fourth term of Theorem 1, of the fluctuation between documents")
     bound: float = Field(description="Theorem 1, the sum of the four terms")
     query_error: float = Field(description="as gap, of the query-layer error")
-    query_failure: float = Field(description="probability that the largest query-layer error exceeds Theorem 2")
     query_bound: float = Field(description="Theorem 2, the sum of its two terms")
     query_bound_complexity: float = Field(description="first term of Theorem 2")
     query_bound_concentration: float = Field(description="second term of Theorem 2")
@@ -113,9 +111,8 @@ def _exact(extreme: Extreme, lists: Lists, delta: float) -> Exact:
         ("query", extreme.query_error, of_queries),
         ("document", extreme.document_error, of_documents),
     ):
-        layers |= {f"{name}_error": quantile(error, lists, delta), f"{name}_failure": error(lists, layer.total)}
+        layers |= {f"{name}_error": quantile(error, lists, delta), f"{name}_bound": layer.total}
         layers |= {f"{name}_bound_{term}": value for term, value in asdict(layer).items()}
-        layers[f"{name}_bound"] = layer.total
     return Exact(
         population=extreme.name,
         queries=lists.queries,
@@ -124,7 +121,7 @@ def _exact(extreme: Extreme, lists: Lists, delta: float) -> Exact:
         total=lists.documents,
         delta=delta,
         gap=quantile(extreme.gap, lists, delta),
-        gap_failure=extreme.gap(lists, bound.total),
+        document_failure=extreme.document_error(lists, of_documents.total),
         **asdict(bound),
         bound=bound.total,
         **layers,

@@ -99,9 +99,8 @@ class Plan(Row, table="tables/twolayer-plans"):
     queries: float = Field(description="n* by the formula of discussion 3")
     queries_by_search: float = Field(description="n of the smallest bound of Theorem 1, by numerical minimisation")
     queries_of_programme: float = Field(description="n of the minimum of the programme as discussion 3 prints it")
-    whole_queries: int = Field(description="n of the smallest bound in whole queries and documents")
     bound: float = Field(description="Theorem 1 at n*")
-    whole_bound: float = Field(description="Theorem 1 at whole_queries")
+    whole_bound: float = Field(description="smallest bound of Theorem 1 in whole queries and documents")
 
 
 class UnevenPlan(Row, table="tables/twolayer-uneven-plans"):
@@ -215,7 +214,7 @@ def plans(settings: StatementsSettings) -> Iterator[Plan]:
     for place in itertools.product(settings.budgets, settings.vc_dimensions, settings.deltas, settings.c1):
         budget, v, delta, c1 = place
         plan = two_layer.budget(*place)
-        lengths, whole = two_layer.whole_budget(*place)
+        _, whole = two_layer.whole_budget(*place)
         yield Plan(
             budget=budget,
             vc_dimension=v,
@@ -224,7 +223,6 @@ def plans(settings: StatementsSettings) -> Iterator[Plan]:
             queries=plan.queries,
             queries_by_search=two_layer.budget_by_search(*place).queries,
             queries_of_programme=_by_programme(*place),
-            whole_queries=len(lengths),
             bound=two_layer.even_bound(plan.queries, *place).total,
             whole_bound=whole.total,
         )

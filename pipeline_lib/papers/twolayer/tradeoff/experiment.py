@@ -79,26 +79,19 @@ class TradeoffSettings(Settings):
 
     @model_validator(mode="after")
     def _budgets_are_split(self) -> Self:
-        tried = [("documents", budget, self.splits(budget)) for budget in self.budgets]
-        tried += [("data_documents", budget, self.data_splits(budget)) for budget in self.data_budgets]
-        for name, budget, splits in tried:
-            m = [documents for _, documents in splits]
+        tried = [("documents", self.documents, budget) for budget in self.budgets]
+        tried += [("data_documents", self.data_documents, budget) for budget in self.data_budgets]
+        for name, documents, budget in tried:
+            m = [of_query for _, of_query in splits(budget, documents)]
             if len(m) < 3 or (m[0], 2 * m[-1]) != (2, budget):
                 between = f"2, {budget // 2} and a divisor between them"
                 raise ValueError(f"{name}: expected {between} for the budget {budget}, found {m}")
         return self
 
-    def splits(self, budget: int) -> list[tuple[int, int]]:
-        """(n, m) with n m = C on the population, from the shallowest to the deepest with two queries or more."""
-        return self._splits(budget, self.documents)
 
-    def data_splits(self, budget: int) -> list[tuple[int, int]]:
-        """The same on data sets."""
-        return self._splits(budget, self.data_documents)
-
-    @staticmethod
-    def _splits(budget: int, documents: Sequence[int]) -> list[tuple[int, int]]:
-        return [(budget // m, m) for m in documents if budget % m == 0 and budget // m >= 2]
+def splits(budget: int, documents: Sequence[int]) -> list[tuple[int, int]]:
+    """(n, m) with n m = C for these m, from the shallowest to the deepest with two queries or more."""
+    return [(budget // m, m) for m in documents if budget % m == 0 and budget // m >= 2]
 
 
 class Place(Row):
@@ -179,11 +172,11 @@ def _on_population(settings: TradeoffSettings, seed: int, part: int) -> Iterator
         pool = risks.Pool.of(population.draw(settings.risk_queries, rng, 2))
         for budget in settings.budgets:
             rng = generator(seed, "twolayer-tradeoff", POPULATION, budget, repetition, role="train")
-            splits = settings.splits(budget)
-            samples = [population.draw(n, rng, m).in_role("train") for n, m in splits]
+            sizes = splits(budget, settings.documents)
+            samples = [population.draw(n, rng, m).in_role("train") for n, m in sizes]
             weights = [risks.fitted(sample, loss, settings.radius)[0] for sample in samples]
             (*errors, least), _ = pool.risk(measured, np.column_stack([*weights, best]))
-            for (n, m), sample, w, error in zip(splits, samples, weights, errors, strict=True):
+            for (n, m), sample, w, error in zip(sizes, samples, weights, errors, strict=True):
                 yield Measured(
                     dataset=POPULATION,
                     features=population.settings.features,
@@ -220,7 +213,7 @@ def on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> Ite
             eligible = np.flatnonzero(train.documents_per_query >= budget // 2)
             if len(eligible) < budget // 2:
                 continue
-            for n, m in settings.data_splits(budget):
+            for n, m in splits(budget, settings.data_documents):
                 sample = train.take(rng.choice(eligible, n, replace=False)).subsample_documents(m, rng)
                 w, _ = risks.fitted(sample.in_role("train"), loss, settings.data_radius)
                 yield Measured(
