@@ -134,14 +134,8 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "basis": 2,
             "passes": 3,
             "fold_steps": 200,
-            "small": {
-                "queries": 4,
-                "population": {"features": 3, "documents": 3, "label_shares": [0.5, 0.5]},
-                "basis": 2,
-                "step": None,
-                "passes": 5,
-                "fold_steps": [5, 500],
-            },
+            "small_passes": 5,
+            "small_fold_steps": [5, 500],
         },
         "bases": {
             "datasets": "all",

@@ -18,7 +18,7 @@ from pipeline_lib.papers.cone.leave_out.experiment import LeaveOutSettings
         (BasesSettings, {"methods": ["newton"]}),
         (BasesSettings, {"components": []}),
         (ConesSettings, {"passes": 1}),
-        (ConesSettings, {"small": {"fold_steps": 200}}),
+        (ConesSettings, {"small_fold_steps": 200}),
         (GeometrySettings, {"differences": 2}),
         (LeaveOutSettings, {"queries": [10, 20]}),
         (LeaveOutSettings, {"tail_epsilons": [1.0]}),

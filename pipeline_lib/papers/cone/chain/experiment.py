@@ -57,7 +57,7 @@ def measure(job: Job) -> Iterator[ConeLink]:
         if kinds is None:
             _LOG.info(f"{dataset}: no query with two different labels")
             continue
-        whole = trained(kinds, kinds.shares, _start(kinds, axes))[0]
+        whole = trained(kinds, kinds.shares, _start(kinds, axes))
         for P in progress.counted(settings.queries, _LOG, f"sizes on {dataset},"):
             samples = [_measured(kinds, whole, P, axes, repetition) for repetition in range(settings.repetitions)]
             chain = chain_of(settings, kinds, P, samples)
@@ -85,13 +85,13 @@ def _measured(kinds: Kinds, whole: Floats, P: int, axes: tuple[Any, ...], repeti
     data, problem = kinds.data, kinds.problem
     counts = generator(*axes, P, repetition).multinomial(P, kinds.shares).astype(np.float64)
     start = _start(kinds, axes)
-    U = trained(kinds, counts, start)[0]
+    U = trained(kinds, counts, start)
     each, of_whole = (cone.losses(data, B, problem)[0] for B in (U, whole))
     pairs = cone.pair_losses(data, U, problem)
     own = others = s_max = 0.0
     largest: dict[str, float] = dict.fromkeys(("query_change", "pair_change", "ball_change"), 0.0)
     for kind in np.flatnonzero(counts):
-        V = trained(kinds, without(counts, kind), start)[0]
+        V = trained(kinds, without(counts, kind), start)
         change = cone.losses(data, V, problem)[0] - each
         own += counts[kind] / P * change[kind]
         others += counts[kind] / P * float(kinds.shares @ np.abs(change))

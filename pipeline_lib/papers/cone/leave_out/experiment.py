@@ -97,9 +97,7 @@ class LeaveOut(Row, table="tables/cone-leave-out"):
     K: int = Field(description="basis vectors")
     P: int = Field(description="training queries")
     repetition: int = Field(description="number of the sample, from 0")
-    passes: int = Field(description="passes of the longest of its trainings, until no entry of a basis moved by 1e-10")
     method: str = Field(description="exact, or constant-step: with one step more at the query that is left out")
-    d: int = Field(description="features")
     rho: float = Field(description="largest norm of a difference")
     c: float = Field(description="largest norm of a basis vector")
     s_max: float = Field(description="largest spectral norm of the change of the basis, over all queries left out")
@@ -222,9 +220,9 @@ def _left_out(settings: LeaveOutSettings, kinds: Kinds, P: int, repetition: int,
     axes = (seed, "cone-leave-out", kinds.name, kinds.K, P, repetition)
     counts = _sample(kinds, P, generator(*axes, "sample", role="train"))
     start = cone.started(kinds.data.n_features, kinds.K, kinds.problem, (*axes[:4], repetition))
-    U, steps = trained(kinds, counts, start)
+    U = trained(kinds, counts, start)
     drawn = np.flatnonzero(counts)
-    others, more = zip(*(trained(kinds, without(counts, kind), start) for kind in drawn), strict=True)
+    others = [trained(kinds, without(counts, kind), start) for kind in drawn]
     data, problem, c = kinds.data, kinds.problem, kinds.c
     every, gamma = cone.losses(data, U, problem)[0], float(cone.pair_losses(data, U, problem).max())
     empirical = float(counts @ every) / P
@@ -240,9 +238,7 @@ def _left_out(settings: LeaveOutSettings, kinds: Kinds, P: int, repetition: int,
             K=kinds.K,
             P=P,
             repetition=repetition,
-            passes=max(steps, *more),
             method=method,
-            d=data.n_features,
             rho=RHO,
             c=c,
             s_max=s_max,

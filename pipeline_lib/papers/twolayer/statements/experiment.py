@@ -120,13 +120,13 @@ class Remark(Row, table="tables/twolayer-remarks"):
 
     loss: str = Field(description="surrogate loss phi")
     case: str = Field(description="sample of pairs")
-    pairs: int = Field(description="k, pairs of the sample")
     steps_below: int = Field(description="number of larger bounds on the scores that are tried")
     score_bound: float = Field(description="B, the bound on the scores")
     average: float = Field(description="average of the loss, over all signs")
     centred_average: float = Field(description="average of phi - phi(0)")
-    linear: float = Field(description="average of linear rankers")
-    contracted: float = Field(description="bound on the average by contraction of linear, with a term for phi(0)")
+    contracted: float = Field(
+        description="bound on the average by contraction of that of linear rankers, with a term for phi(0)"
+    )
     without_constant: float = Field(description="contracted without the term for phi(0)")
     with_half_the_constant: float = Field(description="contracted with half of that term")
     printed: float = Field(description="B phi'(B) sqrt(V/k), the remark's bound for c2 = 1")
@@ -281,12 +281,10 @@ def remarks(settings: StatementsSettings, seed: int) -> Iterator[Remark]:
         yield Remark(
             loss=name,
             case=case,
-            pairs=k,
             steps_below=step,
             score_bound=score_bound,
             average=plain,
             centred_average=centred,
-            linear=linear,
             contracted=contracted,
             without_constant=contracted - constant,
             with_half_the_constant=contracted - constant / 2.0,
