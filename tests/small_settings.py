@@ -297,8 +297,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "deltas": [0.2, 0.05],
             "c1": [1.0],
         },
-        "extremes": {"short": 50},
-        "capacities": {"capacities": [1, 8], "documents": [2, 4, 8], "repetitions": 100},
+        "extremes": {},
         "rates": {
             "capacities": [2, 8],
             "queries": [10, 40, 160],
@@ -307,6 +306,8 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "repetitions": 100,
             "budgets": [240],
             "tried": [2, 4],
+            "planned_capacities": [1, 8],
+            "planned_documents": [2, 4, 8],
             "plan_repetitions": 50,
         },
         "gaps": {
