@@ -49,8 +49,6 @@ class PairLoss:
         t -> phi(t), elementwise, t = -sgn(y - y') (f(x) - f(x')).
     derivative : callable
         t -> phi'(t), elsewhere than at a kink.
-    curvature : callable or None
-        t -> phi''(t); None if phi is piecewise linear.
     largest, slope : callables
         B -> M and B -> Lipschitz constant of phi, on [-2B, 2B], the range of t for scores in [-B, B].
     """
@@ -60,7 +58,6 @@ class PairLoss:
     at_zero: float
     of_difference: Callable[[Floats], Floats]
     derivative: Callable[[Floats], Floats]
-    curvature: Callable[[Floats], Floats] | None
     largest: Callable[[float], float]
     slope: Callable[[float], float]
 
@@ -177,7 +174,6 @@ LOSSES = {
             0.0,
             lambda t: (t > 0.0).astype(np.float64),
             np.zeros_like,
-            None,
             lambda b: 1.0,
             lambda b: math.inf,
         ),
@@ -187,7 +183,6 @@ LOSSES = {
             1.0,
             lambda t: np.maximum(0.0, 1.0 + t),
             lambda t: (t > -1.0).astype(np.float64),
-            None,
             lambda b: 1.0 + 2.0 * b,
             lambda b: 1.0,
         ),
@@ -197,7 +192,6 @@ LOSSES = {
             math.log(2.0),
             lambda t: np.logaddexp(0.0, t),
             _sigmoid,
-            lambda t: _sigmoid(t) * _sigmoid(-t),
             lambda b: float(np.logaddexp(0.0, 2.0 * b)),
             lambda b: 1.0 / (1.0 + math.exp(-2.0 * b)),
         ),
@@ -205,7 +199,6 @@ LOSSES = {
             "exponential",
             "rankboost",
             1.0,
-            np.exp,
             np.exp,
             np.exp,
             _exponential_at_twice,

@@ -17,7 +17,7 @@ since both suprema are >= 0; each of the two is at most L times the linear supre
 
     R(l_phi o F) <= 2 L R(linear) + phi(0) (2/k) E |sigma_1 + ... + sigma_k|         for k pairs of equal weight,
 
-and with phi(0) E |sum sigma_ij 2/(n k_i)| in general (:func:`contracted_sample`).
+and with phi(0) E |sum sigma_ij 2/(n k_i)| in general.
 
 Without absolute values, L R(linear) alone would do; Definitions 2 and 3 contain them, so that the term with phi(0)
 remains.
@@ -195,37 +195,6 @@ def contracted(linear: NonNegative, k: Count, loss: PairLoss, score_bound: NonNe
         reason = "use two_layer.sauer_massart" if loss.surrogate is None else f"found none on scores to {score_bound:g}"
         raise DataError(f"{loss.name}: expected a loss with a largest slope; {reason}")
     return 2.0 * slope * linear + loss.at_zero * 2.0 / k * _expected_walk(k)
-
-
-@checked
-def contracted_sample(linear: NonNegative, weights: ArrayLike, loss: PairLoss, score_bound: NonNegative) -> float:
-    """Bound Definition 3 for ``loss`` by that of linear rankers: 2 L R(linear) + phi(0) E |sum sigma_j w_j|.
-
-    Parameters
-    ----------
-    linear : float >= 0
-        The average for linear rankers on the same sample.
-    weights : array-like, shape (K,)
-        w_j, ``Pairs.weights``, 2/(n k_i) for every pair; at most 20 pairs, whose signs are enumerated.
-    loss, score_bound
-        As for :func:`contracted`.
-
-    Raises
-    ------
-    DataError
-        As :func:`contracted` and :func:`exactly`; also when there is no pair.
-
-    Example
-    -------
-    >>> from pipeline_lib.theory.pair_losses import get
-    >>> round(contracted_sample(0.25, [1.0, 1.0], get("hinge"), 1.0), 6)
-    1.5
-    """
-    factors = checks.floats("weights", weights, ndim=1)
-    if not len(factors):
-        raise DataError("weights: expected at least one pair, found none")
-    alone = contracted(linear, 1, loss, score_bound) - contracted(0.0, 1, loss, score_bound)
-    return alone + loss.at_zero * exactly(np.ones((len(factors), 1)), factors, 1.0)
 
 
 def _expected_walk(k: int) -> float:

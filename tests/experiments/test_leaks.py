@@ -22,8 +22,6 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.experiment import Job, Step
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Trained
-from pipeline_lib.papers.cone.stability import experiment as stability
-from pipeline_lib.papers.cone.stability.experiment import StabilitySettings
 from pipeline_lib.papers.lists.grid import experiment as grid
 from pipeline_lib.papers.lists.grid.settings import GridSettings
 from pipeline_lib.papers.lists.sparse import experiment as sparse
@@ -43,13 +41,11 @@ from tests.small_settings import SETTINGS
 
 COMPARES = {
     ("cone", "bases"): {"train", "validation", "test"},
-    ("cone", "stability"): {"train", "test"},
     ("lists", "grid"): {"train", "reference", "test"},
     ("lists", "sparse"): {"train", "test"},
     ("slam", "risk"): {"train", "truth"},
     ("slam", "weights"): {"train", "test"},
     ("twolayer", "gaps"): {"train", "middle", "truth"},
-    ("twolayer", "samplings"): {"train", "truth"},
     ("twolayer", "tradeoff"): {"train", "test", "truth"},
 }
 """The experiments that compare rankers or risks on samples, and the roles without which they refuse them.
@@ -193,10 +189,7 @@ def test_a_pool_that_a_search_has_seen_measures_no_risk() -> None:
         searched.risk(pair_losses.get("hinge"), np.zeros((2, 1)))
 
 
-def test_samples_of_cones_and_of_sparse_rankers_are_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    leak(monkeypatch, stability, lambda axes: (*axes[:2], "test"))
-    with pytest.raises(DataError, match="for test only, found train"):
-        list(stability.retrain(Given(parsed("cone", "stability", StabilitySettings), 1, {"queries": "4"})))
+def test_samples_of_sparse_rankers_are_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
     leak(monkeypatch, sparse, lambda axes: (*axes[:3], 0) if axes[-1] == "held out" else axes)
     with pytest.raises(DataError, match="for train only, found test"):
         list(sparse.measure(Job(parsed("lists", "sparse", SparseSettings), 1)))
@@ -295,6 +288,6 @@ def test_every_experiment_that_compares_risks_has_a_planted_leak() -> None:
         for table in (reading.table for reading in claim.readings)
     }
     assert planted >= {
-        *("lists-cells", "lists-sparse", "slam-risk", "cone-stability", "cone-leave-out"),
-        *("twolayer-gaps", "twolayer-worst-gaps", "twolayer-samplings", "twolayer-best-splits"),
+        *("lists-cells", "lists-sparse", "slam-risk", "cone-leave-out"),
+        *("twolayer-gaps", "twolayer-best-splits"),
     }

@@ -61,9 +61,6 @@ def test_derivatives_are_those_of_phi(name):
     loss, t, step = pair_losses.get(name), np.array([-3.1, -1.3, -0.4, 0.2, 2.5]), 1e-5
     slope = (loss.of_difference(t + step) - loss.of_difference(t - step)) / (2 * step)
     np.testing.assert_allclose(loss.derivative(t), slope, rtol=1e-8)
-    if loss.curvature is not None:
-        bend = (loss.derivative(t + step) - loss.derivative(t - step)) / (2 * step)
-        np.testing.assert_allclose(loss.curvature(t), bend, rtol=1e-8)
 
 
 def test_minimising_the_objective_minimises_the_risk():

@@ -90,8 +90,3 @@ def test_the_expected_walk(k):
 def test_wrong_samples_are_named(call, message):
     with pytest.raises(DataError, match=message):
         call(np.random.default_rng(0))
-
-
-def test_a_sample_without_pairs_is_refused_by_its_name() -> None:
-    with pytest.raises(DataError, match=r"^weights: expected at least one pair"):
-        rademacher.contracted_sample(0.25, [], pair_losses.get("hinge"), 1.0)

@@ -49,11 +49,11 @@ class Kinds:
         return cone.Problem(alpha=ALPHA, rho=RHO, c=self.c, weighted=False)
 
 
-def trained(kinds: Kinds, counts: Floats, start: Floats) -> tuple[Floats, int]:
-    """Exact blocks until the basis no longer moves, for ``counts`` queries of every kind; and the number of passes."""
-    data = kinds.data
-    U, passes = _train(data.X64, data.y, data.offsets, counts / counts.sum(), start, PASSES, MOVED, ALPHA, RHO, kinds.c)
-    return U, int(passes)
+def trained(kinds: Kinds, counts: Floats, start: Floats) -> Floats:
+    """Exact blocks until the basis no longer moves, for ``counts`` queries of every kind."""
+    data, shares = kinds.data, counts / counts.sum()
+    U: Floats = _train(data.X64, data.y, data.offsets, shares, start, PASSES, MOVED, ALPHA, RHO, kinds.c)
+    return U
 
 
 def moved(kinds: Kinds, U: Floats, kind: int, mu: float) -> Floats:
@@ -119,13 +119,13 @@ def _moments(X, y, offsets, shares, U, alpha, rho):  # type: ignore[no-untyped-d
 @njit
 def _train(X, y, offsets, shares, start, passes, least, alpha, rho, c):  # type: ignore[no-untyped-def]
     U = start.copy()
-    for t in range(passes):
+    for _ in range(passes):
         M, B = _moments(X, y, offsets, shares, U, alpha, rho)
         before = U.copy()
         cone_kernels.solve_basis(U, M, B, c, np.bool_(False), np.int64(1000), FOLDED)
         if np.abs(U - before).max() <= least:
-            return U, t + 1
-    return U, passes
+            break
+    return U
 
 
 @njit

@@ -72,14 +72,6 @@ class Pool:
         return mean, np.sqrt(np.maximum(square - mean**2, 0.0) / self.size)
 
 
-def all_pairs(data: RankingData) -> Floats:
-    """sgn(y - y') (x - x') of all pairs of the queries, which have equal numbers of documents, shape (n, pairs, d)."""
-    n, m = data.n_queries, int(data.documents_per_query[0])
-    j, k = np.triu_indices(m, 1)
-    x, y = data.X64.reshape(n, m, -1), data.y.reshape(n, m).astype(np.float64)
-    return np.asarray(np.sign(y[:, j] - y[:, k])[..., None] * (x[:, j] - x[:, k]))
-
-
 def first(data: RankingData, queries: int, documents: int) -> RankingData:
     """The first ``documents`` documents of the first ``queries`` queries."""
     starts = data.offsets[:queries]

@@ -9,8 +9,8 @@ import pytest
 from pipeline_lib import RankingData
 from pipeline_lib.data.ranking_data import Standardisation
 from pipeline_lib.learners import cone
+from pipeline_lib.papers.cone.bases import components
 from pipeline_lib.papers.cone.bases import experiment as bases
-from pipeline_lib.papers.cone.bases import factors
 from pipeline_lib.papers.cone.bases.experiment import BasesSettings, BasisOfFold, ComparedOfFold, ShareOfFold
 from pipeline_lib.papers.cone.bases.rankings import means, signs
 from pipeline_lib.papers.cone.bases.votes import printed_votes
@@ -20,19 +20,13 @@ from tests.papers.cone.samples import sample
 from tests.papers.jobs import tables
 from tests.small_settings import SETTINGS
 
-BASES: dict[str, Any] = {
-    **SETTINGS["cone"]["bases"],
-    "methods": ["sg", "eg"],
-    "alphas": [0.1],
-    "cs": [1.0],
-    "largest_sums": [2.0],
-}
+BASES: dict[str, Any] = {**SETTINGS["cone"]["bases"], "methods": ["sg", "eg"]}
 
 
 def basis(**changed: Any) -> BasisOfFold:
     """A row of Figure 3 with some values of its own."""
-    given = {"dataset": "sim", "fold": 1, "part": "basis", "level": None, "method": "sg", "K": 1, "start": 0}
-    given |= {"fold_in": "gradient", "objective": 1.0, "passes": 1, "validation": 0.5, "map": 0.5, "ndcg": 0.5}
+    given = {"dataset": "sim", "fold": 1, "K": 1, "start": 0}
+    given |= {"fold_in": "gradient", "passes": 1, "validation": 0.5, "map": 0.5, "ndcg": 0.5}
     return BasisOfFold(**{**given, **changed})
 
 
@@ -41,11 +35,9 @@ def test_a_fold_of_bases(tmp_path: Path) -> None:
     rows = [row for row in found if isinstance(row, BasisOfFold)]
     compared = [row for row in found if isinstance(row, ComparedOfFold)]
     shares = [row for row in found if isinstance(row, ShareOfFold)]
-    assert {row.family for row in compared if row.chosen} >= {"published", "converged", "RankSVM"}
+    assert {row.family for row in compared if row.chosen} >= {"published", "mean difference"}
     assert {row.what for row in shares} > {"risk and map", "signs, gradient"}
-    parts = {row.part for row in rows}
-    assert parts == {"ranksvm", "basis", "method", "alpha", "c", "weights", "form-9"}
-    assert len(rows) == 1 + 2 * (2 + 2 + 1 + 1 + 1 + 1)
+    assert [(row.K, row.fold_in) for row in rows] == [(K, how) for K in (1, 2) for how in ("gradient", "least-squares")]
     votes = readings.trials("cone-alg2-linear-corrected", tables(found))
     assert [trial.setting["fold_in"] for trial in votes] == ["gradient", "least-squares"]
     # Twelve queries for each of two methods; other votes give other orders on almost all of them.
@@ -63,7 +55,7 @@ def test_the_pass_that_is_best_on_the_validation_part_is_chosen() -> None:
     standard = Standardisation.of(fold_of_queries()[0])
     train, validation, test = (standard.apply(part) for part in fold_of_queries())
     chosen = set()
-    for row in (row for row in rows if (row.part, row.fold_in) == ("basis", "gradient")):
+    for row in (row for row in rows if row.fold_in == "gradient"):
         seed = (5, "cone-bases", "sim", 1, row.K, 0)
         path = cone.fit(train, row.K, method="exact", passes=3, traced=False, seed=seed).path
         values = [means(U.sum(axis=1), validation)[1] for U in path]
@@ -130,52 +122,40 @@ def test_figure_3_averages_starts_and_then_folds() -> None:
     assert (single.mean, single.low, single.high) == (pytest.approx(0.1), None, None)
 
 
-def test_components_and_semi_nmf() -> None:
+def test_components_and_regression_on_them() -> None:
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((4, 30)) + 0.5
-    V, values = factors.components(Z)
+    V, values = components.components(Z)
     np.testing.assert_allclose(V @ np.diag(values) @ V.T, Z @ Z.T / 30, atol=1e-12)
     assert (V.T @ Z.mean(axis=1) >= 0.0).all()
     # Least squares on all components is least squares.
     a = np.linalg.lstsq(Z.T, np.ones(30), rcond=None)[0]
-    np.testing.assert_allclose(factors.regression(Z, V, values), a, atol=1e-9)
-    errors = []
-    for rounds in range(6):
-        U, W = factors.semi_nmf(Z, 2, rounds, (1,))
-        assert (W >= 0.0).all()
-        errors.append(float(((Z - U @ W) ** 2).sum()))
-    assert errors == sorted(errors, reverse=True)
-    assert errors[-1] < 0.9 * errors[0]
-    # Differences in a cone of two vectors are found without error.
-    inside = rng.standard_normal((4, 2)) @ rng.exponential(size=(2, 30))
-    U, W = factors.semi_nmf(inside, 2, 3000, (1,))
-    assert ((inside - U @ W) ** 2).sum() < 1e-6 * (inside**2).sum()
+    np.testing.assert_allclose(components.regression(Z, V, values), a, atol=1e-9)
 
 
 def test_differences_are_those_of_all_pairs_or_drawn_from_them() -> None:
     data = sample(6, 3)
-    Z = factors.differences(data, cone.Problem(), 10**6, (1,))
+    Z = components.differences(data, cone.Problem(), 10**6, (1,))
     # With a basis vector 0, the loss of a pair is the square of the norm of its difference.
     squares = cone.pair_losses(data, np.zeros((4, 1)), cone.Problem(weighted=False))
     np.testing.assert_allclose(np.sort((Z**2).sum(axis=0)), np.sort(squares), atol=1e-9)
-    drawn = factors.differences(data, cone.Problem(), 5, (1,))
+    drawn = components.differences(data, cone.Problem(), 5, (1,))
     assert drawn.shape == (4, 5)
     assert {tuple(z) for z in drawn.T} < {tuple(z) for z in Z.T}
 
 
 def test_the_size_that_is_best_on_the_validation_part_is_chosen() -> None:
-    settings = BasesSettings.parse({**SETTINGS["cone"]["bases"], "components": [1, 2], "converged": [1, 2]})
+    settings = BasesSettings.parse({**SETTINGS["cone"]["bases"], "components": [1, 2]})
     parts = [sample(12, seed) for seed in (1, 2, 3)]
     fit = cone.fit(parts[0], 2, passes=2, traced=False, seed=1)
-    rows = list(bases.compared(settings, parts, (fit, 2), basis(part="ranksvm", validation=None), 1))
+    rows = list(bases.compared(settings, parts, fit.path[2], {"dataset": "sim", "fold": 1}, 1))
     for family in {row.family for row in rows}:
         here = [row for row in rows if row.family == family]
         [chosen] = [row for row in here if row.chosen]
-        assert chosen.validation == (None if family == "RankSVM" else max(row.validation or 0.0 for row in here))
+        assert chosen.validation == max(row.validation for row in here)
     # All components rank as least squares does, whether one counts from the first or from the last.
     of = {row.family: row.ndcg for row in rows if row.size == 4}
     assert of["regression on components"] == of["regression on the last components"]
-    # Without weights, the converged vector for K = 1 is the mean of the differences of queries.
     [published] = [row for row in rows if row.family == bases.PUBLISHED]
     assert published.ndcg == means(fit.path[2].sum(axis=1), parts[2])[1]
 
@@ -196,7 +176,7 @@ def test_signs_are_those_of_the_coefficients_of_every_pair() -> None:
     assert len(set(found.values())) == 2
 
 
-def compared(fold: int, family: str, size: int | None, ndcg: float, chosen: bool = True) -> ComparedOfFold:
+def compared(fold: int, family: str, size: int, ndcg: float, chosen: bool = True) -> ComparedOfFold:
     return ComparedOfFold(
         dataset="sim", fold=fold, family=family, size=size, chosen=chosen, validation=ndcg, map=ndcg, ndcg=ndcg
     )
@@ -229,13 +209,8 @@ def test_the_informative_dimension_is_the_least_number_that_is_nearly_best() -> 
     assert trial.values == {"components": 2, "share_of_features": pytest.approx(0.2), "best_number": 5}
 
 
-def test_shares_average_folds_and_compare_numbers_of_vectors() -> None:
-    measured = [
-        basis(fold=fold, K=K, objective=10.0 / K, map=0.1 * K * sign)
-        for fold, sign in ((1, 1.0), (2, -1.0))
-        for K in (1, 2, 5)
-    ]
+def test_shares_average_folds() -> None:
     shares = ((1, 1.0), (2, 0.5))
     rows = [ShareOfFold(dataset="sim", fold=fold, what="risk and map", value=value) for fold, value in shares]
-    found = {row.what: row.share for row in bases.shares(rows, measured)}
-    assert found == pytest.approx({"risk and map": 0.75, "K and map": 0.5, "K and ndcg": 0.5})
+    [found] = bases.shares(rows)
+    assert (found.what, found.share, found.folds) == ("risk and map", pytest.approx(0.75), 2)

@@ -7,21 +7,22 @@ import pytest
 
 from pipeline_lib import RankingData
 from pipeline_lib.papers.cone.cones import experiment as cones
-from pipeline_lib.papers.cone.cones.experiment import ConesSettings, SmallSettings
+from pipeline_lib.papers.cone.cones.experiment import ConesSettings
 from pipeline_lib.theory.cones import pairs_of
 from tests import readings
 from tests.papers.cone.samples import sample
 from tests.papers.jobs import Given, tables
 from tests.small_settings import SETTINGS
 
-SMALL: dict[str, Any] = {**SETTINGS["cone"]["cones"]["small"], "step": 0.02, "passes": 300, "fold_steps": [5, 5000]}
+PASSES, FOLD_STEPS = 300, (5, 5000)
 CONES: dict[str, Any] = {
     **SETTINGS["cone"]["cones"],
     "cones": 3,
     "bases": [1, 2],
     "pairs": 40,
     "fold_steps": 500,
-    "small": SMALL,
+    "small_passes": PASSES,
+    "small_fold_steps": list(FOLD_STEPS),
 }
 
 
@@ -41,7 +42,7 @@ def test_four_claims_on_cones_are_read_and_only_obtuse_cones_break_the_projectio
     # Three updates and exact blocks: neither one basis step per query nor folding-in that is cut short.
     assert (by_sample.count("sim"), by_sample.count(cones.SMALL)) == (4, 4)
     judged = {(trial.setting["updates"], trial.setting.get("fold_steps")) for trial in descents}
-    assert judged == {("whole", CONES["fold_steps"]), ("whole", SMALL["fold_steps"][-1]), ("whole", None)}
+    assert judged == {("whole", CONES["fold_steps"]), ("whole", FOLD_STEPS[-1]), ("whole", None)}
     assert {trial.setting["method"] for trial in readings.trials("cone-descent", results)} == {
         "sg-printed",
         "eg",
@@ -70,13 +71,12 @@ def test_the_energy_of_the_spectrum_is_that_of_its_first_ten_eigenvalues() -> No
 
 
 def test_solved_folding_in_never_raises_the_objective_and_what_is_cut_short_does() -> None:
-    small = SmallSettings.parse(SMALL)
-    sample = cones.drawn(small, 1)
+    sample = cones.drawn(1)
     summaries, rows = {}, {}
-    for run in cones.runs(small.fold_steps, small.step):
+    for run in cones.runs(FOLD_STEPS, cones.SMALL_STEP):
         if run.method in ("sg", "eg", "exact"):
             key = (run.method, run.updates, run.fold_steps)
-            rows[key] = cones.trace(cones.SMALL, sample, small.basis, run, small.passes, 1)
+            rows[key] = cones.trace(cones.SMALL, sample, cones.SMALL_BASIS, run, PASSES, 1)
             summaries[key] = cones.summary(rows[key])
     for key in (("sg", "whole", 5000), ("eg", "whole", 5000), ("exact", "whole", None)):
         assert summaries[key].increases == 0, key
@@ -112,6 +112,5 @@ def test_the_largest_norm_is_that_of_the_largest_difference() -> None:
 
 
 def test_a_step_that_is_too_long_does_not_descend() -> None:
-    small = SmallSettings.parse({})
-    rows = cones.trace(cones.SMALL, cones.drawn(small, 1), small.basis, cones.TOO_LONG, cones.LONG_PASSES, 1)
+    rows = cones.trace(cones.SMALL, cones.drawn(1), cones.SMALL_BASIS, cones.TOO_LONG, cones.LONG_PASSES, 1)
     assert cones.summary(rows).increases > 0

@@ -30,14 +30,12 @@ def test_converged_cones_fall_as_one_over_p_and_theorem_2_is_nearly_sharp_on_the
         assert row.risk <= row.gamma
     ratios = {row.population: row.beta_worst / row.beta_bound for row in rows if row.method == "exact"}
     assert ratios["line"] > 0.97 > ratios["random"]
-    slopes = {
-        (row.population, row.method): row.slope.value for row in leave_out.exponents(rows) if row.statistic == "s_max"
-    }
+    slopes = {(row.population, row.method): row.slope.value for row in leave_out.exponents(rows)}
     assert slopes["line", "exact"] == pytest.approx(-1.0, abs=0.02)
     assert slopes["random", "exact"] == pytest.approx(-1.0, abs=0.2)
     assert slopes["random", "constant-step"] > slopes["random", "exact"] + 0.2
     found: list[Row] = [*rows, *leave_out.exponents(rows), *leave_out.tails(settings), *map(leave_out.twins, TWINS[:4])]
-    read = {**tables(found), "cone-stability": []}
+    read = tables(found)
     # Two populations, three P and two repetitions; one cell of tails, one case with small c, and the largest gap.
     counts = [len(readings.trials(claim, read)) for claim in ("cone-thm1", "cone-thm2", "cone-smax")]
     assert counts == [12 + 1 + 1 + 1, 12, 2]
@@ -75,7 +73,7 @@ def test_theorem_1_is_refuted_without_beta_and_with_its_mean(
         monkeypatch.setattr(module, name, error)
     settings = LeaveOutSettings.parse({**SETTINGS["cone"]["leave_out"], "queries": [30, 100, 300]})
     found = [*leave_out.left_out(settings, 3), *leave_out.tails(settings), *map(leave_out.twins, TWINS[3:5])]
-    read = {**tables(found), "cone-stability": []}
+    read = tables(found)
     [claim] = [one for one in readings.ledger_of_claims() if one.id == "cone-thm1"]
     verdict = kinds.judge(claim.checks, readings.trials("cone-thm1", read))
     assert verdict.status == ("verified" if error is None else "refuted")

@@ -10,22 +10,18 @@ from pipeline_lib.papers.cone.bases.experiment import BasesSettings
 from pipeline_lib.papers.cone.cones.experiment import ConesSettings
 from pipeline_lib.papers.cone.geometry.experiment import GeometrySettings
 from pipeline_lib.papers.cone.leave_out.experiment import LeaveOutSettings
-from pipeline_lib.papers.cone.stability.experiment import StabilitySettings
 
 
 @pytest.mark.parametrize(
     ("settings", "wrong"),
     [
         (BasesSettings, {"methods": ["newton"]}),
-        (BasesSettings, {"alphas": [-1.0]}),
-        (BasesSettings, {"largest_sums": [0.5]}),
+        (BasesSettings, {"components": []}),
         (ConesSettings, {"passes": 1}),
-        (ConesSettings, {"small": {"fold_steps": 200}}),
+        (ConesSettings, {"small_fold_steps": 200}),
         (GeometrySettings, {"differences": 2}),
         (LeaveOutSettings, {"queries": [10, 20]}),
         (LeaveOutSettings, {"tail_epsilons": [1.0]}),
-        (StabilitySettings, {"queries": [4, 6]}),
-        (StabilitySettings, {"methods": []}),
     ],
 )
 def test_wrong_settings_are_refused(settings: type[Settings], wrong: dict[str, Any]) -> None:

@@ -31,14 +31,9 @@ SMALL: dict[str, Any] = {
     "risk_queries": 2000,
     "reference_queries": 500,
     "draws": 30,
-    "searched_queries": [6],
-    "searched_documents": 4,
-    "searches": 2,
-    "steps": 20,
-    "search_queries": 500,
 }
 # Tables of which a claim reads nothing here.
-NONE: dict[str, list[dict[str, Any]]] = {"twolayer-extremes": [], "twolayer-worst-gaps": []}
+NONE: dict[str, list[dict[str, Any]]] = {"twolayer-extremes": []}
 
 
 @pytest.fixture(scope="module")

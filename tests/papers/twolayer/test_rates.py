@@ -1,5 +1,6 @@
 """Are the rates of the worst gap, the bounds and the plans those of plain computations?"""
 
+import itertools
 import math
 from typing import Any
 
@@ -10,7 +11,8 @@ from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.papers.twolayer.rates import experiment as rates
 from pipeline_lib.papers.twolayer.rates.experiment import RatesSettings
-from pipeline_lib.papers.twolayer.sign_rankers import Signs
+from pipeline_lib.papers.twolayer.sign_rankers import Signs, even_lists
+from pipeline_lib.theory import two_layer, two_layer_rates
 from tests.papers.jobs import Given, tables
 from tests.small_settings import SETTINGS
 
@@ -86,10 +88,62 @@ def test_plans_are_those_of_the_two_bounds(found):
         plans = {row["plan"]: row for row in found["twolayer-rate-plans"] if row["capacity"] == capacity}
         assert [plan for plan in plans if "documents" in plan] == ["2 documents", "4 documents"]
         assert plans["2 documents"]["queries"] == 120
-        for bound, name in (("bound", "corrected"), ("printed", "printed")):
-            assert plans[name][bound] <= min(row[bound] for row in plans.values()) * (1 + 1e-3)
+        log, variances = capacity * math.log(2), Signs(capacity, 0.3, 0.1).variances()
+        corrected, printed = {}, {}
+        for plan, row in plans.items():
+            n = row["queries"]
+            corrected[plan] = two_layer_rates.bound(even_lists(240, n), variances, log, ASKED.delta).total
+            printed[plan] = two_layer.even_bound(n, 240, capacity, ASKED.delta, ASKED.c1).total
+        assert corrected["corrected"] <= min(corrected.values()) * (1 + 1e-3)
+        assert printed["printed"] <= min(printed.values()) * (1 + 1e-3)
 
 
-def test_lists_longer_than_the_budget_are_refused():
-    with pytest.raises(ConfigurationError, match="tried: expected at most half the budget 20, found 16"):
-        RatesSettings.parse({"budgets": [20], "tried": [2, 16]})
+def test_worst_gaps_are_suprema_over_all_signs():
+    share, noise, n, d = 0.3, 0.1, 4, 3
+    rng = np.random.default_rng(1)
+    gaps = []
+    for _ in range(300):
+        # Documents one by one, and all eight rankers.
+        wrong = np.zeros((n, 2**d))
+        weights = np.array(list(itertools.product((-1, 1), repeat=d)))
+        for i in range(n):
+            m = 30 // n + (i < 30 % n)
+            feature, turned = rng.integers(d), rng.random() < share
+            x = rng.integers(0, 2, m)
+            y = np.where(rng.random(m) < noise, 1 - (x ^ turned), x ^ turned)
+            for a, b in itertools.combinations(range(m), 2):
+                wrong[i] += (y[a] - y[b]) * weights[:, feature] * (x[a] - x[b]) < 0
+            wrong[i] /= m * (m - 1) / 2
+        false, true = noise**2 / 2, (1 - noise) ** 2 / 2
+        straight, opposite = (1 - share) * false + share * true, (1 - share) * true + share * false
+        expected = np.where(weights == 1, straight, opposite).mean(axis=1)
+        gaps.append((expected - wrong.mean(axis=0)).max())
+    found = Signs(d, share, noise).worst_gaps(even_lists(30, n), 4000, np.random.default_rng(0))
+    spread = math.hypot(np.std(gaps) / math.sqrt(len(gaps)), found.std() / math.sqrt(len(found)))
+    assert abs(np.mean(gaps) - found.mean()) < 4 * spread
+
+
+def test_every_class_is_measured_with_every_plan():
+    asked = RatesSettings.parse(
+        {
+            "budgets": [100],
+            "tried": [2],
+            "planned_capacities": [1, 5],
+            "planned_documents": [2, 10],
+            "plan_repetitions": 3,
+        }
+    )
+    rows = list(rates.splits(asked, 1))
+    assert [(row.capacity, row.planned_for) for row in rows] == [
+        (v, planned) for v in (1, 5) for planned in (1, 5, None, None)
+    ]
+    assert [row.queries for row in rows if row.planned_for is None] == [50, 10] * 2
+    own = {row.capacity: row for row in rows if row.capacity == row.planned_for}
+    for row in rows:
+        assert row.bound >= own[row.capacity].bound * (1 - 1e-3)
+
+
+@pytest.mark.parametrize("name", ["tried", "planned_documents"])
+def test_lists_longer_than_the_budget_are_refused(name):
+    with pytest.raises(ConfigurationError, match=f"{name}: expected at most half the budget 20, found 16"):
+        RatesSettings.parse({"budgets": [20], "tried": [2], "planned_documents": [2], name: [2, 16]})

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline_lib.papers.twolayer import loss_averages
-from pipeline_lib.papers.twolayer.loss_averages import LOSSES
 from pipeline_lib.papers.twolayer.statements import experiment as statements
+from pipeline_lib.papers.twolayer.statements import loss_averages
 from pipeline_lib.papers.twolayer.statements.experiment import StatementsSettings
+from pipeline_lib.papers.twolayer.statements.loss_averages import LOSSES
 from pipeline_lib.theory import pair_losses
 from pipeline_lib.theory import two_layer_rademacher as rademacher
 from tests import readings
@@ -97,18 +97,9 @@ def test_averages_of_hinges_are_exact():
 
 def test_remarks_hold_every_loss_at_every_bound_on_the_scores():
     rows = list(statements.remarks(StatementsSettings.parse({"score_bounds": [0.1, 2.0], "draws": 200}), 1))
-    assert len(rows) == 3 * (4 + 1) * 2
+    assert len(rows) == 3 * 4 * 2
     for row in rows:
         assert row.steps_below == {2.0: 0, 0.1: 1}[row.score_bound]
-        assert row.average - 4 * row.average_error <= row.contracted * (1 + 1e-9)
+        assert row.average <= row.contracted * (1 + 1e-9)
         assert row.without_constant < row.with_half_the_constant < row.contracted
-        assert row.average - 4 * row.average_error <= row.largest * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("name", LOSSES)
-def test_ascent_comes_to_the_exact_average(name):
-    loss, d, rng = pair_losses.get(name), np.array([0.7, -1.0, 0.2, 0.5, -0.1]), np.random.default_rng(0)
-    for centre in (0.0, loss.at_zero):
-        exact = 2 / 5 * loss_averages.average(loss, d, np.ones(5), 2.0, centre)
-        found = loss_averages.ascended(loss, d[:, None], 2.0, centre, 2000, rng)
-        assert abs(found.estimate - exact) < 4 * found.standard_error + 0.005 * exact
+        assert row.average <= row.largest * (1 + 1e-9)

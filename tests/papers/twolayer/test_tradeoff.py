@@ -61,10 +61,8 @@ def joined(asked: TradeoffSettings, rows: list[Measured]) -> dict[str, list[dict
 
 
 def test_splits_use_the_whole_budget():
-    asked = TradeoffSettings.parse(SMALL)
-    assert asked.splits(12) == [(6, 2), (4, 3), (3, 4), (2, 6)]
-    fewer = TradeoffSettings.parse({**SMALL, "data_budgets": [12], "data_documents": [2, 4, 6]})
-    assert fewer.data_splits(12) == [(6, 2), (3, 4), (2, 6)]
+    assert tradeoff.splits(12, [2, 3, 4, 5, 6, 8, 12]) == [(6, 2), (4, 3), (3, 4), (2, 6)]
+    assert tradeoff.splits(12, [2, 4, 6]) == [(6, 2), (3, 4), (2, 6)]
 
 
 def test_every_place_with_enough_long_lists_is_judged():
@@ -110,7 +108,7 @@ def test_the_excess_is_paired_by_repetition():
             reference_error=0.2 + 0.01 * r,
         )
         for r in range(4)
-        for n, m in asked.splits(12)
+        for n, m in tradeoff.splits(12, asked.documents)
     ]
     for row in joined(asked, rows)["twolayer-tradeoff"]:
         assert row["excess"] == pytest.approx(0.1 / row["documents"])

@@ -35,11 +35,7 @@ class Means(NamedTuple):
 
 def means(a: Floats, data: RankingData) -> Means:
     """The measures of the linear ranker a."""
-    return means_of_scores(np.einsum("ij,j->i", data.X64, a), data)
-
-
-def means_of_scores(scores: Floats, data: RankingData) -> Means:
-    """The measures of scores of all documents."""
+    scores = np.einsum("ij,j->i", data.X64, a)
     measured = metrics.per_query(["map", SELECTION], scores, data.y, data.offsets)
     return Means(*(float(measured[name].mean()) for name in ("map", SELECTION)))
 

@@ -20,14 +20,13 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Positive, Rising, Settings, Whole
+from pipeline_lib.core.settings import Rising, Settings, Whole
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import EVERY, Cell, Experiment, Job, Step
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.common import pairs_of_queries
 from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.sources.population_settings import Overrides
 from pipeline_lib.theory import cones
 
 _LOG = logging.getLogger(__name__)
@@ -40,30 +39,13 @@ ALPHAS = (1.0, 0.1)
 """The published alpha, and a smaller one."""
 
 SMALL = "small sample"
+SMALL_QUERIES, SMALL_BASIS, SMALL_STEP = 8, 2, 0.02
+SMALL_POPULATION = PopulationSettings(features=5, documents=3, label_shares=(0.2,) * 5)
 FOLD_STEPS_OF_STUDIES = 10
 FOLD_TOL = 1e-10
 """Folding-in that may take all its steps ends at a step that moves the coefficients by no more than this."""
 RISE = 1e-9
 """Relative increases up to this count as rounding, as in the claim's rule."""
-
-
-class SmallSettings(Settings):
-    """A small sample of a population, whose objective is followed until it converges."""
-
-    queries: Whole = Field(8, description="number of queries in the sample")
-    population: Overrides = Field(
-        {"features": 5, "documents": 3, "label_shares": [0.2, 0.2, 0.2, 0.2, 0.2]},
-        description="overrides of the population's defaults (docs/population.md)",
-    )
-    basis: Whole = Field(2, description="K, at most the number of features")
-    step: Positive | None = Field(
-        0.02, description="mu of every method; null means the published values, with more passes"
-    )
-    passes: Annotated[Whole, Ge(2)] = Field(2500, description="number of passes in each trace")
-    fold_steps: Rising = Field(
-        (10, 20000),
-        description="largest numbers of steps of each folding-in, one cut short and one converged; each has a trace",
-    )
 
 
 class ConesSettings(Settings):
@@ -83,8 +65,13 @@ class ConesSettings(Settings):
     fold_steps: Whole = Field(
         200, description="largest number of steps of each folding-in, when the basis is updated once per pass"
     )
-    small: SmallSettings = Field(
-        SmallSettings.parse({}), description="a small sample, whose objective is followed until it converges"
+    small_passes: Annotated[Whole, Ge(2)] = Field(
+        2500, description="number of passes in each trace of a small sample, followed until the objective converges"
+    )
+    small_fold_steps: Rising = Field(
+        (10, 20000),
+        description="largest numbers of steps of each folding-in on the small sample, one cut short and one converged; "
+        "each has a trace",
     )
 
 
@@ -105,7 +92,6 @@ class Norm(Row, table="tables/cone-norms"):
     scale: float = Field(description="factor by which the features are multiplied")
     alpha: float = Field(description="alpha of (5)")
     d: int = Field(description="features; rho is their root")
-    pairs: int = Field(description="pairs of documents with different labels")
     largest_norm: float = Field(description="largest ||z||; with a basis vector 0, the loss of a pair is its square")
     largest_with_maximum_norm: float = Field(description="with the maximum norm in the denominator")
     largest_with_difference: float = Field(description="with | ||x|| - alpha | as the denominator")
@@ -231,25 +217,19 @@ def norms_of(name: str, data: RankingData, scale: float, alpha: float) -> Norm:
     problem = cone.Problem(alpha=alpha, weighted=False)
     nothing = np.zeros((data.n_features, 1))
     squared = cone.pair_losses(scaled, nothing, problem)
-    misprinted = dict.fromkeys(("largest_with_maximum_norm", "largest_with_difference", "largest_with_root"), 0.0)
-    for higher, lower in pairs_of_queries(scaled):
-        differences = scaled.X64[higher] - scaled.X64[lower]
-        norms = np.linalg.norm(differences, axis=1)
-        misprints = {
-            "largest_with_maximum_norm": rho * norms / (alpha + np.abs(differences).max(axis=1)),
-            "largest_with_difference": rho * norms / np.maximum(np.abs(norms - alpha), np.finfo(np.float64).tiny),
-            "largest_with_root": rho * norms / (alpha + np.sqrt(norms)),
-        }
-        for misprint, values in misprints.items():
-            misprinted[misprint] = max(misprinted[misprint], float(values.max(initial=0.0)))
+    differences = (scaled.X64[higher] - scaled.X64[lower] for higher, lower in pairs_of_queries(scaled))
+    measured = [(np.linalg.norm(z, axis=1), np.abs(z).max(axis=1, initial=0.0)) for z in differences]
+    norms, maxima = map(np.concatenate, zip(*measured, strict=True))
+    tiny = np.finfo(np.float64).tiny
     return Norm(
         dataset=name,
         scale=scale,
         alpha=alpha,
         d=data.n_features,
-        pairs=len(squared),
         largest_norm=np.sqrt(squared.max(initial=0.0)),
-        **misprinted,
+        largest_with_maximum_norm=(rho * norms / (alpha + maxima)).max(initial=0.0),
+        largest_with_difference=(rho * norms / np.maximum(np.abs(norms - alpha), tiny)).max(initial=0.0),
+        largest_with_root=(rho * norms / (alpha + np.sqrt(norms))).max(initial=0.0),
     )
 
 
@@ -299,16 +279,16 @@ def _planned(settings: ConesSettings, standardised: Mapping[str, RankingData], s
         if cone.has_pairs(sample := some_queries(data, settings.pairs, generator(seed, "cone-descent", name)))
         for run in runs((settings.fold_steps,))
     ]
-    small = settings.small
-    sample = drawn(small, seed)
-    planned += [(SMALL, sample, small.basis, run, small.passes) for run in runs(small.fold_steps, small.step)]
-    return [*planned, (SMALL, sample, small.basis, TOO_LONG, LONG_PASSES)]
+    sample = drawn(seed)
+    small = runs(settings.small_fold_steps, SMALL_STEP)
+    planned += [(SMALL, sample, SMALL_BASIS, run, settings.small_passes) for run in small]
+    return [*planned, (SMALL, sample, SMALL_BASIS, TOO_LONG, LONG_PASSES)]
 
 
-def drawn(small: SmallSettings, seed: int) -> RankingData:
+def drawn(seed: int) -> RankingData:
     """Draw the small sample and standardise its features."""
-    population = Population(PopulationSettings.from_mapping(small.population))
-    data = population.draw(small.queries, generator(seed, "cone-descent", SMALL, "sample"))
+    population = Population(SMALL_POPULATION)
+    data = population.draw(SMALL_QUERIES, generator(seed, "cone-descent", SMALL, "sample"))
     return Standardisation.of(data).apply(data)
 
 
@@ -391,7 +371,7 @@ def _relative(differences: Floats, values: Floats) -> Floats:
 
 def _seconds(settings: ConesSettings, cell: Cell) -> float:
     # The first passes over a data set, and the fold steps of the small sample.
-    fold_steps = settings.small.queries * settings.small.passes * sum(settings.small.fold_steps)
+    fold_steps = SMALL_QUERIES * settings.small_passes * sum(settings.small_fold_steps)
     return 1e-4 * settings.pairs * settings.passes + 1e-8 * fold_steps
 
 

@@ -32,17 +32,18 @@ from pipeline_lib.core.settings import (
     at_most,
     no_fewer_than,
 )
-from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import cone
-from pipeline_lib.papers.cone.common import exponents_of, unit_scale, without
+from pipeline_lib.papers.cone.common import grouped, without
 from pipeline_lib.papers.cone.kinds import RHO, Kinds, accurate_losses, largest_change, moved, trained, worst_change
 from pipeline_lib.papers.cone.leave_out import failures
 from pipeline_lib.papers.cone.leave_out.failures import GAMMA, TWINS, Sample, Twins
 from pipeline_lib.papers.cone.leave_out.ties import Tied, apart
 from pipeline_lib.papers.cone.leave_out.tradeoff import of_all_samples
 from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.theory import cones, stability
 
 _LOG = logging.getLogger(__name__)
@@ -96,9 +97,7 @@ class LeaveOut(Row, table="tables/cone-leave-out"):
     K: int = Field(description="basis vectors")
     P: int = Field(description="training queries")
     repetition: int = Field(description="number of the sample, from 0")
-    passes: int = Field(description="passes of the longest of its trainings, until no entry of a basis moved by 1e-10")
     method: str = Field(description="exact, or constant-step: with one step more at the query that is left out")
-    d: int = Field(description="features")
     rho: float = Field(description="largest norm of a difference")
     c: float = Field(description="largest norm of a basis vector")
     s_max: float = Field(description="largest spectral norm of the change of the basis, over all queries left out")
@@ -121,13 +120,12 @@ class LeaveOut(Row, table="tables/cone-leave-out"):
 
 
 class Exponent(Row, table="tables/cone-leave-out-exponents"):
-    """The power of P with which a measure of stability falls."""
+    """The power of P with which s_max falls."""
 
     population: str = Field(description="random kinds, or the two kinds of the line")
     K: int = Field(description="basis vectors")
     method: str = Field(description="exact, or constant-step: with one step more at the query that is left out")
-    statistic: str = Field(description="s_max or beta")
-    slope: Annotated[Interval, LOW_HIGH] = Field(description="exponent in P of its mean over repetitions")
+    slope: Annotated[Interval, LOW_HIGH] = Field(description="exponent in P of the mean of s_max over repetitions")
 
 
 class Tail(Row, table="tables/cone-tails"):
@@ -195,7 +193,9 @@ def populations(settings: LeaveOutSettings, seed: int) -> Iterator[Kinds]:
     rng = generator(seed, "cone-leave-out", "kinds", role="truth")
     d, shares = settings.features, np.full(settings.kinds, 1.0 / settings.kinds)
     population = Population(PopulationSettings(features=d, documents=settings.documents, label_shares=(0.4, 0.3, 0.3)))
-    data = unit_scale(population).apply(population.draw(settings.kinds, rng))
+    # Coordinates of documents, of size feature_norm / sqrt(d), become of size 1.
+    scale = Standardisation(np.zeros(d), np.full(d, population.settings.feature_norm / math.sqrt(d)))
+    data = scale.apply(population.draw(settings.kinds, rng))
     for K in settings.bases:
         yield Kinds("random", data, shares, K, settings.c * RHO)
     yield line()
@@ -220,9 +220,9 @@ def _left_out(settings: LeaveOutSettings, kinds: Kinds, P: int, repetition: int,
     axes = (seed, "cone-leave-out", kinds.name, kinds.K, P, repetition)
     counts = _sample(kinds, P, generator(*axes, "sample", role="train"))
     start = cone.started(kinds.data.n_features, kinds.K, kinds.problem, (*axes[:4], repetition))
-    U, steps = trained(kinds, counts, start)
+    U = trained(kinds, counts, start)
     drawn = np.flatnonzero(counts)
-    others, more = zip(*(trained(kinds, without(counts, kind), start) for kind in drawn), strict=True)
+    others = [trained(kinds, without(counts, kind), start) for kind in drawn]
     data, problem, c = kinds.data, kinds.problem, kinds.c
     every, gamma = cone.losses(data, U, problem)[0], float(cone.pair_losses(data, U, problem).max())
     empirical = float(counts @ every) / P
@@ -238,9 +238,7 @@ def _left_out(settings: LeaveOutSettings, kinds: Kinds, P: int, repetition: int,
             K=kinds.K,
             P=P,
             repetition=repetition,
-            passes=max(steps, *more),
             method=method,
-            d=data.n_features,
             rho=RHO,
             c=c,
             s_max=s_max,
@@ -296,8 +294,13 @@ def grown(kinds: Kinds, counts: Floats, U: Floats, left_out: Iterable[int], othe
 
 
 def exponents(rows: Sequence[LeaveOut]) -> Iterator[Exponent]:
-    """Exponents of s_max and beta in P for every population, K and method, with intervals over repetitions."""
-    return (Exponent(**found) for found in exponents_of(rows, ("population", "K", "method"), ("s_max", "beta")))
+    """Exponents of s_max in P for every population, K and method, with intervals over repetitions."""
+    for (population, K, method), chosen in grouped(rows, "population", "K", "method").items():
+        by_size = grouped(chosen, "P")
+        fit = fit_exponent(
+            [P for (P,) in by_size], np.transpose([[row.s_max for row in same] for same in by_size.values()])
+        )
+        yield Exponent(population=population, K=K, method=method, slope=Interval(fit.slope, fit.low, fit.high))
 
 
 def tails(settings: LeaveOutSettings) -> Iterator[Tail]:

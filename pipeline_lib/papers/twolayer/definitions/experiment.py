@@ -1,8 +1,4 @@
-"""What are the averages of Definition 3 for the losses, and what do the analyses that `twolayer` cites average over?
-
-**Definition 3**, for the 0-1 loss and the surrogates, on lists of unequal lengths, with all signs and the exact
-supremum over rankers with one feature. For the surrogates the bound is the contracted average of linear rankers; for
-the 0-1 loss it is that of Massart's lemma, since a ranker with one feature has only two loss vectors that are not 0.
+"""What do the analyses that `twolayer` cites average over?
 
 **Section 2.2**: the empirical risk of the document-level analysis is over all pairs of documents, also of different
 queries. In the population of this module a query is of one of two kinds with probability 1/2 each, and its documents
@@ -14,34 +10,14 @@ are 1 with a probability that depends on the task.
 """
 
 import itertools
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-import numpy as np
-
-from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
-from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Positives, Settings, Sizes
+from pipeline_lib.core.settings import Settings, Sizes
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import Experiment, Job, Step
-from pipeline_lib.papers.twolayer.complexities import ZERO_ONE
-from pipeline_lib.papers.twolayer.loss_averages import LOSSES, average
-from pipeline_lib.papers.twolayer.risks import SURROGATES
-from pipeline_lib.theory import pair_losses
-from pipeline_lib.theory import two_layer_rademacher as rademacher
-from pipeline_lib.theory.pair_losses import PairLoss
 
-# Documents of every query.
-SAMPLES = {
-    "a short and a long list": (2, 12),
-    "3 queries": (2, 5, 4),
-    "one query": (9,),
-    "two documents each": (2,) * 6,
-}
-# Loss vectors of rankers with one feature, apart from 0.
-ORDERS = 2
 # Shifts of the scores of the second kind of queries: with the first, documents of all queries can be compared.
 SHIFTS = (0, 2)
 # Probabilities of a 1 in the two kinds of tasks.
@@ -49,25 +25,10 @@ TASKS = ((Fraction(0), Fraction(1)), (Fraction(1, 4), Fraction(3, 4)), (Fraction
 
 
 class DefinitionsSettings(Settings):
-    """Definition 3 for the losses on lists of unequal lengths, and the empirical risks of section 2."""
+    """The empirical risk over all pairs of documents, as section 2.2 has it."""
 
-    score_bounds: Positives = Field((0.01, 0.1, 1.0), description="values of B, the bound on the scores")
     queries: Sizes = Field((2, 10, 100), description="values of n, for the risk over all pairs of documents")
     documents: Sizes = Field((2, 10, 100), description="values of m there")
-
-
-class LossAverage(Row, table="tables/twolayer-loss-averages"):
-    """The average of Definition 3 of one loss on one sample, and its bounds."""
-
-    loss: str = Field(description="zero-one or a surrogate")
-    case: str = Field(description="sample, by the lengths of its lists")
-    score_bound: float = Field(description="B, the bound on the scores")
-    pairs: int = Field(description="disjoint pairs of the sample")
-    average: float = Field(description="average of the losses, over all signs")
-    contracted: float = Field(description="bound on it: by contraction, or by Massart's lemma for the 0-1 loss")
-    with_equal_weights: float = Field(description="the same bound if all pairs had one weight, whatever their query")
-    constant: float = Field(description="phi(0) times the average of the constant 1")
-    largest: float = Field(description="twice the largest loss, which no average exceeds")
 
 
 class AllPairs(Row, table="tables/twolayer-all-pairs"):
@@ -91,8 +52,7 @@ class Covariances(Row, table="tables/twolayer-elements"):
 
 
 def measure(job: Job) -> Iterator[Row]:
-    """Compute the three tables."""
-    yield from loss_averages(job.settings, job.seed)
+    """Compute both tables."""
     for n, m in itertools.product(job.settings.queries, job.settings.documents):
         comparable, shifted = (mean_over_all_pairs(n, m, shift) for shift in SHIFTS)
         yield AllPairs(
@@ -103,38 +63,6 @@ def measure(job: Job) -> Iterator[Row]:
             over_all_pairs_if_comparable=float(comparable),
         )
     yield from elements()
-
-
-def loss_averages(settings: DefinitionsSettings, seed: int) -> Iterator[LossAverage]:
-    """For every loss, sample and B: the average of Definition 3, its bound, and other readings of the definition."""
-    for case, lengths in SAMPLES.items():
-        rng = generator(seed, "twolayer-definitions", case)
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        # Features in [-1/2, 1/2], and labels that differ in every pair.
-        X, y = rng.uniform(-0.5, 0.5, (offsets[-1], 1)), rng.permutation(offsets[-1])
-        pairs = rademacher.disjoint_pairs(X, y, offsets)
-        weights, count = pairs.weights, len(pairs.weights)
-        for name, score_bound in itertools.product((ZERO_ONE, *LOSSES), settings.score_bounds):
-            loss = pair_losses.get(name)
-            yield LossAverage(
-                loss=name,
-                case=case,
-                score_bound=score_bound,
-                pairs=count,
-                # |w| <= 2 B keeps scores in [-B, B].
-                average=average(loss, pairs.differences[:, 0], weights, 2.0 * score_bound),
-                contracted=_bound(loss, pairs.differences, weights, score_bound),
-                with_equal_weights=_bound(loss, pairs.differences, np.full(count, 2.0 / count), score_bound),
-                constant=loss.at_zero * rademacher.exactly(np.ones((count, 1)), weights, 1.0),
-                largest=2.0 * loss.largest(score_bound),
-            )
-
-
-def _bound(loss: PairLoss, differences: Floats, weights: Floats, score_bound: float) -> float:
-    if loss.surrogate is None:
-        return float(np.linalg.norm(weights)) * math.sqrt(2.0 * math.log(2.0 * ORDERS))
-    linear = rademacher.exactly(differences, weights, 2.0 * score_bound)
-    return rademacher.contracted_sample(linear, weights, loss, score_bound)
 
 
 def within_queries(shift: int) -> Fraction:
@@ -210,8 +138,7 @@ EXPERIMENT = Experiment(
         Step(
             "definitions",
             measure,
-            rows=(LossAverage, AllPairs, Covariances),
-            surrogates=SURROGATES,
+            rows=(AllPairs, Covariances),
             cost=Cost(1.0, start_mb=500.0),
         ),
     ),

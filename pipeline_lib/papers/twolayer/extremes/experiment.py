@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from annotated_types import Ge, Lt
+from annotated_types import Lt
 
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.settings import (
@@ -16,7 +16,6 @@ from pipeline_lib.core.settings import (
     Probability,
     Rising,
     Settings,
-    Whole,
     at_least,
     no_fewer_than,
 )
@@ -25,6 +24,8 @@ from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.twolayer.extremes.distributions import Extreme, Lists, extremes, quantile
 from pipeline_lib.theory import two_layer
 
+# The sample with a long list: queries and documents of the short lists, and the long one.
+SHORT_AND_LONG = Lists(((3, 50), (1, 4000)))
 # Averages over more documents than these would take long to add up.
 MOST_POOLED = 10**8
 
@@ -38,9 +39,6 @@ class ExtremesSettings(Settings):
     sizes: Annotated[Rising, at_least(4), no_fewer_than(2, "to compare")] = Field(
         (100, 10000, 1000000), description="values of n and of m, the numbers of queries and of documents per query"
     )
-    short_queries: Whole = Field(3, description="number of short lists in the sample with one long list")
-    short: Annotated[Whole, Ge(4)] = Field(50, description="number of documents of the short lists")
-    long: Annotated[Whole, Ge(4)] = Field(4000, description="number of documents of the long list")
     deltas: FallingProbabilities = Field(
         (0.05, 1e-12, 1e-100), description="values of delta, falling; bounds hold with probability 1 - delta"
     )
@@ -56,14 +54,12 @@ class Exact(Row, table="tables/twolayer-extremes"):
     total: int = Field(description="documents of all its lists together")
     delta: float = Field(description="bounds hold with probability 1 - delta")
     gap: float = Field(description="least number that the largest gap exceeds with probability delta or less, to 1e-12")
-    gap_failure: float = Field(description="probability that the largest gap exceeds Theorem 1")
     query_complexity: float = Field(description="first term of Theorem 1, D(n)")
     query_concentration: float = Field(description="second term of Theorem 1, of the fluctuation between queries")
     document_complexity: float = Field(description="third term of Theorem 1, the mean of D(floor(m/2)) over the lists")
     document_concentration: float = Field(description="fourth term of Theorem 1, of the fluctuation between documents")
     bound: float = Field(description="Theorem 1, the sum of the four terms")
     query_error: float = Field(description="as gap, of the query-layer error")
-    query_failure: float = Field(description="probability that the largest query-layer error exceeds Theorem 2")
     query_bound: float = Field(description="Theorem 2, the sum of its two terms")
     query_bound_complexity: float = Field(description="first term of Theorem 2")
     query_bound_concentration: float = Field(description="second term of Theorem 2")
@@ -97,7 +93,7 @@ def samples(settings: ExtremesSettings) -> Iterator[tuple[Extreme, Lists]]:
     for size in settings.sizes:
         yield of_documents, Lists(((size, 2),))
         yield of_documents, Lists(((1, size),))
-    yield of_documents, Lists(((settings.short_queries, settings.short), (1, settings.long)))
+    yield of_documents, SHORT_AND_LONG
 
 
 def _exact(extreme: Extreme, lists: Lists, delta: float) -> Exact:
@@ -113,9 +109,8 @@ def _exact(extreme: Extreme, lists: Lists, delta: float) -> Exact:
         ("query", extreme.query_error, of_queries),
         ("document", extreme.document_error, of_documents),
     ):
-        layers |= {f"{name}_error": quantile(error, lists, delta), f"{name}_failure": error(lists, layer.total)}
+        layers |= {f"{name}_error": quantile(error, lists, delta), f"{name}_bound": layer.total}
         layers |= {f"{name}_bound_{term}": value for term, value in asdict(layer).items()}
-        layers[f"{name}_bound"] = layer.total
     return Exact(
         population=extreme.name,
         queries=lists.queries,
@@ -124,7 +119,7 @@ def _exact(extreme: Extreme, lists: Lists, delta: float) -> Exact:
         total=lists.documents,
         delta=delta,
         gap=quantile(extreme.gap, lists, delta),
-        gap_failure=extreme.gap(lists, bound.total),
+        document_failure=extreme.document_error(lists, of_documents.total),
         **asdict(bound),
         bound=bound.total,
         **layers,

@@ -26,14 +26,13 @@ from pipeline_lib.core.seeds import Stream, generator
 from pipeline_lib.core.settings import Jobs, Names, Positive, Probability, Rising, Settings, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Field, Interval, Row
-from pipeline_lib.experiment import Cell, Experiment, Job, Step
+from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.complexities import ZERO_ONE, Complexities
-from pipeline_lib.papers.twolayer.gaps import worst_gaps
 from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss, Several
 from pipeline_lib.sources.population import Population
 from pipeline_lib.sources.population_settings import WithoutDocuments
-from pipeline_lib.statistics import fit_exponent, joint_level, limits_at_infinity, mean_interval, ratio_interval
+from pipeline_lib.statistics import limits_at_infinity, mean_interval, ratio_interval
 from pipeline_lib.theory import pair_losses, two_layer
 from pipeline_lib.theory.pair_losses import PairLoss
 
@@ -81,13 +80,6 @@ class GapsSettings(Settings):
         description="number of queries from which the best ranker is computed, whose gap is subtracted from means",
     )
     draws: Several = Field(200, description="number of samples for every estimate of D(k)")
-    searched_queries: Rising = Field((10, 40, 160), description="values of n at which the worst gap is searched for")
-    searched_documents: Several = Field(8, description="value of m at which the worst gap is searched for")
-    searches: Whole = Field(1, description="random starts of every search, which also starts at the trained ranker")
-    steps: Whole = Field(40, description="steps of ascent of every search")
-    search_queries: Whole = Field(
-        10000, description="number of fresh queries that stand for the expected risk in a search"
-    )
     slices: Jobs = Field(4, description="number of jobs among which the repetitions are divided")
 
     @model_validator(mode="after")
@@ -168,16 +160,6 @@ class Gap(Sample, table="tables/twolayer-gaps"):
     certified: int = Field(description="repetitions whose ranker is a minimiser up to the stated gap")
 
 
-class Limit(Row, table="tables/twolayer-limits"):
-    """What is left of the centred gap when n or m grows alone, and how fast the gap falls."""
-
-    loss: str = Field(description="loss of the risks")
-    growing: str = Field(description="the number that grows: queries or documents")
-    fixed: int = Field(description="the other number, the smallest of the grid")
-    limit: Interval = Field(description="limit of the gap, fitted to the largest four numbers; joint level 95 %")
-    exponent: Interval | None = Field(description="slope of log gap over log number, if all mean gaps are above 0")
-
-
 class Older(Sample, table="tables/twolayer-older-bounds"):
     """Earlier bounds beside Theorem 1, along m at the smallest n."""
 
@@ -201,23 +183,6 @@ class Remaining(Row, table="tables/twolayer-remaining"):
     query_level_bound: float | None = Field(None, description="the same of the query-level bound, along m only")
     document_level_bound: float | None = Field(None, description="the same of the document-level bound, along m only")
     two_layer_bound: float | None = Field(None, description="the same of Theorem 1, along m only")
-
-
-class Worst(Sample, table="tables/twolayer-worst-gaps"):
-    """The gap of the trained ranker beside the largest that a search of the class finds."""
-
-    repetitions: int = Field(description="samples in the means")
-    gap: Interval = Field(description="gap of the trained ranker")
-    worst: Interval = Field(description="largest gap that the search found, a lower estimate of the supremum")
-    gap_largest: float = Field(description="largest gap of a trained ranker in a repetition")
-    worst_largest: float = Field(description="largest gap that the search found in a repetition")
-    risk_error: float = Field(description="largest standard error of an expected risk")
-    query_complexity: float = Field(description="first term of Theorem 1, D(n)")
-    query_concentration: float = Field(description="second term of Theorem 1, of the fluctuation between queries")
-    document_complexity: float = Field(description="third term of Theorem 1, D(floor(m/2))")
-    document_concentration: float = Field(description="fourth term of Theorem 1, of the fluctuation between documents")
-    bound: float = Field(description="Theorem 1, the sum of the four terms")
-    largest_loss: float = Field(description="M, the largest loss of the class")
 
 
 Drawn = Sequence[tuple[RankingData, RankingData]]
@@ -288,12 +253,11 @@ def _drawn(settings: GapsSettings, population: Population, rng: Stream) -> Drawn
 
 
 def join(job: Job) -> Iterator[Row]:
-    """The tables of gaps, limits, older bounds and remaining shares, from the rows of all slices."""
+    """The tables of gaps, older bounds and remaining shares, from the rows of all slices."""
     cells = _by_cell(job.rows(Measured))
     complexities = _complexities(job.settings, job.seed)
     for key, repetitions in cells.items():
         yield _gap(complexities, key, repetitions)
-    yield from _limits(job.settings, cells)
     older = list(_older(job.settings, complexities, cells))
     yield from older
     yield from _remaining(job.settings, complexities, cells, older)
@@ -352,18 +316,6 @@ def _lines(settings: GapsSettings, cells: Cells) -> Iterator[tuple[str, str, lis
             yield loss, axis, places, x, np.column_stack([centred_gaps(cells[loss, *place]) for place in places])
 
 
-def _limits(settings: GapsSettings, cells: Cells) -> Iterator[Limit]:
-    """The limit of the gap along every line, and the exponent with which it falls."""
-    level = joint_level(2 * len(_losses(cells)))
-    for loss, axis, places, x, gaps in _lines(settings, cells):
-        exponent = None
-        if (gaps.mean(axis=0) > 0.0).all():
-            fit = fit_exponent(x, gaps)
-            exponent = Interval(fit.slope, fit.low, fit.high)
-        limit = mean_interval(limits_at_infinity(x, gaps), level)
-        yield Limit(loss=loss, growing=axis, fixed=places[0][axis == "queries"], limit=limit, exponent=exponent)
-
-
 def _older(settings: GapsSettings, complexities: Complexities, cells: Cells) -> Iterator[Older]:
     """The three kinds of bound, and the pooled one, along m at the smallest n."""
     for loss in _losses(cells):
@@ -412,50 +364,6 @@ def _remaining(
         )
 
 
-def search(job: Job) -> Iterator[Worst]:
-    """For every loss and sample size: the gaps of the trained and of the worst ranker, and the bound."""
-    settings, seed = job.settings, job.seed
-    population, complexities = risks.population(settings.population), _complexities(settings, seed)
-    rng = generator(seed, "twolayer-worst-gaps", "search", role="reference")
-    searched = risks.Pool.of(population.draw(settings.search_queries, rng, 2))
-    rng = generator(seed, "twolayer-worst-gaps", "measure", role="truth")
-    measured = risks.Pool.of(population.draw(settings.risk_queries, rng, 2))
-    m = settings.searched_documents
-    for loss in map(pair_losses.get, settings.losses):
-        expected = worst_gaps.Pairs.weighted(searched.differences, searched.size)
-        for n in settings.searched_queries:
-            found = []
-            for repetition in progress.counted(range(settings.repetitions), _LOG, f"searches, {loss.name}, n = {n},"):
-                rng = generator(seed, "twolayer-worst-gaps", n, repetition, role="train")
-                data = population.draw(n, rng, m).in_role("train")
-                trained, _ = risks.fitted(data, loss, settings.radius)
-                sample = worst_gaps.Pairs.of_sample(data)
-                starts = worst_gaps.starts(trained, settings.radius, settings.searches, rng)
-                worst = worst_gaps.search(loss, expected, sample, starts, settings.radius, settings.steps)
-                found.append(worst_gaps.measured(data, loss, measured, trained, worst))
-            gaps, largest_gaps, errors = np.array(found).T
-            bound = complexities.bound(loss.name, n, m)
-            yield Worst(
-                loss=loss.name,
-                queries=n,
-                documents=m,
-                repetitions=settings.repetitions,
-                gap=mean_interval(gaps),
-                worst=mean_interval(largest_gaps),
-                gap_largest=gaps.max(),
-                worst_largest=largest_gaps.max(),
-                risk_error=errors.max(),
-                **asdict(bound),
-                bound=bound.total,
-                largest_loss=complexities.largest(loss.name),
-            )
-
-
-def _searching_seconds(settings: GapsSettings, cell: Cell) -> float:
-    pairs = settings.search_queries + sum(settings.searched_queries) * settings.searched_documents**2 / 2.0
-    return 2e-7 * pairs * settings.steps * (settings.searches + 2) * settings.repetitions
-
-
 EXPERIMENT = Experiment(
     GapsSettings,
     (
@@ -474,17 +382,9 @@ EXPERIMENT = Experiment(
             "gaps",
             join,
             reads=(Measured,),
-            rows=(Gap, Limit, Older, Remaining),
+            rows=(Gap, Older, Remaining),
             surrogates=SURROGATES,
             seconds=lambda settings, cell: 7e-7 * settings.draws * sum(settings.queries) * sum(settings.documents),
-        ),
-        Step(
-            "worst_gaps",
-            search,
-            rows=(Worst,),
-            surrogates=SURROGATES,
-            cost=Cost(2.0, start_mb=800.0),
-            seconds=_searching_seconds,
         ),
     ),
 )

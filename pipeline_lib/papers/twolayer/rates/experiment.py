@@ -1,5 +1,8 @@
 """With which powers of queries and documents does the worst gap fall, and does the budget that follows make it smaller?
 
+`twolayer`, discussion 3, advises fewer queries with more documents each for larger classes, because n* falls with the
+capacity. Whether that makes the worst gap smaller is measured within the first budget.
+
 The rankers with weights -1 and 1 (:mod:`pipeline_lib.papers.twolayer.sign_rankers`) have a worst gap that is known on
 every sample, and variances that are known exactly. In the populations that *differ*, queries concern different
 features; in the one that is *alike*, all queries concern the same feature in the same way. Two lines are measured:
@@ -57,14 +60,19 @@ class RatesSettings(Settings):
     tried: Sizes = Field(
         (2, 3, 4, 6, 8, 16), description="further values of m, the number of documents per query, within a budget"
     )
+    planned_capacities: Annotated[Rising, no_fewer_than(2, "to compare")] = Field(
+        (1, 4, 16), description="values of the capacity whose plans by Theorem 1 are tried on all of them"
+    )
+    planned_documents: Sizes = Field((2, 3, 4, 6, 8, 16, 32), description="further values of m there")
     plan_repetitions: Annotated[Whole, Ge(2)] = Field(1000, description="number of samples for every plan")
     delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")
     c1: Positive = Field(1.0, description="c1 in the bound of Theorem 1, for its plan")
 
     @model_validator(mode="after")
     def _documents_are_within_the_budgets(self) -> Self:
-        if 2 * self.tried[-1] > self.budgets[0]:
-            raise ValueError(f"tried: expected at most half the budget {self.budgets[0]}, found {self.tried[-1]}")
+        for name, longest in (("tried", self.tried[-1]), ("planned_documents", self.planned_documents[-1])):
+            if 2 * longest > self.budgets[0]:
+                raise ValueError(f"{name}: expected at most half the budget {self.budgets[0]}, found {longest}")
         return self
 
 
@@ -117,8 +125,17 @@ class Plan(Row, table="tables/twolayer-rate-plans"):
     queries: int = Field(description="n, queries among which the documents are divided as evenly as possible")
     repetitions: int = Field(description="samples in the mean")
     gap: Interval = Field(description="largest expected minus training risk of the class, mean with 95 % interval")
-    bound: float = Field(description="bound with the true rates")
-    printed: float = Field(description="Theorem 1 with D(k) = c1 sqrt(V/k)")
+
+
+class Split(Row, table="tables/twolayer-capacities"):
+    """The worst gap of one class where the budget is spread over n queries."""
+
+    budget: int = Field(description="C, documents of a sample")
+    capacity: int = Field(description="V, features of the rankers with weights -1 and 1")
+    planned_for: int | None = Field(description="capacity for which n is n*; missing for the n of the grid")
+    queries: int = Field(description="n, queries among which the documents are divided as evenly as possible")
+    gap: Interval = Field(description="largest expected minus training risk of the class, mean with 95 % interval")
+    bound: float = Field(description="Theorem 1 with D(k) = c1 sqrt(V/k) and C/n documents for every query")
 
 
 def measure(job: Job) -> Iterator[Row]:
@@ -141,6 +158,7 @@ def measure(job: Job) -> Iterator[Row]:
                 yield _exponent(line, fixed, rates, measured)
         if kind == DIFFER:
             yield from _plans(settings, signs, seed)
+    yield from splits(settings, seed)
 
 
 def _populations(settings: RatesSettings) -> Iterator[tuple[str, Signs]]:
@@ -240,9 +258,25 @@ def _plans(settings: RatesSettings, signs: Signs, seed: int) -> Iterator[Plan]:
                 queries=n,
                 repetitions=settings.plan_repetitions,
                 gap=mean_interval(signs.worst_gaps(lengths, settings.plan_repetitions, rng)),
-                bound=two_layer_rates.bound(lengths, variances, logarithm, delta).total,
-                printed=two_layer.even_bound(n, budget, signs.capacity, delta, settings.c1).total,
             )
+
+
+def splits(settings: RatesSettings, seed: int) -> Iterator[Split]:
+    """The worst gap of every class with the numbers of queries planned for every capacity, and over a grid."""
+    budget, plan = settings.budgets[0], (settings.delta, settings.c1)
+    planned = {v: round(two_layer.budget(budget, v, *plan).queries) for v in settings.planned_capacities}
+    tried = [*planned.items(), *((None, budget // m) for m in settings.planned_documents)]
+    for capacity, (planned_for, n) in itertools.product(settings.planned_capacities, tried):
+        signs = Signs(capacity, settings.turned_shares[-1], settings.noise)
+        rng = generator(seed, "twolayer-capacities", capacity, n)
+        yield Split(
+            budget=budget,
+            capacity=capacity,
+            planned_for=planned_for,
+            queries=n,
+            gap=mean_interval(signs.worst_gaps(even_lists(budget, n), settings.plan_repetitions, rng)),
+            bound=two_layer.even_bound(n, budget, capacity, *plan).total,
+        )
 
 
 def _seconds(settings: RatesSettings, cell: Cell) -> float:
@@ -250,10 +284,11 @@ def _seconds(settings: RatesSettings, cell: Cell) -> float:
     lines = sum(settings.queries) + len(settings.documents) * settings.fixed_queries + settings.queries[-1]
     plans = sum(budget / m for budget in settings.budgets for m in (*settings.tried, 4, 20))
     samples = (populations + 1) * lines * settings.repetitions + populations * plans * settings.plan_repetitions
-    return 2.2e-7 * samples
+    classes = 1e-6 * settings.plan_repetitions * len(settings.planned_capacities) * settings.budgets[0]
+    return 2.2e-7 * samples + classes
 
 
 EXPERIMENT = Experiment(
     RatesSettings,
-    (Step("rates", measure, rows=(Rate, Exponent, Plan), cost=Cost(2.0, start_mb=500.0), seconds=_seconds),),
+    (Step("rates", measure, rows=(Rate, Exponent, Plan, Split), cost=Cost(2.0, start_mb=500.0), seconds=_seconds),),
 )

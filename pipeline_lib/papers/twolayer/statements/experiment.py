@@ -5,8 +5,7 @@ discussion 3 with its statements on capacity and confidence. Wrong readings of a
 checks of the claims have to tell them from the right one.
 
 The remark states D(k) = c2 B phi'(B) sqrt(V/k) for a surrogate phi and scores in [-B, B]. It is compared with the
-averages of pairs with one feature, V = 1, over all signs, and of a two-layer sample of the population, whose lists all
-have the same length, so that the average of Definition 3 is that of its pairs.
+averages of pairs with one feature, V = 1, over all signs.
 """
 
 import itertools
@@ -33,12 +32,11 @@ from pipeline_lib.core.settings import (
 )
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import Experiment, Job, Step
-from pipeline_lib.papers.twolayer.loss_averages import LOSSES, ascended, average
 from pipeline_lib.papers.twolayer.risks import SURROGATES
+from pipeline_lib.papers.twolayer.statements.loss_averages import LOSSES, average
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses, two_layer
 from pipeline_lib.theory import two_layer_rademacher as rademacher
-from pipeline_lib.theory.pair_losses import PairLoss
 
 LENGTHS_OF_EQUATION_6 = (2, 3, 4, 5, 6)
 # Numbers of queries for the bound with short lists.
@@ -46,10 +44,8 @@ LIST_SIZES = (100, 10_000, 1_000_000)
 # Cases of Definition 3: documents of every query. The reduced ones come first.
 REDUCED = {"document layer reduced, 200 queries": (2,) * 200, "query layer reduced, 101 documents": (101,)}
 TINY = {"3 queries": (2, 5, 4), "1 query": (9,), "6 queries": (2,) * 6, "4 queries": (4, 7, 2, 10)}
-# Samples for the remark: pairs with one feature, and the queries and documents of a two-layer sample.
-RANDOM_PAIRS, QUERIES, DOCUMENTS = 10, 10, 8
-# Draws of signs for which suprema are searched for, and how many standard errors linear averages are raised.
-MOST_ASCENTS, SAFETY = 2000, 3.0
+# Samples for the remark have one, two, or so many pairs.
+RANDOM_PAIRS = 10
 
 
 class StatementsSettings(Settings):
@@ -101,14 +97,10 @@ class Plan(Row, table="tables/twolayer-plans"):
     delta: float = Field(description="bounds hold with probability 1 - delta")
     c1: float = Field(description="c1 in D(k) = c1 sqrt(V/k)")
     queries: float = Field(description="n* by the formula of discussion 3")
-    documents_per_query: float = Field(description="C/n*")
     queries_by_search: float = Field(description="n of the smallest bound of Theorem 1, by numerical minimisation")
     queries_of_programme: float = Field(description="n of the minimum of the programme as discussion 3 prints it")
-    whole_queries: int = Field(description="n of the smallest bound in whole queries and documents")
     bound: float = Field(description="Theorem 1 at n*")
-    whole_bound: float = Field(description="Theorem 1 at whole_queries")
-    informative_from: int = Field(description="least even n = m at which Theorem 1 is below the largest loss, 1")
-    informative_from_sauer: int = Field(description="the same with D by the bounds of Sauer and Massart")
+    whole_bound: float = Field(description="smallest bound of Theorem 1 in whole queries and documents")
 
 
 class UnevenPlan(Row, table="tables/twolayer-uneven-plans"):
@@ -128,14 +120,13 @@ class Remark(Row, table="tables/twolayer-remarks"):
 
     loss: str = Field(description="surrogate loss phi")
     case: str = Field(description="sample of pairs")
-    pairs: int = Field(description="k, pairs of the sample")
     steps_below: int = Field(description="number of larger bounds on the scores that are tried")
     score_bound: float = Field(description="B, the bound on the scores")
-    average: float = Field(description="average of the loss: exact for one feature, else by random signs and ascent")
-    average_error: float = Field(description="standard error of average, 0 where all signs are enumerated")
+    average: float = Field(description="average of the loss, over all signs")
     centred_average: float = Field(description="average of phi - phi(0)")
-    linear: float = Field(description="average of linear rankers; raised by three standard errors where estimated")
-    contracted: float = Field(description="bound on the average by contraction of linear, with a term for phi(0)")
+    contracted: float = Field(
+        description="bound on the average by contraction of that of linear rankers, with a term for phi(0)"
+    )
     without_constant: float = Field(description="contracted without the term for phi(0)")
     with_half_the_constant: float = Field(description="contracted with half of that term")
     printed: float = Field(description="B phi'(B) sqrt(V/k), the remark's bound for c2 = 1")
@@ -223,21 +214,17 @@ def plans(settings: StatementsSettings) -> Iterator[Plan]:
     for place in itertools.product(settings.budgets, settings.vc_dimensions, settings.deltas, settings.c1):
         budget, v, delta, c1 = place
         plan = two_layer.budget(*place)
-        lengths, whole = two_layer.whole_budget(*place)
+        _, whole = two_layer.whole_budget(*place)
         yield Plan(
             budget=budget,
             vc_dimension=v,
             delta=delta,
             c1=c1,
             queries=plan.queries,
-            documents_per_query=plan.documents_per_query,
             queries_by_search=two_layer.budget_by_search(*place).queries,
             queries_of_programme=_by_programme(*place),
-            whole_queries=len(lengths),
             bound=two_layer.even_bound(plan.queries, *place).total,
             whole_bound=whole.total,
-            informative_from=two_layer.informative_from(two_layer.vc(v, c1), 1.0, delta),
-            informative_from_sauer=two_layer.informative_from(two_layer.sauer_massart(v), 1.0, delta),
         )
 
 
@@ -284,55 +271,27 @@ def remarks(settings: StatementsSettings, seed: int) -> Iterator[Remark]:
         f"{RANDOM_PAIRS} equal pairs": np.ones(RANDOM_PAIRS),
         f"{RANDOM_PAIRS} random pairs": rng.uniform(-1.0, 1.0, RANDOM_PAIRS),
     }
-    for name, (case, d), bound in itertools.product(LOSSES, samples.items(), bounds):
+    for name, (case, d), (step, score_bound) in itertools.product(LOSSES, samples.items(), bounds):
         # Features in [-1/2, 1/2]: differences d are in [-1, 1], and |w| <= 2 B keeps scores in [-B, B].
-        loss, k, radius = pair_losses.get(name), len(d), 2.0 * bound[1]
+        loss, k, radius = pair_losses.get(name), len(d), 2.0 * score_bound
         linear = rademacher.exactly(d[:, None], np.full(k, 2.0 / k), radius)
         plain, centred = (2.0 / k * average(loss, d, np.ones(k), radius, centre) for centre in (0.0, loss.at_zero))
-        yield _remark(loss, (case, k, 1), bound, rademacher.Estimate(plain, 0.0), centred, linear)
-    population = Population(PopulationSettings())
-    data = population.draw(QUERIES, rng, DOCUMENTS)
-    differences = rademacher.disjoint_pairs(data.X64, data.y, data.offsets).differences
-    sample = (f"{QUERIES} queries of {DOCUMENTS} documents", *differences.shape)
-    ascents = min(settings.draws, MOST_ASCENTS)
-    for name, bound in itertools.product(LOSSES, bounds):
-        loss, radius = pair_losses.get(name), bound[1] / population.feature_norm
-        of_linear = rademacher.ordinary(differences, radius, settings.draws, rng)
-        of_loss = ascended(loss, differences, radius, 0.0, ascents, rng)
-        centred = ascended(loss, differences, radius, loss.at_zero, ascents, rng).estimate
-        linear = of_linear.estimate + SAFETY * of_linear.standard_error
-        yield _remark(loss, sample, bound, of_loss, centred, linear)
-
-
-def _remark(
-    loss: PairLoss,
-    sample: tuple[str, int, int],
-    bound: tuple[int, float],
-    of_loss: rademacher.Estimate,
-    centred: float,
-    linear: float,
-) -> Remark:
-    """The row of one loss on a sample, of which name, pairs and capacity are given, for the B of that number."""
-    (case, k, v), (step, score_bound) = sample, bound
-    constant = rademacher.contracted(0.0, k, loss, score_bound)
-    contracted = rademacher.contracted(linear, k, loss, score_bound)
-    return Remark(
-        loss=loss.name,
-        case=case,
-        pairs=k,
-        steps_below=step,
-        score_bound=score_bound,
-        average=of_loss.estimate,
-        average_error=of_loss.standard_error,
-        centred_average=centred,
-        linear=linear,
-        contracted=contracted,
-        without_constant=contracted - constant,
-        with_half_the_constant=contracted - constant / 2.0,
-        # phi' of the hinge is 1 on the positive half-line.
-        printed=score_bound * float(loss.derivative(np.array([score_bound]))[0]) * math.sqrt(v / k),
-        largest=2.0 * loss.largest(score_bound),
-    )
+        constant = rademacher.contracted(0.0, k, loss, score_bound)
+        contracted = rademacher.contracted(linear, k, loss, score_bound)
+        yield Remark(
+            loss=name,
+            case=case,
+            steps_below=step,
+            score_bound=score_bound,
+            average=plain,
+            centred_average=centred,
+            contracted=contracted,
+            without_constant=contracted - constant,
+            with_half_the_constant=contracted - constant / 2.0,
+            # phi' of the hinge is 1 on the positive half-line.
+            printed=score_bound * float(loss.derivative(np.array([score_bound]))[0]) * math.sqrt(1 / k),
+            largest=2.0 * loss.largest(score_bound),
+        )
 
 
 def _short_lists(settings: StatementsSettings) -> Iterator[ShortList]:

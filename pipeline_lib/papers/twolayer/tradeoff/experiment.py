@@ -3,9 +3,6 @@
 `twolayer`, discussion 3: C documents, n = C/m queries with m documents each. Rankers are trained for every m and their
 true pairwise 0-1 error is measured: on the two-layer population, and on data sets by taking m documents of each of n
 training queries and testing on all documents of the test queries.
-
-The measured optimum is also compared with C/m, where m follows from the variance of the gradients on the population
-(``theory.judging_depth``).
 """
 
 import logging
@@ -31,7 +28,6 @@ from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.complexities import ZERO_ONE
 from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss, Several
-from pipeline_lib.papers.twolayer.tradeoff import depth
 from pipeline_lib.sources.population_settings import WithoutDocuments
 from pipeline_lib.statistics import LEVEL, mean_interval
 from pipeline_lib.theory import pair_losses, two_layer
@@ -43,8 +39,6 @@ POPULATION = "population"
 RESAMPLES = 2000
 # So many neighbouring splits are compared with the extremes as one, which halves the variance of a difference.
 NEIGHBOURS = 3
-# Half of a 95 % interval in standard errors, for means over many queries.
-NORMAL = 1.96
 
 Budgets = Annotated[Rising, at_least(6)]
 
@@ -78,9 +72,6 @@ class TradeoffSettings(Settings):
     risk_queries: Several = Field(
         50000, description="number of fresh queries in every repetition, for the true error on the population"
     )
-    variance_queries: Several = Field(
-        10000, description="number of queries for the best depth of judging according to the variance of gradients"
-    )
     reference_queries: Whole = Field(
         20000, description="number of queries that determine the limiting ranker, to which excess errors refer"
     )
@@ -88,26 +79,19 @@ class TradeoffSettings(Settings):
 
     @model_validator(mode="after")
     def _budgets_are_split(self) -> Self:
-        tried = [("documents", budget, self.splits(budget)) for budget in self.budgets]
-        tried += [("data_documents", budget, self.data_splits(budget)) for budget in self.data_budgets]
-        for name, budget, splits in tried:
-            m = [documents for _, documents in splits]
+        tried = [("documents", self.documents, budget) for budget in self.budgets]
+        tried += [("data_documents", self.data_documents, budget) for budget in self.data_budgets]
+        for name, documents, budget in tried:
+            m = [of_query for _, of_query in splits(budget, documents)]
             if len(m) < 3 or (m[0], 2 * m[-1]) != (2, budget):
                 between = f"2, {budget // 2} and a divisor between them"
                 raise ValueError(f"{name}: expected {between} for the budget {budget}, found {m}")
         return self
 
-    def splits(self, budget: int) -> list[tuple[int, int]]:
-        """(n, m) with n m = C on the population, from the shallowest to the deepest with two queries or more."""
-        return self._splits(budget, self.documents)
 
-    def data_splits(self, budget: int) -> list[tuple[int, int]]:
-        """The same on data sets."""
-        return self._splits(budget, self.data_documents)
-
-    @staticmethod
-    def _splits(budget: int, documents: Sequence[int]) -> list[tuple[int, int]]:
-        return [(budget // m, m) for m in documents if budget % m == 0 and budget // m >= 2]
+def splits(budget: int, documents: Sequence[int]) -> list[tuple[int, int]]:
+    """(n, m) with n m = C for these m, from the shallowest to the deepest with two queries or more."""
+    return [(budget // m, m) for m in documents if budget % m == 0 and budget // m >= 2]
 
 
 class Place(Row):
@@ -136,7 +120,6 @@ class Split(Place, table="tables/twolayer-tradeoff"):
     queries: int = Field(description="n, queries of a training sample")
     documents: int = Field(description="m, documents of each query")
     repetitions: int = Field(description="samples in the means, over all folds")
-    bound: float = Field(description="Theorem 1 with D(k) = c1 sqrt(V/k)")
     error: Annotated[Interval, LOW_HIGH] = Field(description="mean pairwise 0-1 error on other queries, 95 % interval")
     excess: Interval | None = Field(description="error minus that of the best ranker; missing on data sets")
 
@@ -153,7 +136,6 @@ class Best(Place, table="tables/twolayer-best-splits"):
     error_inner: float = Field(description="of the best neighbouring splits inside, chosen on other repetitions")
     best_queries: Interval = Field(description="n of the smallest mean error, with its bootstrap interval")
     predicted_queries: float = Field(description="n* of the paper")
-    variance_documents: Interval | None = Field(description="best m by the variance of gradients; population only")
     training_error_deepest: Interval = Field(description="as error_deepest, of errors on the training samples")
     training_error_shallowest: Interval = Field(description="as error_shallowest, of errors on the training samples")
     training_error_inner: float = Field(description="as error_inner, of errors on the training samples")
@@ -190,11 +172,11 @@ def _on_population(settings: TradeoffSettings, seed: int, part: int) -> Iterator
         pool = risks.Pool.of(population.draw(settings.risk_queries, rng, 2))
         for budget in settings.budgets:
             rng = generator(seed, "twolayer-tradeoff", POPULATION, budget, repetition, role="train")
-            splits = settings.splits(budget)
-            samples = [population.draw(n, rng, m).in_role("train") for n, m in splits]
+            sizes = splits(budget, settings.documents)
+            samples = [population.draw(n, rng, m).in_role("train") for n, m in sizes]
             weights = [risks.fitted(sample, loss, settings.radius)[0] for sample in samples]
             (*errors, least), _ = pool.risk(measured, np.column_stack([*weights, best]))
-            for (n, m), sample, w, error in zip(splits, samples, weights, errors, strict=True):
+            for (n, m), sample, w, error in zip(sizes, samples, weights, errors, strict=True):
                 yield Measured(
                     dataset=POPULATION,
                     features=population.settings.features,
@@ -231,7 +213,7 @@ def on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> Ite
             eligible = np.flatnonzero(train.documents_per_query >= budget // 2)
             if len(eligible) < budget // 2:
                 continue
-            for n, m in settings.data_splits(budget):
+            for n, m in splits(budget, settings.data_documents):
                 sample = train.take(rng.choice(eligible, n, replace=False)).subsample_documents(m, rng)
                 w, _ = risks.fitted(sample.in_role("train"), loss, settings.data_radius)
                 yield Measured(
@@ -254,7 +236,6 @@ def join(job: Job) -> Iterator[Row]:
     places: dict[tuple[str, int, int], dict[int, list[Measured]]] = defaultdict(lambda: defaultdict(list))
     for row in sorted(job.rows(Measured), key=attrgetter("fold", "repetition", "documents")):
         places[row.dataset, row.features, row.budget][row.documents].append(row)
-    by_variance = _depth_by_variance(settings, job.seed)
     for (dataset, features, budget), by_documents in sorted(places.items()):
         errors, training = (
             {m: np.array([getattr(row, name) for row in rows]) for m, rows in by_documents.items()}
@@ -268,7 +249,6 @@ def join(job: Job) -> Iterator[Row]:
                 **place,
                 queries=budget // m,
                 documents=m,
-                bound=two_layer.even_bound(budget / m, budget, features, settings.delta, settings.c1).total,
                 error=mean_interval(errors[m]),
                 excess=mean_interval(errors[m] - np.array(known)) if known else None,
             )
@@ -278,20 +258,8 @@ def join(job: Job) -> Iterator[Row]:
             **{f"error_{end}": error for end, error in compared(errors)._asdict().items()},
             best_queries=best_queries(errors, budget, rng),
             predicted_queries=two_layer.budget(budget, features, settings.delta, settings.c1).queries,
-            variance_documents=by_variance if dataset == POPULATION else None,
             **{f"training_error_{end}": error for end, error in compared(training)._asdict().items()},
         )
-
-
-def _depth_by_variance(settings: TradeoffSettings, seed: int) -> Interval | None:
-    """The best number of documents per query on the population by the variance of gradients."""
-    population, loss = risks.population(settings.population), pair_losses.get(settings.loss)
-    w, rng = _reference(settings, seed), generator(seed, "twolayer-tradeoff", "variance")
-    best = depth.by_variance(population, loss, settings.radius, w, settings.variance_queries, rng)
-    if best is None:
-        return None
-    half = NORMAL * best.standard_error
-    return Interval(best.estimate, best.estimate - half, best.estimate + half)
 
 
 class Compared(NamedTuple):

@@ -1,8 +1,7 @@
-"""In which few directions do the differences of documents lie? Principal components and semi-NMF, next to the cone.
+"""In which few directions do the differences of documents lie? Principal components, next to the cone.
 
-Both give a basis U of K vectors, as ConeRank does, and Algorithm 2 ranks with it. Principal components minimise the
-distance of the differences to a subspace; semi-NMF (Ding, Li and Jordan 2010) that to a cone without limits on the
-coefficients, sum_j ||z_j - U w_j||^2 over w_j >= 0.
+They give a basis U of K vectors, as ConeRank does, and Algorithm 2 ranks with it. Principal components minimise the
+distance of the differences to a subspace.
 """
 
 from typing import Any
@@ -72,31 +71,3 @@ def regression(Z: Floats, V: Floats, values: Floats) -> Floats:
     inside = V[:, used]
     a: Floats = inside @ ((inside.T @ Z.mean(axis=1)) / values[used])
     return a
-
-
-def semi_nmf(Z: Floats, K: int, rounds: int, axes: tuple[Any, ...]) -> tuple[Floats, Floats]:
-    """A basis U (d, K), of any sign, and coefficients W >= 0 (K, pairs) with a small ||Z - U W||^2.
-
-    Multiplicative updates: U by least squares, and every entry of W times the root of the ratio of the negative and the
-    positive part of the slope, which never raises the objective. The coefficients begin at random.
-
-    Example
-    -------
-    >>> Z = np.array([[1.0, 0.0, 1.0], [0.0, -1.0, -1.0]])
-    >>> U, W = semi_nmf(Z, 2, 500, (1,))
-    >>> bool((W >= 0).all()), round(float(((Z - U @ W) ** 2).sum()), 6)
-    (True, 0.0)
-    """
-    W = generator(*axes, "semi-nmf", K).uniform(0.1, 1.0, (K, Z.shape[1]))
-    U = _best_basis(Z, W)
-    for _ in range(rounds):
-        A, B = U.T @ Z, U.T @ U
-        up = np.maximum(A, 0.0) + np.maximum(-B, 0.0) @ W
-        down = np.maximum(-A, 0.0) + np.maximum(B, 0.0) @ W
-        W *= np.sqrt(up / np.maximum(down, TINY))
-        U = _best_basis(Z, W)
-    return U, W
-
-
-def _best_basis(Z: Floats, W: Floats) -> Floats:
-    return np.asarray(np.linalg.lstsq(W @ W.T, W @ Z.T, rcond=None)[0].T, dtype=np.float64)
