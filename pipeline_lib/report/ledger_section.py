@@ -79,27 +79,16 @@ class Picture:
         return f"{claim.id} ({claim.where}): {claim.status.replace('-', ' ')}{tested}"
 
 
-def picture(judged: JudgedStudy, papers: Sequence[str]) -> Subsection | None:
-    """The picture of the claims of some papers, and what its cells are; None where there is no claim."""
-    rows = tuple(LedgerRow.of(judged, name) for name in shown(judged, papers))
-    if not rows:
-        return None
-    words = (
-        "Every cell is a claim and leads to its verdict with the evidence. Within a status, the claims that were "
-        "tested most severely come first; [the ledger](#claims) says what the statuses mean."
-    )
-    any_judged = any(claim.severity is not None for row in rows for claim in row.claims)
-    told = prose(words) if any_judged else prose("No claim was judged in this study.", "missing")
-    return Subsection("picture", "Every claim at a glance", (told, Picture(rows)))
-
-
 def summary(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any]:
     """How many claims of the papers have which status, and which papers the study leaves out, with how many claims."""
+    rows = tuple(LedgerRow.of(judged, name) for name in shown(judged, papers))
     every = LedgerRow("", "", tuple(claim for claim in judged.claims if claim.paper in papers))
     others = [claim.paper for claim in judged.claims if claim.paper not in papers]
     return {
         "claims": len(every.claims),
-        "claiming": len(shown(judged, papers)),
+        "claiming": len(rows),
+        "picture": Picture(rows) if rows else None,
+        "judged": any(claim.severity is not None for claim in every.claims),
         "own": sum(claim.own for claim in every.claims),
         "numbered": _numbered(every),
         "statuses": [every.counts(own) for own in (False, True)],

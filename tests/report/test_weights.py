@@ -3,11 +3,11 @@
 from typing import Any
 
 import polars as pl
+from pipeline_lib.report.weights import SHOWN, weights_blocks
 
 from pipeline_lib.commands.summarise_results import weights_table
 from pipeline_lib.report.blocks import Details
 from pipeline_lib.report.tables import Table
-from pipeline_lib.report.weights import SHOWN, weights_blocks
 
 
 def rows(model: str, *folds: dict[str, float]) -> list[dict[str, Any]]:
