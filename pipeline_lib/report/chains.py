@@ -51,13 +51,10 @@ def figure(chain: Rows) -> Figure:
     """The figure of one chain."""
     first = chain[0]
     shown = list(dropwhile(lambda link: link.value <= LEAST, chain))
-    rows = [
-        (
-            link.label if link.factor is None else f"{link.label} ×{short(link.factor)}",
-            {"link": Measured(link.value, link.low, link.high)},
-        )
-        for link in shown
-    ]
+    rows = []
+    for link in shown:
+        factor = "" if link.factor is None else f" ×{short(link.factor)}"
+        rows.append((f"{link.label}{factor}", {"link": Measured(link.value, link.low, link.high)}))
     rows[-1][1]["without a theorem"] = Measured(first.trivial, first.trivial, first.trivial)
     return row_figure(
         _name(chain),

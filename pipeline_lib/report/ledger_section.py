@@ -12,7 +12,7 @@ from pipeline_lib.claims import errata
 from pipeline_lib.claims.errata import Kind
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
 from pipeline_lib.claims.severity import SLACK, Severity
-from pipeline_lib.claims.words import STATUSES, Status, plain, rounded_down
+from pipeline_lib.claims.words import STATUSES, plain, rounded_down
 from pipeline_lib.report.blocks import Block, Subsection
 from pipeline_lib.report.claims_section import excluded
 from pipeline_lib.report.markdown import prose
@@ -20,8 +20,6 @@ from pipeline_lib.report.results import Row
 from pipeline_lib.report.study import count
 from pipeline_lib.report.tables import Cell, whole
 
-CONTRADICTED: tuple[Status, ...] = ("refuted", "deviates")
-"""The statuses of claims that fail as they are stated."""
 WHOSE = {"Stated by the paper": False, "Stated by this project, on its own or as a correction": True}
 """Whether claims are the project's own, by what the ledger calls them."""
 
@@ -72,11 +70,7 @@ class Picture:
     @staticmethod
     def words(claim: JudgedClaim) -> str:
         """What a cell says of its claim where it is pointed at, or read aloud."""
-        tested, found = "", claim.severity
-        if found is not None:
-            tested = f"; {found.informative} of {found.trials} trials informative"
-            tested += "" if found.slack_factor is None else f", slack {rounded_down(found.slack_factor)}"
-        return f"{claim.id} ({claim.where}): {claim.status.replace('-', ' ')}{tested}"
+        return f"{claim.id} ({claim.where}): {claim.status.replace('-', ' ')}"
 
 
 def summary(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any]:
@@ -129,7 +123,7 @@ def outcomes(judged: JudgedStudy, paper: str) -> list[Block]:
     row = LedgerRow.of(judged, paper)
     contradicted = {
         status: [f"[{claim.where}](#claim-{claim.id})" for claim in row.claims if claim.status == status]
-        for status in CONTRADICTED
+        for status in ("refuted", "deviates")
     }
     words = [f"{status.capitalize()}: {', '.join(links)}." for status, links in contradicted.items() if links]
     if letters := [f"[{one.letter}](#{errata.address(one.letter)})" for one in errata.load() if paper in one.where]:

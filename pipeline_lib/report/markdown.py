@@ -98,15 +98,15 @@ def blocks(text: str, held: Sequence[Block]) -> list[Block]:
     return _blocks(_parser().parse(text), held)
 
 
-def prose(text: str, tone: Tone | None = None) -> Prose:
-    """Markdown as a block, set apart where it has a tone.
+def prose(text: str) -> Prose:
+    """Markdown as a block.
 
     Example
     -------
     >>> prose("A *certified* gap of $x$ <b>").html.strip()
     '<p>A <em>certified</em> gap of <math display="inline"><mrow><mi>x</mi></mrow></math> &lt;b&gt;</p>'
     """
-    return Prose(_parser().render(text), tone)
+    return Prose(_parser().render(text))
 
 
 @cache

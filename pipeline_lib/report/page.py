@@ -71,7 +71,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "stated": lambda rows, column, digits=None, form=None: _stated(rows, column, digits, form),
     "at_least": lambda rows, column, digits=None, form=None: _limit(rows, column, digits, form, ROUND_FLOOR),
     "at_most": lambda rows, column, digits=None, form=None: _limit(rows, column, digits, form, ROUND_CEILING),
-    "code": lambda words: _code(words),
+    "code": lambda words: Markup(f"`{words}`") if "`" not in words else words,
     "listed": lambda values: listed([str(value) for value in values]),
 }
 
@@ -231,10 +231,6 @@ def _rounded(value: float, digits: int | None, form: tables.Form | None, directi
         last = -digits - (2 if form == "percent" else 0)
     shown = float(exact.quantize(Decimal(1).scaleb(last), rounding=direction))
     return tables.shown_as(shown, form, digits).text
-
-
-def _code(words: str) -> str:
-    return Markup(f"`{words}`") if "`" not in words else words
 
 
 def _place(error: Exception, folder: Path, name: str) -> str:

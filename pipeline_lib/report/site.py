@@ -69,8 +69,7 @@ def write(parts: Sequence[Page], folder: Path, study: str, title: str) -> None:
 
 def files(folder: Path) -> list[Path]:
     """All files of a report that :func:`render` has written into a folder."""
-    folders = ("pages", "tables", "figures")
-    inner = (path for name in folders for path in (folder / name).rglob("*") if path.is_file())
+    inner = (path for name in ("pages", "tables", "figures") for path in (folder / name).rglob("*") if path.is_file())
     return [folder / file_of(FRONT), folder / WHOLE, *sorted(inner)]
 
 
