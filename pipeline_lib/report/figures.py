@@ -246,7 +246,7 @@ def heat_maps(
 
 def _legend(figure: Drawing, handles: Sequence[Artist | ErrorbarContainer]) -> None:
     """A legend below the drawing, in as many columns of the longest label as its width has room for."""
-    longest = max(LETTER * len(str(handle.get_label())) + HANDLE for handle in handles)
+    longest = max((LETTER * len(str(handle.get_label())) + HANDLE for handle in handles), default=HANDLE)
     columns = min(4, len(handles), int(72.0 * WIDTH / longest))
     figure.legend(handles=list(handles), loc="outside lower center", ncols=max(1, columns))
 

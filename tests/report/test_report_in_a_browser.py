@@ -61,7 +61,9 @@ def test_a_click_on_a_heading_sorts_the_rows_by_their_numbers(report: Path, brow
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_search_of_the_single_file_finds_claims_tables_and_terms(report: Path, browser: Browser, width: int) -> None:
+def test_the_search_of_the_single_file_finds_claims_tables_and_terms(
+    report: Path, browser: Browser, width: int
+) -> None:
     browser.open(report / "report.html", width=width)
     search = """(words => {
       const field = document.querySelector('nav input[type=search]');
