@@ -29,11 +29,9 @@ def _catalogue_words(entry: Row) -> str:
         return "changed after it was obtained"
     if not expected:
         return "not in it" if _own(entry) else "no figures to compare"
-    about = expected.get("approximate") or ()
-    wrong = sorted(key for key, value in expected.items() if key not in about and _differs(entry.get(key), value))
-    if wrong:
-        return f"differs in {listed(wrong)}"
-    return "as expected"
+    rough = expected.get("approximate") or ()
+    wrong = sorted(key for key, value in expected.items() if key not in rough and _differs(entry.get(key), value))
+    return f"differs in {listed(wrong)}" if wrong else "as expected"
 
 
 def _differs(found: Any, expected: Any) -> bool:

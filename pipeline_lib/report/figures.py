@@ -44,6 +44,8 @@ LETTER, HANDLE = 4.8, 40.0
 PNG_DPI = 120
 SHORT = 50.0
 """Logarithmic axes over less than this factor have ticks between the powers of ten."""
+LONG = 1e5
+"""Logarithmic axes name powers of ten from here on as such."""
 SHADE = 0.6
 """How dense the darkest cell of a heat map is."""
 Band = tuple[float, float, float, float]
@@ -164,7 +166,7 @@ def line_plot(
             look = _look(labels.index(label))
             if low != y or high != y:
                 axis.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
-            often = max(1, len(x) // (20 if len(panels) == 1 else 6))
+            often = 0.08 if len(x) > 12 else 1  # by distance, as a share of the drawing, where points are many
             [handles[label]] = axis.plot(x, y, **look, markersize=4, markevery=often, linewidth=1.2)
         for i, (label, curve) in enumerate((dashed or {}).items()):
             x, y, *_ = zip(*curve, strict=True)
@@ -203,9 +205,10 @@ def logarithmic(axes: Axes, log: str) -> None:
         axis: Axis = getattr(axes, f"{name}axis")
         axes.set(**{f"{name}scale": "log"})
         low, high = axis.get_view_interval()
-        axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+        label = FuncFormatter(lambda value, _: short(value) if value < LONG else f"{value:.0e}".replace("e+0", "e"))
+        axis.set_major_formatter(label)
         axis.set_minor_locator(LogLocator(subs=(2.0, 3.0, 5.0)) if high < SHORT * low else NullLocator())
-        axis.set_minor_formatter(FuncFormatter(lambda value, _: short(value)))
+        axis.set_minor_formatter(label)
 
 
 def heat_maps(

@@ -90,8 +90,6 @@ OF_ALL: Mapping[str, Any] = {
     "count": count,
     "definitions": lambda entries: Definitions(tuple(entries)),
     "listing": Listing,
-    "max": max,
-    "min": min,
 }
 """What a template can use without a study."""
 
