@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-from pipeline_lib.report import comparison_page
-from pipeline_lib.report.comparison import Comparison, compare
+from pipeline_lib.report.comparison import Change, Comparison, TableChange, compare
 
 
 def run(
@@ -19,13 +18,10 @@ def run(
     tolerance: Annotated[
         float, "difference that two numbers may have, relative to the larger; 0 for equal bits"
     ] = 1e-9,
-    page: Annotated[Path | None, "write the differences into this page (HTML) as well"] = None,
 ) -> None:
-    """Print what differs, and write the page; DataError if one of the studies has no results."""
+    """Print what differs; DataError if one of the studies has no results."""
     found = compare(folder(first), folder(second), tolerance)
     print("\n".join(lines(found)))
-    if page is not None:
-        comparison_page.write(page, found)
     if not found.same:
         raise SystemExit(1)
 
@@ -39,12 +35,28 @@ def lines(found: Comparison) -> Iterator[str]:
     """What differs, statuses first."""
     moved = [change for change in found.claims if change.before != change.after]
     yield f"{len(moved)} of {found.compared_claims} claims have another status"
-    yield from (f"  {one.claim}: {one.before or 'absent'}, now {one.after or 'absent'}" for one in moved)
-    evidence = [change.claim for change in found.claims if change.before == change.after]
+    yield from map(_change, moved)
+    evidence = [change.name for change in found.claims if change.before == change.after]
     if evidence:
         yield f"{len(evidence)} claims have other evidence: {', '.join(evidence)}"
     yield f"{len(found.settings)} settings differ"
-    yield from (f"  {one.setting}: {one.before or 'absent'}, now {one.after or 'absent'}" for one in found.settings)
+    yield from map(_change, found.settings)
     tables = {change.table for change in found.tables}
     yield f"{len(tables)} of {found.compared_tables} tables differ (relative tolerance {found.tolerance:g})"
-    yield from (f"  {one.table}: {one.what}{comparison_page.extent(one)}" for one in found.tables)
+    yield from (f"  {one.table}: {one.what}{_extent(one)}" for one in found.tables)
+
+
+def _change(one: Change) -> str:
+    return f"  {one.name}: {one.before or 'absent'}, now {one.after or 'absent'}"
+
+
+def _extent(change: TableChange) -> str:
+    """How many rows differ, by how much, and where most."""
+    if change.rows is None:
+        return ""
+    rows = f"; {change.rows:,} of {change.of:,} rows"
+    if change.largest is None:
+        return rows
+    infinite = change.largest == float("inf")
+    share = "a number that is missing in one of them" if infinite else f"{change.largest:.2g} of the larger"
+    return f"{rows}, by up to {share}, most at {change.where}"

@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.data.stored_data import query_index, read_parts
+from pipeline_lib.data.stored_data import read_parts
 from pipeline_lib.sources import catalog, own_data
 
 COUNTED = ("rows", "queries", "features", "labels", "queries_without_relevant", "parts")
@@ -25,7 +23,6 @@ def run(
     """Join the catalogue's entry with the counts and digests of the text that was converted."""
     data_set = own_data.entry(dataset, own)
     counted = storage.read_json(summary)
-    offsets, _, _ = query_index(documents, stored=True)
     # The digests shown on the page must be those of the text from which the documents were converted.
     stored = {part["name"]: part["sha256"] for part in read_parts(documents, stored=True)}
     if stored != {part["name"]: part["sha256"] for part in counted["parts"]}:
@@ -33,7 +30,6 @@ def run(
             f"{summary}: expected the digests of the text recorded in {documents}, found others; "
             "delete both files and start the run again"
         )
-    counts, edges = np.histogram(np.diff(offsets), bins="auto")
     description = {
         "dataset": data_set.name,
         "title": data_set.title,
@@ -44,7 +40,6 @@ def run(
         "expected": _expected(data_set),
         "folds": data_set.n_folds,
         "notes": _notes(data_set, counted),
-        "document_counts_histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
     }
     storage.write_json(output, description)
 

@@ -11,10 +11,12 @@ import html
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Literal, Protocol
 
 from pipeline_lib.report.formulas import mathml
 
+TEMPLATES = Path(__file__).parent / "templates"
 Tone = Literal["missing", "warning", "information"]
 """Why a sentence is set apart."""
 
@@ -132,7 +134,7 @@ def inline(text: str) -> str:
             return f'<a href="{html.escape(found["place"])}">{inline(found["words"])}</a>'
         return html.escape(found["sign"])
 
-    return _between(text, html.escape, marked)
+    return between(text, html.escape, marked)
 
 
 def plain(text: str) -> str:
@@ -158,10 +160,10 @@ def latex(text: str, escaped: Callable[[str], str]) -> str:
     >>> latex(r"50 % of \(x_i\)", lambda words: words.replace("%", r"\%"))
     '50 \\% of \\(x_i\\)'
     """
-    return _between(text, escaped, lambda found: found[0] if found["tex"] else escaped(plain(found[0])))
+    return between(text, escaped, lambda found: found[0] if found["tex"] else escaped(plain(found[0])))
 
 
-def _between(text: str, escaped: Callable[[str], str], marked: Callable[[re.Match[str]], str]) -> str:
+def between(text: str, escaped: Callable[[str], str], marked: Callable[[re.Match[str]], str]) -> str:
     """The text with every piece of markup as ``marked`` and everything between as ``escaped`` writes it."""
     pieces, end = [], 0
     for found in _MARKUP.finditer(text):

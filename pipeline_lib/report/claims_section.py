@@ -1,16 +1,18 @@
 """How is a claim shown: its statement and verdict, how it could have failed, and, folded, its rule and evidence?"""
 
-from collections.abc import Sequence
+from collections.abc import Container
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from pipeline_lib.claims import errata
+from pipeline_lib import papers
+from pipeline_lib.claims import coverage, errata
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.claims.severity import Plant, Severity
 from pipeline_lib.claims.words import STATUSES, Status, plain, setting_words, shown_value, spoken
 from pipeline_lib.report.blocks import Section
 from pipeline_lib.report.markdown import prose
 from pipeline_lib.report.study import count
+from pipeline_lib.report.tables import Cell
 
 SIGNS: dict[Status, str] = {
     "refuted": "✗",
@@ -28,22 +30,19 @@ def linked(claim: str, status: Status) -> str:
     return f"{SIGNS[status]}\u00a0[{claim}](#claim-{claim})"
 
 
-TRIALS_SHOWN = 10
-"""Trials a claim lists on the page, the deciding ones first; claims.json holds all."""
-
-
 @dataclass(frozen=True)
 class ClaimList:
     """Claims that stand together, each with its verdict."""
 
     claims: tuple[JudgedClaim, ...]
     block: ClassVar[str] = "claims"
-    shown: ClassVar[int] = TRIALS_SHOWN
+    shown: ClassVar[int] = 10
+    """Trials a claim lists on the page, the deciding ones first; claims.json holds all."""
 
     @staticmethod
     def trials(claim: JudgedClaim) -> list[tuple[str, str, str, str]]:
         """Setting, values, status and table of the trials shown, the deciding ones first."""
-        found = sorted(claim.trials, key=lambda trial: STATUSES.index(trial.status))[:TRIALS_SHOWN]
+        found = sorted(claim.trials, key=lambda trial: STATUSES.index(trial.status))[: ClaimList.shown]
         return [
             (
                 setting_words(trial) or "the one trial",
@@ -70,12 +69,6 @@ class ClaimList:
         return "; ".join(words)
 
     @staticmethod
-    def figures(found: Severity) -> list[tuple[str, str]]:
-        """What the evidence excludes and resolves, each with its name."""
-        figures = [("Excluded", excluded(found))] if found.excludes else []
-        return figures + ([("Resolution", _resolved(found))] if any(found.resolution.values()) else [])
-
-    @staticmethod
     def outcome(plant: Plant) -> str:
         """What became of a planted statement."""
         if plant.problem:
@@ -85,7 +78,7 @@ class ClaimList:
         return "caught" if plant.caught else "not caught"
 
 
-def further(judged: JudgedStudy, paper: str, shown: Sequence[str]) -> Section | None:
+def further(judged: JudgedStudy, paper: str, shown: Container[str]) -> Section | None:
     """The claims of a paper that its story does not show, such as those whose experiment was not run."""
     claims = [claim for claim in judged.claims if claim.paper == paper and claim.id not in shown]
     claims.sort(key=lambda claim: STATUSES.index(claim.status))
@@ -95,10 +88,29 @@ def further(judged: JudgedStudy, paper: str, shown: Sequence[str]) -> Section | 
     return Section(f"further-{paper}", "Further claims", (prose(words), ClaimList(tuple(claims))))
 
 
-def _resolved(severity: Severity) -> str:
-    """The smallest differences that could have been seen."""
-    parts = (f"{spoken(name)} {plain(size)}" for name, size in severity.resolution.items() if size)
-    return f"the smallest difference that every trial could have seen: {', '.join(parts)}"
+def statements(judged: JudgedStudy, paper: str) -> dict[str, Any] | None:
+    """What the template shows: the statements of a paper in the order of print; None where it does not list them."""
+    claims = [claim for claim in judged.claims if claim.paper == paper]
+    found = coverage.load(papers.get(paper), claims)
+    if not found:
+        return None
+    statuses = {claim.id: claim.status for claim in claims}
+    statements = [
+        {
+            "heading": one.heading,
+            "place": entry.what,
+            "statement": entry.says,
+            "claims": Cell(
+                ", ".join(linked(name, statuses[name]) for name in entry.claims) or entry.reason,
+                " ".join(entry.claims) or entry.reason,
+                running=True,
+            ),
+        }
+        for one in found
+        for entry in one.statements
+    ]
+    covered, reasons = coverage.counts(found)
+    return {"paper": paper, "statements": statements, "covered": covered, "reasons": reasons}
 
 
 def excluded(severity: Severity) -> str:

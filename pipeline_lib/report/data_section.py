@@ -1,10 +1,8 @@
 """Which data sets were studied, what is known of each, and which were not available?"""
 
-from collections.abc import Mapping
 from typing import Any
 
 from pipeline_lib.core.markup import listed
-from pipeline_lib.report.figures import Figure, data_plot
 from pipeline_lib.report.results import Row
 from pipeline_lib.report.study import SUMMARY, Study
 from pipeline_lib.report.tables import Cell
@@ -29,11 +27,9 @@ def _catalogue_words(entry: Row) -> str:
     expected = entry["expected"]
     if not expected:
         return "not in it" if _own(entry) else "no figures to compare"
-    about = sorted(map(str, expected.get("approximate") or ()))
-    wrong = sorted(key for key, value in expected.items() if key not in about and _differs(entry.get(key), value))
-    if wrong:
-        return f"differs in {listed(wrong)}"
-    return f"as expected ({listed(about)} known only roughly)" if about else "as expected"
+    rough = expected.get("approximate") or ()
+    wrong = sorted(key for key, value in expected.items() if key not in rough and _differs(entry.get(key), value))
+    return f"differs in {listed(wrong)}" if wrong else "as expected"
 
 
 def _differs(found: Any, expected: Any) -> bool:
@@ -42,11 +38,14 @@ def _differs(found: Any, expected: Any) -> bool:
 
 
 def about(entry: Row) -> dict[str, Any]:
-    """What the template of one data set shows of it: its labels and lengths as a figure, its files with digests."""
+    """What the template of one data set shows of it: how often which label occurs, and its files with digests."""
     return {
         "known": [(key.capitalize(), str(entry[key])) for key in ("title", "licence", "citation") if entry[key]],
         "remarks": [*entry.get("removed", []), *entry.get("notes", [])],
-        "figure": _figure(entry),
+        "labels": [
+            {"label": str(label), "documents": number, "share": number / entry["rows"]}
+            for label, number in entry["labels"].items()
+        ],
         "parts": [_part(part) for part in entry["parts"] or ()],
         "own": _own(entry),
     }
@@ -64,19 +63,3 @@ def _own(entry: Row) -> bool:
 
 def _digest(sha256: str | None) -> Cell | None:
     return Cell(f"{sha256[:16]}…", raw=sha256) if sha256 else None
-
-
-def _figure(entry: Row) -> Figure:
-    histogram: Mapping[str, Any] = entry.get("document_counts_histogram") or {"edges": [], "counts": []}
-    labels = {str(label): int(count) for label, count in entry["labels"].items()}
-    shares = ", ".join(f"label {label}: {count:,}" for label, count in labels.items())
-    lengths = entry["documents_per_query"]
-    return Figure(
-        name=f"data-{entry['dataset']}",
-        title=f"Labels and list lengths of {entry['dataset']}",
-        caption=f"{entry['dataset']}: labels of the documents (left) and number of documents per query (right)",
-        source=f"data/{entry['dataset']}.json",
-        description=f"Documents by label: {shares}. Documents per query: from {lengths['min']:g} to "
-        f"{lengths['max']:g}, median {lengths['median']:g}.",
-        draw=lambda: data_plot(labels, histogram["edges"], histogram["counts"]),
-    )

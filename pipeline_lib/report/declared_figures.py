@@ -5,13 +5,14 @@
          xlabel="rounds, T", ylabel="regret", log="xy") }}
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.report import figures
-from pipeline_lib.report.figures import Band, Figure, Measured, Pair
+from pipeline_lib.report.figures import Band, Figure, Measured, Row
 from pipeline_lib.report.queries import Rows
 from pipeline_lib.report.tables import short
 
@@ -36,13 +37,15 @@ class Curves:
 
 
 NONE = Curves({}, "")
+PRINTED, OURS = "published", "measured here"
+"""The series of a comparison."""
 
 
 @dataclass(frozen=True)
-class Comparison(Figure):
-    """A figure of published numbers and ours, with its numbers by panel."""
+class RowFigure(Figure):
+    """A figure of rows of numbers, with these by panel."""
 
-    pairs: Mapping[str, Sequence[Pair]]
+    rows: Mapping[str, Sequence[Row]]
 
 
 def curves(
@@ -82,16 +85,6 @@ def power(curve: Curves, exponent: float, label: str) -> Curves:
     return Curves({label: [(x, y, y, y) for x, y in heights]}, curve.source)
 
 
-def thinned(drawn: Curves, most: int) -> Curves:
-    """At most so many points of every curve, evenly spread on a logarithmic axis; the last is always among them."""
-    kept = {}
-    for label, points in drawn.points.items():
-        last = len(points) - 1
-        places = {0, last} | {round(last ** (i / (most - 1))) for i in range(most)} if last > 0 else {0}
-        kept[label] = [points[i] for i in sorted(places)]
-    return Curves(kept, drawn.source)
-
-
 def lines(
     name: str,
     title: str,
@@ -103,23 +96,21 @@ def lines(
     log: str = "",
     dashed: Curves = NONE,
     marks: Curves = NONE,
-    description: str = "",
 ) -> Figure:
     """Declare a figure of curves on one pair of axes, or on a pair for every title; a label has one colour in all.
 
-    ``dashed`` are lines without a band, ``marks`` single points; ``log`` names the logarithmic axes. Without a
-    ``description`` the ends of every curve are said in words.
+    ``dashed`` are lines without a band, ``marks`` single points; ``log`` names the logarithmic axes. The ends of every
+    curve are said in words.
     """
     parts = {"": drawn} if isinstance(drawn, Curves) else drawn
     shown = {panel: _for_axis(one, log) for panel, one in parts.items()}
-    cut = next((words for panel in parts if (words := _cut(parts[panel], shown[panel]))), "")
     told = (f"{panel}: {in_words(one, xlabel)}" if panel else in_words(one, xlabel) for panel, one in parts.items())
     return Figure(
         name=name,
         title=title,
-        caption=caption + cut,
+        caption=caption + _cut(parts.values(), log),
         source=sum((*parts.values(), dashed, marks), NONE).source,
-        description=description or " ".join(told),
+        description=" ".join(told),
         draw=lambda: figures.line_plot(
             {panel: one.points for panel, one in shown.items()},
             xlabel=xlabel,
@@ -143,7 +134,6 @@ def heat(
     xlabel: str,
     ylabel: str,
     form: str = ".3g",
-    description: str = "",
 ) -> Figure:
     """Declare tables of positive numbers in shades, one for each title of ``rows``; cells without a row stay empty."""
     parts = {title: rows} if isinstance(rows, Rows) else dict(rows)
@@ -157,7 +147,7 @@ def heat(
         title=title,
         caption=caption,
         source=", ".join(dict.fromkeys(part.source for part in parts.values())),
-        description=description or words,
+        description=words,
         draw=lambda: figures.heat_maps(
             values, [_place(v) for v in down], [_place(v) for v in across], xlabel=xlabel, ylabel=ylabel, form=form
         ),
@@ -174,45 +164,48 @@ def against(
     published: str,
     ours: str,
     band: tuple[str, str] | None = None,
-    names: Mapping[Any, str] | None = None,
     xlabel: str,
-    description: str = "",
-) -> Comparison:
+) -> RowFigure:
     """Declare published numbers and ours on one axis, a pair for each row and a panel for each title of ``rows``.
 
-    ``label``, ``published`` and ``ours`` are columns, ``band`` the columns with the ends of our interval, and ``names``
-    words for the labels. The report's page of published numbers lists all of them, with a link to the figure.
+    ``label``, ``published`` and ``ours`` are columns, ``band`` the columns with the ends of our interval. The report's
+    page of published numbers lists all of them, with a link to the figure.
     """
     parts = {"": rows} if isinstance(rows, Rows) else dict(rows)
 
-    def pair(row: Any) -> Pair:
-        which, value = getattr(row, label), getattr(row, ours)
-        measured = None if value is None else Measured(value, *_ends(row, value, band))
-        return Pair(str((names or {}).get(which, which)), getattr(row, published), measured)
+    def shown(row: Any) -> Row:
+        printed, value = getattr(row, published), getattr(row, ours)
+        known = {} if printed is None else {PRINTED: Measured(printed, printed, printed)}
+        known |= {} if value is None else {OURS: Measured(value, *_ends(row, value, band))}
+        return str(getattr(row, label)), known
 
-    pairs = {words: [pair(row) for row in part] for words, part in parts.items()}
-    differences = [
-        (abs(pair.ours.value - pair.published), pair.label, pair.published, pair.ours.value)
-        for part in pairs.values()
-        for pair in part
-        if pair.published is not None and pair.ours is not None
-    ]
-    words = ""
-    if differences:
-        _, which, printed, value = max(differences)
-        words = (
-            f"{len(differences)} published numbers and ours. The largest difference is that of {which}: "
-            f"{short(printed)} published, {short(value)} measured here."
-        )
-    return Comparison(
-        name=name,
-        title=title,
-        caption=caption,
-        source=", ".join(dict.fromkeys(part.source for part in parts.values())),
-        description=description or words,
-        draw=lambda: figures.comparison_plot(pairs, xlabel=xlabel),
-        pairs=pairs,
-    )
+    drawn = {words: [shown(row) for row in part] for words, part in parts.items()}
+    source = ", ".join(dict.fromkeys(part.source for part in parts.values()))
+    return row_figure(name, title, caption, drawn, xlabel=xlabel, source=source)
+
+
+def row_figure(
+    name: str, title: str, caption: str, panels: Mapping[str, Sequence[Row]], *, xlabel: str, source: str, log: str = ""
+) -> RowFigure:
+    """A figure of rows, whose numbers are all said in words.
+
+    Example
+    -------
+    >>> panels = {"": [("G", {"published": Measured(2.0, 2.0, 2.0), "measured here": Measured(1.5, 1.4, 1.6)})]}
+    >>> row_figure("g", "G", "Ours", panels, xlabel="constant", source="tables/made.parquet").description
+    'G: published 2, measured here 1.5 [1.4, 1.6].'
+    """
+    said = []
+    for panel, rows in panels.items():
+        for label, known in rows:
+            numbers = ", ".join(f"{series} {_with_interval(one)}" for series, one in known.items())
+            said.append(f"{panel}, {label}: {numbers}" if panel else f"{label}: {numbers}")
+    draw = partial(figures.row_plot, panels, xlabel=xlabel, log=log)
+    return RowFigure(name, title, caption, source, f"{'; '.join(said)}.", draw, panels)
+
+
+def _with_interval(one: Measured) -> str:
+    return short(one.value) if one.low == one.high else f"{short(one.value)} [{short(one.low)}, {short(one.high)}]"
 
 
 def in_words(drawn: Curves, x: str) -> str:
@@ -252,11 +245,13 @@ def _for_axis(drawn: Curves, log: str) -> Curves:
     return Curves({label: points for label, points in above.items() if points}, drawn.source)
 
 
-def _cut(drawn: Curves, shown: Curves) -> str:
-    kept = {label: {point[0]: point for point in points} for label, points in shown.points.items()}
-    ends = [(kept.get(label, {}).get(point[0]), point) for label, points in drawn.points.items() for point in points]
-    words = "; values of 0 and below have no place on the axis" if any(there is None for there, _ in ends) else ""
-    if any(there is not None and there != point for there, point in ends):
+def _cut(drawn: Iterable[Curves], log: str) -> str:
+    """What a logarithmic axis leaves out."""
+    if "y" not in log:
+        return ""
+    ends = [(y, low) for one in drawn for points in one.points.values() for _, y, low, _ in points]
+    words = "; values of 0 and below have no place on the axis" if any(y <= 0.0 for y, _ in ends) else ""
+    if any(low < LEAST_SHOWN * y for y, low in ends):
         words += "; bands that come near 0 are cut at a tenth of the value"
     return words
 

@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pipeline_lib import papers
 from pipeline_lib.claims import errata
@@ -12,12 +12,9 @@ from pipeline_lib.claims.errata import Erratum
 from pipeline_lib.claims.judged import JudgedStudy
 from pipeline_lib.claims.words import Status
 from pipeline_lib.papers.witnesses import Witness
-from pipeline_lib.report.blocks import Block, Section, Subsection, mathematics, plain
+from pipeline_lib.report.blocks import between, inline, mathematics, plain
 from pipeline_lib.report.claims_section import linked
-from pipeline_lib.report.declared_tables import col, table
-from pipeline_lib.report.markdown import prose
-from pipeline_lib.report.study import count
-from pipeline_lib.report.tables import MISSING, Cell, Table
+from pipeline_lib.report.tables import MISSING, Cell
 
 SHOWN = {
     "printed": "printed",
@@ -26,7 +23,6 @@ SHOWN = {
     "evidence": "checked by",
 }
 """The parts of an erratum that are shown as they are, and the words in front of them."""
-_MARKUP = re.compile(r"`(?P<code>[^`]+)`|\[(?P<words>[^\]]+)\]\((?P<place>[^)]+)\)|\\(?P<sign>[*_`\[\]])")
 
 
 @dataclass(frozen=True)
@@ -52,11 +48,6 @@ class ErrataList:
     block: ClassVar[str] = "errata"
 
     @staticmethod
-    def anchor(one: Erratum) -> str:
-        """The address of an erratum."""
-        return errata.address(one.letter)
-
-    @staticmethod
     def parts(one: Erratum) -> list[tuple[str, str]]:
         """What is printed, why it is wrong, what holds, and where that is checked; as HTML, each with its heading."""
         return [(words, running(getattr(one, name))) for name, words in SHOWN.items()]
@@ -70,34 +61,42 @@ class ErrataList:
         return [witness for witness in self.every if witness.errata == one.letter]
 
 
-def section(judged: JudgedStudy, chosen: Sequence[str]) -> Section | None:
-    """The errata that concern the papers of a study, or claims of these papers; no section where there is none."""
+def given(judged: JudgedStudy, chosen: Sequence[str]) -> dict[str, Any] | None:
+    """What the template shows: the errata that concern the papers of a study, or claims of these papers; None if none.
+
+    An erratum of several papers stands with the first one.
+    """
     statuses = {claim.id: claim.status for claim in judged.claims if claim.paper in chosen}
     shown = [one for one in errata.load() if {*one.where} & {*chosen} or {*one.claims} & {*statuses}]
     if not shown:
         return None
     every = tuple(witness for name in papers.names() for witness in papers.witnesses(name))
-    exact = sum(any(witness.errata == one.letter for witness in every) for one in shown)
-    words = (
-        f"Here are {count(len(shown), 'statement')} of the papers that we found to be wrong, loose, or in need of a "
-        "second reading, with what holds instead. They are known by the claims that are judged in this study, and in "
-        f"{exact} cases by the smallest instance on which the statement fails or a smaller bound is attained, "
-        "in rational numbers. A short program that shares no code with the rest checks both sides of these in exact "
-        "arithmetic: `python -m pipeline_lib witnesses`. Square brackets enclose an irrational number."
-    )
-    blocks: list[Block] = [prose(words), _table(shown, every, statuses)]
+    of_papers = []
     for name in papers.names():
         own = tuple(one for one in shown if next(iter(one.where), None) == name)
         loose = tuple(one for one in papers.witnesses(name) if not one.errata) if name in chosen else ()
-        inner: list[Block] = [ErrataList(own, every, statuses)] if own else []
-        if loose:
-            inner += [prose("Exact instances that belong to no erratum:"), WitnessList(loose, frozenset(statuses))]
-        if inner:
-            blocks.append(Subsection(f"errata-{name}", papers.get(name).title, tuple(inner)))
-    of_data = tuple(one for one in errata.load() if not one.where)
-    if of_data:
-        blocks.append(Subsection("errata-data", "Descriptions of data", (ErrataList(of_data, (), statuses),)))
-    return Section("errata", "Errata", tuple(blocks))
+        lists = ErrataList(own, every, statuses), WitnessList(loose, frozenset(statuses))
+        of_papers.append((name, papers.get(name).title, *lists))
+    return {
+        "shown": [_row(one, every, statuses) for one in shown],
+        "exact": sum(any(witness.errata == one.letter for witness in every) for one in shown),
+        "papers": of_papers,
+        "data": ErrataList(tuple(one for one in errata.load() if not one.where), (), statuses),
+    }
+
+
+def _row(one: Erratum, every: Sequence[Witness], statuses: Mapping[str, Status]) -> dict[str, Any]:
+    known = [name for name in one.claims if name in statuses]
+    exact = [witness.name for witness in every if witness.errata == one.letter]
+    links = ", ".join(linked(name, statuses[name]) for name in known)
+    instances = ", ".join(f"[{name}](#witness-{name})" for name in exact)
+    return {
+        "erratum": Cell(f"[{one.letter}](#{errata.address(one.letter)})", one.letter, running=True),
+        "place": plain(one.place),
+        "subject": one.subject,
+        "claims": Cell(links or MISSING, " ".join(known), running=True),
+        "witnesses": Cell(instances or MISSING, " ".join(exact), running=True),
+    }
 
 
 def running(text: str) -> str:
@@ -110,47 +109,14 @@ def running(text: str) -> str:
     >>> running("< R_X^2 ([proof](proof.md), as [B](#b))")
     '&lt; R<sub>X</sub><sup>2</sup> (proof, <code>docs/proof.md</code>, as <a href="#erratum-B">B</a>)'
     """
-    held: list[str] = []
 
-    def hold(found: re.Match[str]) -> str:
-        if found["sign"]:
-            return found["sign"]
-        if found["code"]:
-            made = f"<code>{html.escape(found['code'])}</code>"
-        elif found["place"].startswith("#"):
-            made = f'<a href="#{errata.address(found["place"][1:].upper())}">{html.escape(found["words"])}</a>'
-        else:
-            file = f"<code>docs/{html.escape(found['place'])}</code>"
-            made = file if found["words"] == found["place"] else f"{html.escape(found['words'])}, {file}"
-        held.append(made)
-        return f"\ue000{len(held) - 1}\ue001"
+    def marked(found: re.Match[str]) -> str:
+        place = found["place"]
+        if place is None:
+            return inline(found[0])
+        if place.startswith("#"):
+            return f'<a href="#{errata.address(place[1:].upper())}">{html.escape(found["words"])}</a>'
+        file = f"<code>docs/{html.escape(place)}</code>"
+        return file if found["words"] == place else f"{html.escape(found['words'])}, {file}"
 
-    bare = mathematics(_MARKUP.sub(hold, text))
-    return re.sub(r"\ue000(\d+)\ue001", lambda found: held[int(found[1])], bare)
-
-
-def _table(shown: Sequence[Erratum], every: Sequence[Witness], statuses: Mapping[str, Status]) -> Table:
-    rows = []
-    for one in shown:
-        known = [name for name in one.claims if name in statuses]
-        links = ", ".join(linked(name, statuses[name]) for name in known)
-        exact = [witness.name for witness in every if witness.errata == one.letter]
-        rows.append(
-            {
-                "erratum": Cell(f"[{one.letter}](#{errata.address(one.letter)})", one.letter, running=True),
-                "place": plain(one.place),
-                "subject": one.subject,
-                "claims": Cell(links or MISSING, " ".join(known), running=True),
-                "witnesses": Cell(
-                    ", ".join(f"[{name}](#witness-{name})" for name in exact) or MISSING, " ".join(exact), running=True
-                ),
-            }
-        )
-    columns = [
-        col("erratum", "Erratum", "running"),
-        col("place", "Paper and place", "text"),
-        col("subject", "Subject", "text"),
-        col("claims", "Claims", "running"),
-        col("witnesses", "Exact instances", "running"),
-    ]
-    return table("errata", "The errata, and how they are known", rows, columns, source="docs/errata.md")
+    return between(text, lambda words: mathematics(re.sub(r"\\([*_])", r"\1", words)), marked)

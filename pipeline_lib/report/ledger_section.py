@@ -12,7 +12,7 @@ from pipeline_lib.claims import errata
 from pipeline_lib.claims.errata import Kind
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
 from pipeline_lib.claims.severity import SLACK, Severity
-from pipeline_lib.claims.words import STATUSES, Status, plain, rounded_down
+from pipeline_lib.claims.words import STATUSES, plain, rounded_down
 from pipeline_lib.report.blocks import Block, Subsection
 from pipeline_lib.report.claims_section import excluded
 from pipeline_lib.report.markdown import prose
@@ -20,8 +20,6 @@ from pipeline_lib.report.results import Row
 from pipeline_lib.report.study import count
 from pipeline_lib.report.tables import Cell, whole
 
-CONTRADICTED: tuple[Status, ...] = ("refuted", "deviates")
-"""The statuses of claims that fail as they are stated."""
 WHOSE = {"Stated by the paper": False, "Stated by this project, on its own or as a correction": True}
 """Whether claims are the project's own, by what the ledger calls them."""
 
@@ -72,34 +70,19 @@ class Picture:
     @staticmethod
     def words(claim: JudgedClaim) -> str:
         """What a cell says of its claim where it is pointed at, or read aloud."""
-        tested, found = "", claim.severity
-        if found is not None:
-            tested = f"; {found.informative} of {found.trials} trials informative"
-            tested += "" if found.slack_factor is None else f", slack {rounded_down(found.slack_factor)}"
-        return f"{claim.id} ({claim.where}): {claim.status.replace('-', ' ')}{tested}"
-
-
-def picture(judged: JudgedStudy, papers: Sequence[str]) -> Subsection | None:
-    """The picture of the claims of some papers, and what its cells are; None where there is no claim."""
-    rows = tuple(LedgerRow.of(judged, name) for name in shown(judged, papers))
-    if not rows:
-        return None
-    words = (
-        "Every cell is a claim and leads to its verdict with the evidence. Within a status, the claims that were "
-        "tested most severely come first; [the ledger](#claims) says what the statuses mean."
-    )
-    any_judged = any(claim.severity is not None for row in rows for claim in row.claims)
-    told = prose(words) if any_judged else prose("No claim was judged in this study.", "missing")
-    return Subsection("picture", "Every claim at a glance", (told, Picture(rows)))
+        return f"{claim.id} ({claim.where}): {claim.status.replace('-', ' ')}"
 
 
 def summary(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any]:
     """How many claims of the papers have which status, and which papers the study leaves out, with how many claims."""
+    rows = tuple(LedgerRow.of(judged, name) for name in shown(judged, papers))
     every = LedgerRow("", "", tuple(claim for claim in judged.claims if claim.paper in papers))
     others = [claim.paper for claim in judged.claims if claim.paper not in papers]
     return {
         "claims": len(every.claims),
-        "claiming": len(shown(judged, papers)),
+        "claiming": len(rows),
+        "picture": Picture(rows) if rows else None,
+        "judged": any(claim.severity is not None for claim in every.claims),
         "own": sum(claim.own for claim in every.claims),
         "numbered": _numbered(every),
         "statuses": [every.counts(own) for own in (False, True)],
@@ -140,7 +123,7 @@ def outcomes(judged: JudgedStudy, paper: str) -> list[Block]:
     row = LedgerRow.of(judged, paper)
     contradicted = {
         status: [f"[{claim.where}](#claim-{claim.id})" for claim in row.claims if claim.status == status]
-        for status in CONTRADICTED
+        for status in ("refuted", "deviates")
     }
     words = [f"{status.capitalize()}: {', '.join(links)}." for status, links in contradicted.items() if links]
     if letters := [f"[{one.letter}](#{errata.address(one.letter)})" for one in errata.load() if paper in one.where]:

@@ -16,13 +16,14 @@ executed.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import groupby, pairwise
 from typing import get_args
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 from mdit_py_plugins.container import container_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
@@ -97,15 +98,15 @@ def blocks(text: str, held: Sequence[Block]) -> list[Block]:
     return _blocks(_parser().parse(text), held)
 
 
-def prose(text: str, tone: Tone | None = None) -> Prose:
-    """Markdown as a block, set apart where it has a tone.
+def prose(text: str) -> Prose:
+    """Markdown as a block.
 
     Example
     -------
     >>> prose("A *certified* gap of $x$ <b>").html.strip()
     '<p>A <em>certified</em> gap of <math display="inline"><mrow><mi>x</mi></mrow></math> &lt;b&gt;</p>'
     """
-    return Prose(_parser().render(text), tone)
+    return Prose(_parser().render(text))
 
 
 @cache
@@ -127,7 +128,8 @@ def _displayed(tex: str) -> str:
 def _blocks(tokens: Sequence[Token], held: Sequence[Block]) -> list[Block]:
     blocks: list[Block] = []
     prose: list[Token] = []
-    for one in _parts(tokens):
+    for node in SyntaxTreeNode(tokens).children:
+        one = node.to_tokens()
         kind = one[0].type
         found = _HELD.fullmatch(one[1].content.strip()) if kind == "paragraph_open" else None
         container = kind.removeprefix("container_").removesuffix("_open") if kind.startswith("container_") else ""
@@ -150,18 +152,6 @@ def _running(heading: Token) -> str:
     parts = groupby(heading.children or (), key=lambda child: child.type == "code_inline")
     words = ((code, "".join(child.content for child in children)) for code, children in parts)
     return "".join(f"`{found}`" if code else quoted(found) for code, found in words)
-
-
-def _parts(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """The tokens of every block at the top, one after the other."""
-    part: list[Token] = []
-    level = 0
-    for token in tokens:
-        part.append(token)
-        level += token.nesting
-        if level == 0:
-            yield part
-            part = []
 
 
 def _prose(tokens: Sequence[Token]) -> list[Prose]:

@@ -15,16 +15,15 @@ may include parts, ``{% include "page/regret.md" %}``, and it can use
                                             and x_high are the ends of the interval of x, or x itself
     model_title("erm-listnet")              what a model of the study is called
     measure_title("ndcg@10")                what a measure is called
-    table(...), col(...)                    a table (pipeline_lib.report.declared_tables)
-    lines(...), panels(...), heat(...), against(...), curves(...), power(...), thinned(...)
+    table(...), col(...)                    a table (pipeline_lib.report.tables)
+    lines(...), heat(...), against(...), curves(...), power(...)
                                             figures (pipeline_lib.report.declared_figures)
-    waterfall(...), chains(...), largest_chains(...), chain_summary(...), chain_steps(...)
-                                            from measurements to bounds (pipeline_lib.report.waterfalls)
-    count(3, "query", "queries"), duration(90)
-                                            a number with its noun, a time in words
+    chain_figure(...), chains(...), largest_chains(...), chain_summary(...), chain_steps(...)
+                                            from measurements to bounds (pipeline_lib.report.chains)
+    count(3, "query", "queries")            a number with its noun
     definitions(pairs), listing(text)       terms with their meanings, text as it stands
 
-and the filters ``listed``, ``code`` and ``called`` (the words for a value, from a mapping). What a template inserts is
+and the filters ``listed`` and ``code``. What a template inserts is
 text, never markup, unless the filter ``markdown`` says that it is.
 
 The page of a paper is an argument in fixed prose, in which claims, tables and figures are placed. It does not compute,
@@ -58,24 +57,21 @@ from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.core.errors import DataError, hint
 from pipeline_lib.core.markup import listed
-from pipeline_lib.report import declared_figures, declared_tables, markdown, waterfalls
-from pipeline_lib.report.blocks import Block, Definitions, Listing, Section
+from pipeline_lib.report import chains, declared_figures, markdown, tables
+from pipeline_lib.report.blocks import TEMPLATES, Block, Definitions, Listing, Section
 from pipeline_lib.report.claims_section import ClaimList, linked
 from pipeline_lib.report.queries import Rows, Tables
 from pipeline_lib.report.results import ResultsFolder
-from pipeline_lib.report.study import count, duration, measure_title
-from pipeline_lib.report.tables import number, whole
+from pipeline_lib.report.study import count, measure_title
+from pipeline_lib.report.tables import whole
 from pipeline_lib.statistics import Interval
 
-TEMPLATES = Path(__file__).parent / "templates"
 FILTERS: Mapping[str, Callable[..., str]] = {
-    "number": lambda value, signed=False: number(value, signed=signed).text,
     "whole": lambda value: whole(round(value)).text,
     "stated": lambda rows, column, digits=None, form=None: _stated(rows, column, digits, form),
     "at_least": lambda rows, column, digits=None, form=None: _limit(rows, column, digits, form, ROUND_FLOOR),
     "at_most": lambda rows, column, digits=None, form=None: _limit(rows, column, digits, form, ROUND_CEILING),
-    "called": lambda value, names: str(names.get(value, value)),
-    "code": lambda words: _code(words),
+    "code": lambda words: Markup(f"`{words}`") if "`" not in words else words,
     "listed": lambda values: listed([str(value) for value in values]),
 }
 
@@ -83,27 +79,17 @@ FILTERS: Mapping[str, Callable[..., str]] = {
 UNINFORMATIVE = "(no informative value)"
 """Stands for the number of a sentence whose rows say nothing."""
 OF_ALL: Mapping[str, Any] = {
+    **{name: getattr(tables, name) for name in ("table", "col")},
+    **{name: getattr(declared_figures, name) for name in ("curves", "power", "lines", "heat", "against")},
+    "chain_figure": chains.figure,
+    "chains": chains.chains,
+    "largest_chains": chains.largest,
+    "chain_summary": chains.summary,
+    "chain_steps": chains.steps,
     "measure_title": measure_title,
-    "table": declared_tables.table,
-    "col": declared_tables.col,
-    "curves": declared_figures.curves,
-    "power": declared_figures.power,
-    "thinned": declared_figures.thinned,
-    "lines": declared_figures.lines,
-    "panels": declared_figures.lines,
-    "heat": declared_figures.heat,
-    "against": declared_figures.against,
-    "waterfall": waterfalls.waterfall,
-    "chains": waterfalls.chains,
-    "largest_chains": waterfalls.largest,
-    "chain_summary": waterfalls.summary,
-    "chain_steps": waterfalls.steps,
     "count": count,
-    "duration": duration,
     "definitions": lambda entries: Definitions(tuple(entries)),
     "listing": Listing,
-    "max": max,
-    "min": min,
 }
 """What a template can use without a study."""
 
@@ -131,18 +117,13 @@ class PaperPages:
 
     def section(self, name: str, place: str, **given: Any) -> Section | None:
         """A section that every report has, from its template and what that is given; None where it is empty."""
-        return section(name, place, {**self._functions, **given})
+        return markdown.section(*_rendered(TEMPLATES, (f"{name}.md",), {**self._functions, **given}), place)
 
     def _of_paper(self, paper: str, name: str, *added: str) -> tuple[str, list[Block]]:
         folder = papers.get(paper).folder
         if not (folder / name).is_file():
             return "", []
         return _rendered(folder, (name, *added), {**self._functions, **papers.page_functions(paper)})
-
-
-def section(name: str, place: str, given: Mapping[str, Any]) -> Section | None:
-    """A section from one of the report's own templates, at the address ``place``; None where it is empty."""
-    return markdown.section(*_rendered(TEMPLATES, (f"{name}.md",), {**OF_ALL, **given}), place)
 
 
 def _rendered(folder: Path, names: Sequence[str], given: Mapping[str, Any]) -> tuple[str, list[Block]]:
@@ -185,7 +166,7 @@ def environment(folder: Path) -> Environment:
 def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
     tables = Tables(results)
     by_id = {claim.id: claim for claim in claims.claims}
-    titles = {entry["model"]: entry["title"] for entry in results.models()}
+    titles = {entry["model"]: entry["title"] for entry in results.listed("models")}
 
     def claim(name: str) -> JudgedClaim:
         if name not in by_id:
@@ -218,18 +199,18 @@ def _row(trial: Trial) -> dict[str, Any]:
     return row
 
 
-def _stated(rows: Rows, column: str, digits: int | None, form: declared_tables.Form | None) -> str:
+def _stated(rows: Rows, column: str, digits: int | None, form: tables.Form | None) -> str:
     """The value of a column that all rows share, with its interval, whose ends are rounded outwards."""
     found = set(rows.intervals(column))
     if len(found) > 1:
         raise DataError(f"{rows.source}: expected one value of {column}, found {len(found)}")
     for value, low, high in found:
         ends = f"{_rounded(low, digits, form, ROUND_FLOOR)}, {_rounded(high, digits, form, ROUND_CEILING)}"
-        return declared_tables.shown_as(value, form, digits).text + (f" [{ends}]" if low < high else "")
+        return tables.shown_as(value, form, digits).text + (f" [{ends}]" if low < high else "")
     return UNINFORMATIVE
 
 
-def _limit(rows: Rows, column: str, digits: int | None, form: declared_tables.Form | None, direction: str) -> str:
+def _limit(rows: Rows, column: str, digits: int | None, form: tables.Form | None, direction: str) -> str:
     """The limit of the values of a column: their smallest with "at least", or their largest with "at most"."""
     found = rows.intervals(column)
     if not found:
@@ -239,7 +220,7 @@ def _limit(rows: Rows, column: str, digits: int | None, form: declared_tables.Fo
     return f"at most {_rounded(max(high for *_, high in found), digits, form, direction)}"
 
 
-def _rounded(value: float, digits: int | None, form: declared_tables.Form | None, direction: str) -> str:
+def _rounded(value: float, digits: int | None, form: tables.Form | None, direction: str) -> str:
     """A number rounded in one direction, to so many decimals (of per cent), or else to three significant digits."""
     exact = Decimal(f"{value:.9g}")  # what arithmetic adds in the last digits is no reason to round
     if digits is None:
@@ -247,11 +228,7 @@ def _rounded(value: float, digits: int | None, form: declared_tables.Form | None
     else:
         last = -digits - (2 if form == "percent" else 0)
     shown = float(exact.quantize(Decimal(1).scaleb(last), rounding=direction))
-    return declared_tables.shown_as(shown, form, digits).text
-
-
-def _code(words: str) -> str:
-    return Markup(f"`{words}`") if "`" not in words else words
+    return tables.shown_as(shown, form, digits).text
 
 
 def _place(error: Exception, folder: Path, name: str) -> str:

@@ -1,22 +1,28 @@
-"""How good is every model on every data set, and which differences are significant?"""
+"""How good is every model on a data set, which differences are significant, and what does theory certify of it?"""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import polars as pl
+
 from pipeline_lib.core.markup import listed, quoted
-from pipeline_lib.report import certificate_blocks, training_blocks
-from pipeline_lib.report.figures import Dot, Figure, dot_plot
+from pipeline_lib.report.declared_figures import row_figure
+from pipeline_lib.report.figures import Figure, Measured
 from pipeline_lib.report.results import Row
-from pipeline_lib.report.study import MEASURES, SIGNIFICANT, SUMMARY, Study, measure_title, slug
-from pipeline_lib.report.tables import Cell, number
-from pipeline_lib.report.weights import weights_blocks
+from pipeline_lib.report.study import SIGNIFICANT, SUMMARY, WEIGHTS, Study, measure_title, slug
+from pipeline_lib.report.tables import Cell, Table, col, number, table
 from pipeline_lib.statistics import smallest_p_value
 
 SHOWN = 9
 """Measures a results table has room for; ``tables/summary.parquet`` holds all."""
-ROUNDING = 1e-9
-"""What counts as equal: means of the same values in another order."""
+HELD_OUT = "held-out"
+"""The bound, in the table of certificates, that the test part gives."""
+BEST_IS_ONE = re.compile(r"map$|ndcg(@|$)|letor4_mean_ndcg$")
+"""Measures that are 1 in the best order of any query with a relevant document."""
+FEATURES = 20
+"""So many features are shown in the table of weights."""
 
 
 def given(study: Study, dataset: str) -> dict[str, Any]:
@@ -30,10 +36,10 @@ def given(study: Study, dataset: str) -> dict[str, Any]:
         "results": _results(study, dataset),
         "dots": _dot_figure(study, dataset, headlines),
         "compared": [(measure, _tests(study, dataset, measure)) for measure in headlines],
-        "validation": training_blocks.validation(study, dataset),
-        "trained": training_blocks.trained(study, dataset),
-        "certificates": certificate_blocks.certificates(study, dataset),
-        "weights": weights_blocks(study.weights, dataset, study.model_title),
+        "titles": {model: study.model_title(model) for model in study.models},
+        "trained": _trained(study, dataset),
+        "certificates": certificates(study, dataset),
+        "weights": weights(study, dataset),
     }
 
 
@@ -81,27 +87,19 @@ def _results(study: Study, dataset: str) -> Row:
 
 
 def _ideal(study: Study, dataset: str, shown: Sequence[str]) -> Row:
-    """Why the ideal order stays below 1: queries without a relevant document, and measures that need not reach it."""
+    """Of how many queries without a relevant document it is that the ideal order stays below 1."""
     ideal = next((model for model in study.models if study.is_ideal(model)), "")
     values = {m: row["mean"] for m in shown if (row := study.mean(dataset, ideal, m)) is not None}
-    below = [measure for measure, value in values.items() if _best_is_one(measure) and value < 1.0]
+    below = [measure for measure, value in values.items() if BEST_IS_ONE.match(measure) and value < 1.0]
     # In the ideal order such a measure is 1 for every query with a relevant document and 0 for the others.
     rows = [r for r in study.measures if (r["dataset"], r["model"], r["measure"]) == (dataset, ideal, *below[:1])]
     total = sum(row["n_queries"] for row in rows)
-    reached = values[below[0]] if below else 1.0
-    others = [measure for measure, value in values.items() if not _best_is_one(measure) and value < reached - ROUNDING]
     return {
         "title": study.model_title(ideal),
         "below": bool(below),
         "queries": total,
         "without": total - sum(round(row["n_queries"] * row["value"]) for row in rows),
-        "others": [measure_title(measure) for measure in others],
     }
-
-
-def _best_is_one(measure: str) -> bool:
-    """Whether the best order of any query with a relevant document has the value 1."""
-    return measure in ("map", "ndcg", "letor4_mean_ndcg") or measure.startswith("ndcg@")
 
 
 def _cell(study: Study, dataset: str, measure: str, model: str) -> Cell | None:
@@ -138,29 +136,27 @@ def _better(study: Study, dataset: str, measure: str, model: str, other: str) ->
 
 
 def _dot_figure(study: Study, dataset: str, measures: Sequence[str]) -> Figure:
+    """The means of all models with their intervals, save of the control that sees the labels and is out of reach."""
     order = [model for control in (False, True) for model in study.ranked(dataset, measures[0], control=control)]
-    labels = [study.model_title(model) for model in order]
-    panels = {measure_title(measure): [_dot(study, dataset, model, measure) for model in order] for measure in measures}
-    first = [dot for dot in panels[measure_title(measures[0])] if dot is not None]
-    words = "; ".join(f"{dot.label} {dot.mean:.3f} [{dot.low:.3f}, {dot.high:.3f}]" for dot in first)
-    return Figure(
-        name=f"results-{dataset}",
-        title=f"{listed(list(panels))} of every model on {dataset}",
-        caption=f"{dataset}: mean over test queries with its bootstrap interval"
-        f"{'' if study.of_one_fold(dataset) else '; the ticks below a dot are the single folds'}. "
-        "A control outside the range is shown at the edge",
-        source=f"{SUMMARY}, {MEASURES}",
-        description=f"{measure_title(measures[0])}: {words}.",
-        draw=lambda: dot_plot(labels, panels, interval=study.interval()),
+    shown = [model for model in order if not study.is_ideal(model)] or order
+    panels = {}
+    for measure in measures:
+        means = [(model, study.mean(dataset, model, measure)) for model in shown]
+        panels[measure_title(measure)] = [
+            (study.model_title(model), {kind: Measured(row["mean"], row["low"], row["high"])})
+            for model, row in means
+            if row is not None
+            for kind in ["control" if study.is_control(model) else "learner"]
+        ]
+    left_out = "; the control that sees the labels is left out" if shown != order else ""
+    return row_figure(
+        f"results-{dataset}",
+        f"{listed(list(panels))} of every model on {dataset}",
+        f"{dataset}: mean over test queries with its bootstrap interval{left_out}",
+        panels,
+        xlabel=f"mean with its {study.interval()}",
+        source=SUMMARY,
     )
-
-
-def _dot(study: Study, dataset: str, model: str, measure: str) -> Dot | None:
-    row = study.mean(dataset, model, measure)
-    if row is None:
-        return None
-    folds = () if study.of_one_fold(dataset) else study.folds(dataset, model, measure)
-    return Dot(study.model_title(model), row["mean"], row["low"], row["high"], folds, study.is_control(model))
 
 
 def _at_zero(study: Study, dataset: str) -> list[str]:
@@ -172,3 +168,93 @@ def _at_zero(study: Study, dataset: str) -> list[str]:
     return [
         f"{quoted(study.model_title(m))} ({sum(zero)} of {len(zero)} folds)" for m, zero in folds.items() if any(zero)
     ]
+
+
+def _trained(study: Study, dataset: str) -> dict[str, Any]:
+    """What the training of every model chose and reached, and what certified it."""
+    told = ("l2", "objective", "certified", "iterations", "validation_value")
+    found = [row for row in study.training if row["dataset"] == dataset and any(row[key] is not None for key in told)]
+    return {
+        "rows": found,
+        "certificates": sorted(
+            {row["certificate"] for row in found if row["certificate"] and row["certified"] is not None}
+        ),
+        "local": sorted({quoted(study.model_title(row["model"])) for row in found if row["certificate"] == "local"}),
+    }
+
+
+def weights(study: Study, dataset: str) -> Table | None:
+    """The features that the linear models of a data set weigh most, means over folds; None where they have no names.
+
+    Features stand in the order of their largest share of a model's weights.
+    """
+    found = [row for row in study.weights if row["dataset"] == dataset]
+    if not any(row["weight"] for row in found):
+        return None
+    share = pl.col("weight").abs() / pl.col("weight").abs().sum().over("model")
+    means = pl.DataFrame(found).group_by("model", "feature", maintain_order=True).agg(pl.col("weight").mean())
+    means = means.filter((pl.col("weight") != 0).any().over("model")).with_columns(share=share)
+    largest = means.group_by("feature", maintain_order=True).agg(pl.col("share").max()).filter(pl.col("share") > 0)
+    features = largest.sort("share", descending=True, maintain_order=True)["feature"][:FEATURES].to_list()
+    models = means["model"].unique(maintain_order=True).to_list()
+    by_place = {(model, feature): weight for model, feature, weight, _ in means.iter_rows()}
+    notes = ["Means over folds, in the units in which each model sees the feature."]
+    if (known := means["feature"].n_unique()) > FEATURES:
+        notes.append(f"The {FEATURES} of {known:,} features that have the largest share of a model's weights.")
+    return table(
+        f"weights-{dataset}",
+        f"Weights of features on {dataset}",
+        ({"feature": feature, **{model: by_place[model, feature] for model in models}} for feature in features),
+        [col("feature", "Feature", "text"), *(col(model, study.model_title(model), "number") for model in models)],
+        notes=notes,
+        source=WEIGHTS,
+    )
+
+
+def certificates(study: Study, dataset: str) -> dict[str, Any] | None:
+    """The tightest bound of every learner, and why others have none; None where there is no learner."""
+    found: dict[str, list[Row]] = {}
+    for row in study.certificates:
+        if row["dataset"] == dataset and not study.is_control(row["model"]):
+            found.setdefault(row["model"], []).append(row)
+    if not found:
+        return None
+    tightest = {model: bound for model, rows in found.items() if (bound := _tightest(rows)) is not None}
+    tested = {model: bound for model, rows in found.items() if (bound := _tightest(rows, held_out=True)) is not None}
+    without: dict[str, list[str]] = {}
+    for model, rows in found.items():
+        if model not in tightest:
+            reason = next((row["reason"] for row in rows if row["reason"]), "unknown")
+            without.setdefault(reason, []).append(study.model_title(model))
+    return {
+        "rows": [_shown(row, tested.get(model)) for model, row in tightest.items()],
+        "tested": bool(tested),
+        "informative": sum(row["informative"] for row in tightest.values()),
+        "delta": next((row["delta"] for row in tightest.values()), None),
+        "without": without,
+    }
+
+
+def _tightest(rows: list[Row], held_out: bool = False) -> Row | None:
+    """The least risk that the bounds certify, or the held-out queries; of several folds, where it is largest."""
+    best: dict[int, Row] = {}
+    for row in rows:
+        if (row["bound"] == HELD_OUT) is held_out and row["risk"] is not None:
+            best[row["fold"]] = min(best.get(row["fold"], row), row, key=lambda one: one["risk"])
+    return max(best.values(), key=lambda row: row["risk"], default=None)
+
+
+def _shown(row: Row, tested: Row | None) -> Row:
+    return {
+        **row,
+        "bound": Cell(f"{row['bound']} ({row['place']})", raw=row["bound"]),
+        "informative": "yes" if row["informative"] else "no",
+        "informative_from": _first(row),
+        "held_out": None if tested is None else tested["risk"],
+        "held_out_from": None if tested is None else _first(tested),
+    }
+
+
+def _first(row: Row) -> Cell | int:
+    found = row["informative_from"]
+    return Cell("beyond 10¹⁵") if found is None else int(found)

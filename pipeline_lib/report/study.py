@@ -1,6 +1,7 @@
 """What did a study measure? The sections of the main page share this index of its tables."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from pipeline_lib.report.results import ResultsFolder, Row
@@ -23,9 +24,9 @@ class Study:
     def __init__(self, results: ResultsFolder) -> None:
         self.results = results
         self.name = results.study
-        self.availability = results.availability()
+        self.availability = results.listed("availability")
         self.data = results.datasets()
-        self.models = {entry["model"]: entry for entry in results.models()}
+        self.models = {entry["model"]: entry for entry in results.listed("models")}
         self.summary = results.rows(SUMMARY)
         self.measures = results.rows(MEASURES)
         self.comparisons = results.rows(COMPARISONS)
@@ -34,9 +35,6 @@ class Study:
         self.validation = results.rows(VALIDATION)
         self.certificates = results.rows(CERTIFICATES)
         self.weights = results.rows(WEIGHTS)
-        self._folds: dict[tuple[str, str, str], list[float]] = {}
-        for row in self.measures:
-            self._folds.setdefault((row["dataset"], row["model"], row["measure"]), []).append(row["value"])
         self._ranking: dict[tuple[str, str], list[str]] = {}
         for row in sorted(self.summary, key=lambda row: (-row["mean"], row["model"])):
             self._ranking.setdefault((row["dataset"], row["measure"]), []).append(row["model"])
@@ -112,10 +110,6 @@ class Study:
         """Learners (or controls) of a data set, best first."""
         return [model for model in self._ranking.get((dataset, measure), []) if self.is_control(model) == control]
 
-    def folds(self, dataset: str, model: str, measure: str) -> tuple[float, ...]:
-        """The values of the folds."""
-        return tuple(self._folds.get((dataset, model, measure), ()))
-
     def best_control(self, dataset: str, measure: str) -> str | None:
         """The best control that does not see the labels."""
         controls = [model for model in self.ranked(dataset, measure, control=True) if not self.is_ideal(model)]
@@ -161,15 +155,20 @@ def count(number_: int, noun: str, plural: str = "") -> str:
     return f"{number_:,} {noun if number_ == 1 else plural or f'{noun}s'}"
 
 
-def duration(seconds: float) -> str:
-    """A time as people say it: whole seconds below two minutes, whole minutes above.
+def flat(values: Mapping[str, Any], separator: str, place: str = "") -> dict[str, str]:
+    """The values of nested mappings as they are printed, each by its place.
 
     Example
     -------
-    >>> duration(1.2), duration(90.0), duration(3599.0)
-    ('1 second', '90 seconds', '60 minutes')
+    >>> flat({"study": "made", "models": {"l2": [0.1]}}, ".")
+    {'study': 'made', 'models.l2': '[0.1]'}
     """
-    return count(round(seconds), "second") if seconds < 120 else count(round(seconds / 60), "minute")
+    found: dict[str, str] = {}
+    for name, value in values.items():
+        inner = isinstance(value, Mapping) and value
+        here = f"{place}{name}"
+        found |= flat(value, separator, f"{here}{separator}") if inner else {here: as_text(value)}
+    return found
 
 
 def as_text(value: Any) -> str:

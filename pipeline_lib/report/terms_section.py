@@ -1,10 +1,11 @@
 """What do the terms mean that the report uses, and which works does it cite?
 
-The pages of the documentation for both become pages of the report, whose entries the search finds.
+The pages of the documentation for both become pages of the report, whose entries have addresses.
 """
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -24,11 +25,10 @@ _PAGE = re.compile(r"\[[^\]]+\]\(([\w-]+\.md)\)")
 
 @dataclass(frozen=True)
 class Term:
-    """An entry: its address, the term in words, and what it means, in words and as HTML."""
+    """An entry: its address, the term in words, and what it means, as HTML."""
 
     place: str
     name: str
-    meaning: str
     html: str
 
 
@@ -50,11 +50,10 @@ def terms(path: Path = GLOSSARY) -> Section | None:
     """
     if not path.is_file():
         return None
-    parts = []
-    for part in re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
-        title, _, body = part.partition("\n")
-        entries = [" ".join(entry.split()) for entry in re.split(r"^- ", body, flags=re.MULTILINE)[1:]]
-        parts.append(Subsection(f"terms-{_slug(title)}", title.strip(), (Terms(tuple(map(_term, entries))),)))
+    parts = [
+        Subsection(f"terms-{_slug(title)}", title, (Terms(tuple(map(_term, entries))),))
+        for title, entries in _parts(path, "-")
+    ]
     return Section("terms", "Terms", tuple(parts))
 
 
@@ -68,33 +67,31 @@ def references(path: Path = REFERENCES) -> Section | None:
     """
     if not path.is_file():
         return None
-    text = path.read_text(encoding="utf-8").partition("\n")[2]
-    introduction, *fields = re.split(r"^## ", text, flags=re.MULTILINE)
+    introduction = path.read_text(encoding="utf-8").partition("\n")[2].partition("\n## ")[0]
     parts = []
-    for field in fields:
-        title, *works = re.split(r"^### ", field, flags=re.MULTILINE)
+    for title, works in _parts(path, "###"):
         named = [work.partition("\n") for work in works]
-        entries = tuple(
-            Term(f"ref-{_slug(_plain(name))}", name, " ".join(about.split()), markdown.prose(about).html)
-            for name, _, about in named
-        )
-        parts.append(Subsection(f"references-{_slug(title)}", title.strip(), (Terms(entries),)))
+        entries = (Term(f"ref-{_slug(name)}", name, markdown.prose(about).html) for name, _, about in named)
+        parts.append(Subsection(f"references-{_slug(title)}", title, (Terms(tuple(entries)),)))
     return Section("references", "References", (markdown.prose(introduction), *parts))
 
 
+def _parts(path: Path, sign: str) -> Iterator[tuple[str, list[str]]]:
+    """The parts of a page of the documentation: their titles, and their entries, each of which begins with a sign."""
+    for part in re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        title, *entries = re.split(rf"^{sign} ", part, flags=re.MULTILINE)
+        yield title.strip(), entries
+
+
 def _term(entry: str) -> Term:
-    found = _ENTRY.fullmatch(entry)
+    found = _ENTRY.fullmatch(" ".join(entry.split()))
     if found is None:
-        raise DataError(f"{GLOSSARY.name}: expected '**Term**: meaning.', found {entry!r}")
+        raise DataError(f"{GLOSSARY.name}: expected '**Term**: meaning.', found {entry.strip()!r}")
     name = found["head"].replace("**", "")
-    meaning = _PAGE.sub(r"`docs/\1`", found["meaning"])
-    return Term(f"term-{_slug(name)}", name, meaning.replace("`", "").replace("*", ""), markdown.prose(meaning).html)
-
-
-def _plain(words: str) -> str:
-    """Words without their accents."""
-    return unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode()
+    return Term(f"term-{_slug(name)}", name, markdown.prose(_PAGE.sub(r"`docs/\1`", found["meaning"])).html)
 
 
 def _slug(words: str) -> str:
+    """Words as part of an address, without their accents."""
+    words = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode()
     return re.sub(r"\W+", "-", words.strip().lower()).strip("-")

@@ -11,7 +11,7 @@ from pipeline_lib import RankingData, learners, surrogates
 from pipeline_lib.commands import evaluate_model, summarise_results
 from pipeline_lib.core import storage
 from pipeline_lib.data.ranking_data import Standardisation
-from pipeline_lib.report import certificate_blocks
+from pipeline_lib.report import results_section
 from pipeline_lib.sources import folds
 from pipeline_lib.theory import certificates, ranker_facts
 from pipeline_lib.theory.constants import constants
@@ -67,7 +67,7 @@ def test_a_test_part_is_certified_by_itself_in_the_same_table(data, tmp_path, mo
     [row] = summarise_results.held_out_table([tmp_path / "held-out.json"]).to_dicts()
     losses = loss.value(trained.predict(test), test.y, test.offsets) - loss.least(test.y, test.offsets)
     assert row["empirical_risk"] == pytest.approx(losses.mean())
-    assert (row["bound"], row["n"]) == (certificate_blocks.HELD_OUT, 10)
+    assert (row["bound"], row["n"]) == (results_section.HELD_OUT, 10)
     # Documents of the training part may be longer, and scores of new documents with them.
     inside = Standardisation(trained.model.mean, trained.model.scale).apply(data)
     longest = np.linalg.norm(inside.X64, axis=1).max()

@@ -154,8 +154,6 @@ def _describe(study: Path) -> None:
     labels = {"letor-sim": {"0": 9301, "1": 2011, "2": 988}, "MQ2008": {"0": 12279, "1": 2001, "2": 931}}
     for name, (title, queries, _) in DATASETS.items():
         rows = sum(labels[name].values())
-        edges = list(range(0, 130, 10))
-        counts = [int(queries * share) for share in np.diff(1 - np.exp(-np.array(edges) / 18))]
         known = name == "MQ2008"
         parts = [
             {"name": f"S{i}", "rows": rows // 5, "queries": queries // 5, "verified": True}
@@ -177,7 +175,6 @@ def _describe(study: Path) -> None:
             "expected": {"rows": rows, "queries": queries, "labels": None, "approximate": []} if known else None,
             "folds": 5,
             "notes": ["Queries without a relevant document are kept; they count 0 in every measure."],
-            "document_counts_histogram": {"edges": edges, "counts": counts},
         }
         storage.write_json(study / "data" / f"{name}.json", described)
     provenance = {"command": "snakemake --cores 4", "commit": "0123456789abcdef", "seed": 20261}

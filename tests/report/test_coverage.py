@@ -11,7 +11,7 @@ from pipeline_lib import papers
 from pipeline_lib.claims import coverage, ledger
 from pipeline_lib.claims.judged import JudgedPaper, JudgedStudy
 from pipeline_lib.core.errors import ConfigurationError
-from pipeline_lib.report import coverage_section
+from pipeline_lib.report import claims_section
 
 LEDGER = ledger.load([papers.get("cone")])
 CLAIMS = [claim.id for claim in LEDGER]
@@ -103,7 +103,7 @@ def test_the_report_shows_every_statement_with_the_status_of_its_claims(paper):
     one = paper(SECTIONS)
     claims = tuple(judged(claim, "refuted") for claim in LEDGER)
     study = JudgedStudy("made", claims, {"cone": JudgedPaper(one.title, one.authors)})
-    first, second = coverage_section.given(study, "cone")["statements"]
+    first, second = claims_section.statements(study, "cone")["statements"]
     assert [one["heading"] for one in (first, second)] == ["1 Introduction", "3.2 Cones"]
     assert first["claims"].text == "It states nothing."
     assert f"✗\u00a0[{CLAIMS[0]}](#claim-{CLAIMS[0]})" in second["claims"].text

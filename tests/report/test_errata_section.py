@@ -1,6 +1,7 @@
 """Does the page of errata show every erratum of the study's papers, with its claims and exact instances?"""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from pipeline_lib.report import errata_section, site
 from pipeline_lib.report.blocks import Section, walk
 from pipeline_lib.report.claims_section import ClaimList
 from pipeline_lib.report.errata_section import ErrataList, WitnessList
+from pipeline_lib.report.page import PaperPages
 from pipeline_lib.report.pages import Page
+from pipeline_lib.report.results import ResultsFolder
 
 EVERY = {one.name: one for name in papers.names() for one in papers.witnesses(name)}
 
@@ -23,6 +26,13 @@ def study(*chosen: str) -> JudgedStudy:
     claims = [judged(one, "verified") for name in chosen for one in claims_of(name)]
     about = {name: JudgedPaper(papers.get(name).title, "") for name in chosen}
     return JudgedStudy("made", tuple(claims), about)
+
+
+def section_of(claims: JudgedStudy, chosen: Sequence[str]) -> Section | None:
+    """The section as the report shows it."""
+    given = errata_section.given(claims, chosen)
+    pages = PaperPages(ResultsFolder(Path()), claims)
+    return pages.section("errata", "errata", **given) if given is not None else None
 
 
 def shown(section: Section | None) -> dict[str, list[str]]:
@@ -41,14 +51,14 @@ def shown(section: Section | None) -> dict[str, list[str]]:
 
 def test_every_erratum_and_every_witness_is_shown_once() -> None:
     every = papers.names()
-    found = shown(errata_section.section(study(*every), every))
+    found = shown(section_of(study(*every), every))
     assert {*found} - {""} == {one.letter for one in errata.load()}
     assert sorted(name for names in found.values() for name in names) == sorted(EVERY)
 
 
 @pytest.mark.parametrize("paper", papers.names())
 def test_one_paper_shows_what_concerns_it(paper: str) -> None:
-    found = shown(errata_section.section(study(paper), [paper]))
+    found = shown(section_of(study(paper), [paper]))
     own = {claim.id for claim in ledger.load([papers.get(paper)])}
     for one in errata.load():
         concerns = paper in one.where or not one.where or bool(own & {*one.claims})
@@ -62,16 +72,16 @@ def test_a_witness_links_only_to_claims_that_are_shown() -> None:
 
 
 def test_no_paper_no_errata() -> None:
-    assert errata_section.section(study(), []) is None
+    assert section_of(study(), []) is None
 
 
 def test_claims_and_errata_link_to_each_other(tmp_path: Path) -> None:
     lists = study("lists")
-    section = errata_section.section(lists, ["lists"])
+    section = section_of(lists, ["lists"])
     assert section is not None
     cards = Section("lists", "Lists", (ClaimList(lists.claims),))
-    site.write_page(tmp_path / "page.html", "Errata", "made", Page("errata", "Errata", (section, cards)))
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    site.write([Page("errata", "Errata", (section, cards))], tmp_path, "made", "Errata")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
     places = set(re.findall(r'id="([^"]+)"', text))
     links = set(re.findall(r'href="#((?:erratum|claim|witness)-[^"]+)"', text))
     assert links <= places

@@ -15,12 +15,11 @@ from pipeline_lib.papers import Paper
 from pipeline_lib.report import markdown
 from pipeline_lib.report.blocks import Details, Prose, Section, Subsection
 from pipeline_lib.report.declared_figures import Curves, curves, power
-from pipeline_lib.report.declared_tables import col
 from pipeline_lib.report.figures import Figure
 from pipeline_lib.report.page import PaperPages
 from pipeline_lib.report.queries import Rows, Tables
 from pipeline_lib.report.results import ResultsFolder
-from pipeline_lib.report.tables import Table
+from pipeline_lib.report.tables import Table, col
 
 DRAWS = [
     {"loss": "kl", "T": 10, "regret": 2.0, "low": 0.01, "high": 3.0},

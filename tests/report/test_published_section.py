@@ -8,7 +8,7 @@ import pytest
 
 from pipeline_lib.claims.judged import JudgedStudy
 from pipeline_lib.core import storage
-from pipeline_lib.report import published_section
+from pipeline_lib.report import study_pages
 from pipeline_lib.report.blocks import Details, Section, Subsection, walk
 from pipeline_lib.report.declared_figures import against
 from pipeline_lib.report.page import PaperPages
@@ -34,7 +34,7 @@ def study(tmp_path: Path) -> Study:
 
 
 def published(study: Study, stories: Mapping[str, Sequence[Section]]) -> Section | None:
-    given = published_section.given(study, stories)
+    given = study_pages.published(study, stories)
     return PaperPages(study.results, JudgedStudy("study", (), {})).section("published", "published", **given)
 
 

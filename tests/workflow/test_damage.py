@@ -156,7 +156,6 @@ KINDS = {
     "reports/small/files.json",
     "reports/small/index.html",
     "reports/small/report.html",
-    "reports/small/search.js",
 }
 FOLDERS = {"reports/small/pages": "*.html", "reports/small/tables": "*.csv", "reports/small/figures": "*.svg"}
 
@@ -199,10 +198,10 @@ def test_a_damaged_file_of_the_report_is_named_and_the_report_made_anew(finished
     names = ("reports/small/index.html", "reports/small/claims.json")
     for name in names:
         flipped_quietly(finished_copy.folder / name)
-    (finished_copy.folder / "reports/small/search.js").unlink()
+    (finished_copy.folder / "reports/small/report.html").unlink()
     status, printed = verify(finished_copy)
     assert status == 1
-    assert set(re.findall(r"^  - (\S+): ", printed, re.MULTILINE)) == {*names, "reports/small/search.js"}
+    assert set(re.findall(r"^  - (\S+): ", printed, re.MULTILINE)) == {*names, "reports/small/report.html"}
     assert announced(finished_copy.snakemake()) == {"judge_claims": 1, "render_report": 1}
     assert everything(finished_copy) == before
     assert verify(finished_copy)[0] == 0

@@ -72,38 +72,50 @@ document.querySelectorAll("figure.table").forEach((figure) => {
 // ---- search ----
 
 const MOST = 15; // results shown
+const FOUND = { "section > h2": "Section", "section > h3": "Section", "article > h3, article > h4": "Claim or erratum",
+  "figure.table > figcaption": "Table", "figure.drawing > figcaption": "Figure", ".terms > div": "Term" };
 
-function results(index, wanted) {
-  const words = plain(wanted).split(/\s+/).filter(Boolean);
-  if (words.length === 0) return [];
-  return index.filter(([, , text]) => words.every((word) => plain(text).includes(word)));
+// What can be found in this file: its parts, claims, errata, tables, figures and terms.
+function index() {
+  return Object.entries(FOUND).flatMap(([selector, kind]) =>
+    [...document.querySelectorAll(selector)].map((one) => {
+      const place = one.closest("[id]");
+      const whole = kind.startsWith("Claim") ? [one, place.querySelector(".says")] : [one];
+      const text = whole.filter(Boolean).map((part) => part.textContent).join(" ").replace(/\s+/g, " ").replace(/ #\s*$/, "");
+      return [place.id, kind, text.trim()];
+    }),
+  );
 }
 
-function makeSearch(nav, index, root) {
+function makeSearch(nav) {
+  const entries = index().map(([place, kind, text]) => [place, kind, text, plain(text)]);
   const field = document.createElement("input");
   const list = document.createElement("ol");
   field.type = "search";
-  field.placeholder = "Search the report";
-  field.setAttribute("aria-label", "Search all pages of the report");
+  field.placeholder = `Search this ${document.body.dataset.shown}`;
+  field.setAttribute("aria-label", `${field.placeholder}: parts, claims, tables, figures and terms`);
   list.className = "results";
   list.setAttribute("aria-live", "polite");
   field.addEventListener("input", () => {
-    const found = results(index, field.value);
+    const wanted = plain(field.value).split(/\s+/).filter(Boolean);
+    const found = wanted.length === 0 ? [] : entries.filter(([, , , text]) => wanted.every((word) => text.includes(word)));
     list.replaceChildren(
-      ...found.slice(0, MOST).map(([href, kind, text]) => {
+      ...found.slice(0, MOST).map(([place, kind, text]) => {
         const item = document.createElement("li");
         const link = document.createElement("a");
-        link.href = root + href;
+        link.href = `#${place}`;
         link.textContent = `${kind}: ${text}`;
         item.append(link);
         return item;
       }),
     );
-    if (field.value.trim() && found.length === 0) list.textContent = "Nothing was found.";
+    if (wanted.length > 0 && found.length === 0) list.textContent = "Nothing was found.";
     if (found.length > MOST) list.insertAdjacentText("beforeend", `And ${found.length - MOST} more.`);
   });
   nav.querySelector(".brand").after(field, list);
 }
+
+makeSearch(document.querySelector("nav"));
 
 // ---- where one is ----
 
@@ -146,6 +158,3 @@ addEventListener("beforeprint", () => {
   closed.forEach((one) => (one.open = true));
 });
 addEventListener("afterprint", () => closed.forEach((one) => (one.open = false)));
-
-const index = document.getElementById("index");
-makeSearch(document.querySelector("nav"), JSON.parse(index.textContent), index.dataset.root ?? "");

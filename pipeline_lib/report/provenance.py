@@ -1,4 +1,4 @@
-"""Where does a table of a study come from: which experiment made it, with which settings, and what shows it?
+"""Where do the numbers come from: software, seeds and configuration, and which experiment made which table?
 
 Every caption of the report links to the part that answers this for its tables.
 """
@@ -19,7 +19,7 @@ from pipeline_lib.report.blocks import Block, walk
 from pipeline_lib.report.claims_section import ClaimList
 from pipeline_lib.report.figures import Figure
 from pipeline_lib.report.results import ResultsFolder
-from pipeline_lib.report.study import TABLES
+from pipeline_lib.report.study import TABLES, as_text, flat
 from pipeline_lib.report.tables import Table
 
 Shown = Table | Figure | JudgedClaim
@@ -36,7 +36,6 @@ class Origin:
     files: tuple[str, ...]
     says: str
     settings: Mapping[str, Any]
-    jobs: tuple[str, ...] = ()
 
     @property
     def written(self) -> str:
@@ -55,29 +54,45 @@ class Uses:
     block: ClassVar[str] = "uses"
 
 
-def parts(
-    results: ResultsFolder, chosen: Sequence[str], shown: Iterable[Block]
-) -> list[tuple[Origin, Uses, list[float]]]:
-    """Every origin of something that is shown, with what is read from it and the seconds that its jobs took.
+def given(results: ResultsFolder, chosen: Sequence[str], shown: Iterable[Block]) -> dict[str, Any]:
+    """What the template shows: versions and seeds, settings that are not at their defaults, configuration, origins.
 
-    Origins are the learners, the data sets, the claims, and each experiment; ``chosen`` are the papers of the study.
+    Origins are the learners, the data sets, the claims, and each experiment of the papers ``chosen``, as far as
+    something that is shown is read from them.
     """
+    changes = [
+        {
+            **one,
+            "default": _words(one["default"]),
+            "value": _words(one["value"]),
+            "description": one["description"].split(". ")[0],
+        }
+        for one in results.listed("changes")
+    ]
+    return {
+        "recorded": list(flat(results.provenance(), " / ").items()),
+        "changes": changes,
+        "configuration": results.configuration(),
+        "origins": _origins(results, chosen, shown),
+    }
+
+
+def _words(value: Any) -> str:
+    """A setting as it is printed; names without quotation marks."""
+    names = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return ", ".join(value) if names else as_text(value)
+
+
+def _origins(results: ResultsFolder, chosen: Sequence[str], shown: Iterable[Block]) -> list[tuple[Origin, Uses]]:
+    """Every origin of something that is shown, with what is read from it."""
     known = [*_of_all(results), *_of_experiments(results, chosen)]
     of_origin: dict[str, dict[str, list[Shown]]] = {}
     for one, file in _read(walk(shown)):
         origin = next((one for one in known if any(re.search(pattern, file) for pattern in one.files)), None)
         if origin is not None:
             of_origin.setdefault(origin.id, {}).setdefault(file, []).append(one)
-    jobs = results.benchmarks()
-    return [
-        (
-            origin,
-            Uses(origin.id, dict(sorted(of_origin[origin.id].items()))),
-            [job.seconds for job in jobs if job.name.partition("/")[0] in origin.jobs],
-        )
-        for origin in known
-        if origin.id in of_origin
-    ]
+    found = [origin for origin in known if origin.id in of_origin]
+    return [(origin, Uses(origin.id, dict(sorted(of_origin[origin.id].items())))) for origin in found]
 
 
 def _read(blocks: Iterable[Block]) -> Iterator[tuple[Shown, str]]:
@@ -97,16 +112,14 @@ def _of_all(results: ResultsFolder) -> Iterator[Origin]:
         tuple(f"^{re.escape(file)}$" for file in TABLES),
         "What was trained, evaluated and compared on the data sets, with the settings of the study.",
         {name: value for name, value in results.configured.items() if name != "experiments"},
-        ("train_model", "train_fold", "evaluate_model", "summarise_results", "compare_models"),
     )
     words = "are described in `data/catalog.yaml` or in the configuration; the study obtains and converts them."
-    yield Origin(f"{PART}-data", "Data sets", (r"^data/",), f"Data sets {words}", {}, ("describe_data",))
+    yield Origin(f"{PART}-data", "Data sets", (r"^data/",), f"Data sets {words}", {})
     words = (
         "Every claim is judged by the rule in `pipeline_lib/papers/PAPER/claims.yaml` on the tables that it names, and "
         "`sections.yaml` lists its place in the paper; [the ledger](#claims) says what the statuses mean."
     )
-    files = (r"^claims\.json$", r"/(claims|sections)\.yaml$")
-    yield Origin(f"{PART}-claims", "Claims", files, words, {}, ("judge_claims",))
+    yield Origin(f"{PART}-claims", "Claims", (r"^claims\.json$", r"/(claims|sections)\.yaml$"), words, {})
 
 
 def _of_experiments(results: ResultsFolder, chosen: Sequence[str]) -> Iterator[Origin]:
@@ -120,5 +133,4 @@ def _of_experiments(results: ResultsFolder, chosen: Sequence[str]) -> Iterator[O
                 tuple(pattern_of(table) for table in declared.tables),
                 f"Declared in `{module}.py`, with the steps {listed([f'`{step.name}`' for step in declared.steps])}.",
                 {"seed": results.configured.get("seed"), **configured.get(paper, {}).get(name, {})},
-                tuple(f"{paper}_{step.name}" for step in declared.steps),
             )
