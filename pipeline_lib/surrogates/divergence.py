@@ -67,10 +67,6 @@ scores from 10000 to 10000; scale the features or bound the weights
         """m e^S with S = score_bound; attained."""
         return m * _exp(needed_score_bound(self.name, score_bound))
 
-    def order(self, m: Count, y_max: Label) -> int:
-        """1."""
-        return 1
-
     def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """The exact supremum; attained at s = -S 1 or s = S 1."""
         # f(s, y) = e^y (y - s - 1) + e^s is convex in s, so |s| = S; f(-S, y) rises with y, and f(S, y) falls in y up

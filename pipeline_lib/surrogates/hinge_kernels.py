@@ -11,16 +11,7 @@ Everything follows from the weights alpha: with g = sum alpha (e_j - e_i), the g
 import numpy as np
 
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.surrogates.pair_sweeps import (
-    ALL_PAIRS_UP_TO,
-    halve,
-    label_runs,
-    level_runs,
-    longest,
-    merge_runs,
-    middle,
-    ranges,
-)
+from pipeline_lib.surrogates.pair_sweeps import halve, level_runs, longest, merge_runs, middle, ranges
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
@@ -29,106 +20,8 @@ SHORT_RANGE = 4
 
 
 @njit(nogil=True)
-def hinge(s, y, offsets, margin, all_pairs_up_to=ALL_PAIRS_UP_TO):  # type: ignore[no-untyped-def]
-    """Values sum max(0, t) of every query and the gradient.
-
-    Queries with few pairs per document are computed by a pass over all pairs, the others by merging.
-    """
-    values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
-    size = longest(offsets) + 2
-    c, order, runs = np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64)
-    spare_c, spare_order = np.empty(size), np.empty(size, np.int64)
-    first, last = np.empty(size, np.int64), np.empty(size, np.int64)
-    steps, count = np.zeros(size, np.int64), np.empty(size, np.int64)
-    for q in range(len(values)):
-        begin, end = offsets[q], offsets[q + 1]
-        m = end - begin
-        centre = np.rint(middle(s[begin:end])[0])
-        n_runs = label_runs(s[begin:end], y[begin:end], centre, c, order, runs)
-        pairs = 0
-        for r in range(1, n_runs):
-            pairs += runs[r] * (runs[r + 1] - runs[r])
-        active = np.int64(0)
-        if pairs <= all_pairs_up_to * m:
-            count[:m] = 0
-            active += _count_all_pairs(c, runs, n_runs, margin, count)
-            for k in range(np.uint64(m)):
-                gradient[np.uint64(begin + order[k])] = count[k]
-        else:
-            level_runs(s[begin:end], y[begin:end], c, order, runs)
-            while n_runs > 1:
-                for r in range(0, n_runs - 1, 2):
-                    lo, mid, hi = runs[r], runs[r + 1], runs[r + 2]
-                    ranges(c, lo, mid, hi, margin, 0.0, first, last)
-                    active += _count_active(order, lo, mid, hi, last, steps, gradient[begin:end])
-                    if n_runs > 2:
-                        merge_runs(c, order, lo, mid, hi, spare_c, spare_order)
-                n_runs = halve(runs, n_runs)
-        if active:
-            values[q] = max(margin * active + _inner(gradient, s, centre, begin, end), 0.0)
-    return values, gradient
-
-
-@njit(fastmath={"reassoc", "contract"})
-def _inner(g, s, centre, begin, end):  # type: ignore[no-untyped-def]
-    # <g, s - centre> of one query
-    total = 0.0
-    for i in range(begin, end):
-        total += g[i] * (s[i] - centre)
-    return total
-
-
-@njit
-def _count_all_pairs(c, runs, n_runs, margin, count):  # type: ignore[no-untyped-def]
-    # count_j += 1 and count_i -= 1 for every pair with y_i > y_j and t > 0; documents sorted by label, two at a time
-    active = np.int64(0)
-    for r in range(1, n_runs):
-        for i in range(runs[r], runs[r + 1] - 1, 2):
-            own, next_one = _count_lower(runs[r], c, c[i] - margin, c[i + 1] - margin, count)
-            count[i] -= own
-            count[i + 1] -= next_one
-            active += own + next_one
-        if (runs[r + 1] - runs[r]) % 2:
-            i = runs[r + 1] - 1
-            own, _ = _count_lower(runs[r], c, c[i] - margin, np.inf, count)
-            count[i] -= own
-            active += own
-    return active
-
-
-@njit
-def _count_lower(n_lower, c, cut, other_cut, count):  # type: ignore[no-untyped-def]
-    # The number above either cut; without branches and in whole numbers, so that several are counted at once.
-    own = others = np.int64(0)
-    for j in range(n_lower):
-        one, other = np.int64(c[j] > cut), np.int64(c[j] > other_cut)
-        count[j] += one + other
-        own += one
-        others += other
-    return own, others
-
-
-@njit
-def _count_active(order, lo, mid, hi, last, steps, g):  # type: ignore[no-untyped-def]
-    # Right document i has mid - last_i active pairs; left document j gains one from every i with last_i <= j.
-    # All are whole numbers, which float64 adds exactly.
-    active = 0
-    steps[lo : mid + 1] = 0
-    for i in range(mid, hi):
-        own = mid - last[i]
-        active += own
-        g[order[i]] -= own
-        steps[last[i]] += 1
-    gained = 0
-    for j in range(lo, mid):
-        gained += steps[j]
-        g[order[j]] += gained
-    return active
-
-
-@njit(nogil=True)
 def rounded_hinge(s, y, offsets, margin, width):  # type: ignore[no-untyped-def]
-    """Values of the rounded hinges of every query, the gradient, and sum alpha of every query; width > 0."""
+    """Values of the rounded hinges of every query, the gradient, and sum alpha of every query; hinges for width 0."""
     n_queries = len(offsets) - 1
     values, gradient, weights = np.zeros(n_queries), np.zeros(len(s)), np.zeros(n_queries)
     size = longest(offsets)
@@ -154,12 +47,24 @@ def rounded_hinge(s, y, offsets, margin, width):  # type: ignore[no-untyped-def]
                 squares += square
                 merge_runs(c, order, lo, mid, hi, spare_c, spare_order)
             n_runs = halve(runs, n_runs)
-        centre = np.rint(0.5 * s[begin:end].min() + 0.5 * s[begin:end].max())
+        centre = np.rint(middle(s[begin:end])[0])
         total = margin * weights[q] - 0.5 * width * squares
-        for i in range(begin, end):
-            total += gradient[i] * (s[i] - centre)
+        if width == 0.0:
+            total += _inner(gradient, s, centre, begin, end)
+        else:
+            for i in range(begin, end):
+                total += gradient[i] * (s[i] - centre)
         values[q] = max(total, 0.0) if weights[q] > 0.0 else 0.0
     return values, gradient, weights
+
+
+@njit(fastmath={"reassoc", "contract"})
+def _inner(g, s, centre, begin, end):  # type: ignore[no-untyped-def]
+    # <g, s - centre> of one query
+    total = 0.0
+    for i in range(begin, end):
+        total += g[i] * (s[i] - centre)
+    return total
 
 
 @njit

@@ -1,7 +1,7 @@
 """Which surrogate is the likelihood of an ideal order, if documents are drawn from the top one by one?"""
 
 import math
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,6 @@ from pipeline_lib.ranking import ideal_ranks
 from pipeline_lib.surrogates.base import Norm, ScoreBound, SmoothSurrogate, What
 from pipeline_lib.surrogates.pair_sweeps import longest
 
-Ties = Literal["together", "document-order"]
-
 
 class ListMLE(SmoothSurrogate):
     """phi(s, y) = sum_i log(sum_{j in R_i} e^{s_j}) - s_i, with R_i the documents that are not above i in ideal order.
@@ -22,10 +20,9 @@ class ListMLE(SmoothSurrogate):
     This is minus the logarithm of the probability of the ideal order in the model of Plackett and Luce, where the next
     document is drawn with probability proportional to e^s from those that are left. It takes O(m log m).
 
-    The published loss needs one ideal order, and labels leave several. With ``ties="together"``, R_i contains all
-    documents with labels of at most y_i (as in Breslow's partial likelihood): phi then does not depend on the order of
-    the documents, and equals the published loss where all labels differ. With ``ties="document-order"``, equal labels
-    are in the order of the documents, and the published loss of this order is computed.
+    The published loss needs one ideal order, and labels leave several. Here R_i contains all documents with labels of
+    at most y_i (as in Breslow's partial likelihood): phi then does not depend on the order of the documents, and equals
+    the published loss where all labels differ.
 
     The gradient is c - 1 with c_i = sum over k with i in R_k of P_k(i), P_k the softmax on R_k; the second derivative
     is the sum of the covariances of all P_k.
@@ -33,14 +30,8 @@ class ListMLE(SmoothSurrogate):
     Constants. c >= 0 sums up to m, so that ||c - 1||_1 <= 2 (m - 1) and ||c - 1||_2^2 = ||c||_2^2 - m <= m (m - 1).
     Both are approached as the score of a document in all R_k grows: G = 2 (m - 1) with respect to l_inf, sqrt(m (m -
     1)) with respect to l_2, whatever y_max. u' D^2 phi u is a sum of variances under the P_k, each at most 1 where no
-    entry of u exceeds 1, and 0 where R_k has one document only: H = m with ties together (two documents of equal score
-    far above the others, all labels equal), and H = m - 1 in document order; 0 for m = 1. phi <= m log m + 2 (m - 1) S
-    on ||s||_inf <= S.
-
-    Parameters
-    ----------
-    ties : "together" or "document-order"
-        See above.
+    entry of u exceeds 1, and 0 where R_k has one document only: H = m (two documents of equal score far above the
+    others, all labels equal); 0 for m = 1. phi <= m log m + 2 (m - 1) S on ||s||_inf <= S.
 
     References
     ----------
@@ -51,8 +42,6 @@ class ListMLE(SmoothSurrogate):
     >>> values, gradient = ListMLE().value_and_gradient([0.0, 0.0, 0.0], [1, 1, 0], [0, 3])
     >>> values.round(4), gradient.round(4)
     (array([2.1972]), array([-0.3333, -0.3333,  0.6667]))
-    >>> ListMLE("document-order").value([0.0, 0.0, 0.0], [1, 1, 0], [0, 3]).round(4)
-    array([1.7918])
     """
 
     name: ClassVar[str] = "listmle"
@@ -62,24 +51,21 @@ class ListMLE(SmoothSurrogate):
     third_order: ClassVar[float] = 2.0
     exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2", "smoothness")
 
-    def __init__(self, ties: Ties = "together") -> None:
-        self.ties = ties
-
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
-        return _listmle(scores, self._levels(y, offsets), ideal_ranks(y, offsets), offsets)
+        return _listmle(scores, y, ideal_ranks(y, offsets), offsets)
 
     def hessian_product(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64], V: Floats) -> Floats:
         """sum_k P_k (V - P_k' V), query by query."""
-        return _listmle_hessian(scores, self._levels(y, offsets), ideal_ranks(y, offsets), offsets, V)
+        return _listmle_hessian(scores, y, ideal_ranks(y, offsets), offsets, V)
 
     def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """2 (m - 1) (l_inf) or sqrt(m (m - 1)) (l_2); approached."""
         return 2.0 * (m - 1) if norm == "linf" else math.sqrt(m * (m - 1))
 
     def smoothness(self, m: Count, y_max: Label, *, score_bound: ScoreBound = None) -> float:
-        """m, or m - 1 in document order; attained. 0 for one document."""
-        return 0.0 if m == 1 else float(m if self.ties == "together" else m - 1)
+        """m; attained. 0 for one document."""
+        return 0.0 if m == 1 else float(m)
 
     def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """m log m + 2 (m - 1) S."""
@@ -89,17 +75,11 @@ class ListMLE(SmoothSurrogate):
 
     def _least(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
         # With labels far apart, n log n is left of n equal labels: the scores of these should be equal.
-        if self.ties == "document-order" or len(offsets) == 1:
-            return np.zeros(len(offsets) - 1)
         query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         pairs, n = np.unique(np.c_[query, y], axis=0, return_counts=True)
         least = np.zeros(len(offsets) - 1)
         np.add.at(least, pairs[:, 0], n * np.log(n))
         return least
-
-    def _levels(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        # Documents of equal level are drawn together.
-        return y.astype(np.int64) if self.ties == "together" else -ideal_ranks(y, offsets).astype(np.int64)
 
 
 @njit(nogil=True)

@@ -65,12 +65,6 @@ class ListNet(SmoothSurrogate):
         """2, for every m and y_max."""
         return 2.0
 
-    def order(self, m: Count, y_max: Label) -> int:
-        """m; one less for binary labels."""
-        # With binary labels the part of the gradient that takes all m labels together vanishes: for document i it is
-        # sum_t (-1)^t (C(m-1, t) + e C(m-1, t-1)) / (t e + m - t) = (1/m) sum_t (-1)^t C(m, t) = 0.
-        return m if y_max > 1 else max(m - 1, 1)
-
     def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """log m + 2 S."""
         # log sum e^s <= log m + S, and -sum P(y) s <= S

@@ -53,10 +53,6 @@ class SquaredNDCG(Squared):
             return 2.0 * m * (bound + (1.0 / float(ranking.discount_sums(m)[m]) if y_max else 0.0))
         return 2.0 * math.sqrt(self.bound(m, y_max, bound))
 
-    def order(self, m: Count, y_max: Label) -> int:
-        """m: Z(y) takes all labels."""
-        return m
-
     def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """m S^2 + max_r (2 S r / t_r + r / t_r^2); attained."""
         from_zero = m * score_bound**2

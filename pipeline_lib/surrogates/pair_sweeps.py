@@ -13,11 +13,6 @@ from pipeline_lib.core.compiled import njit
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
-INSERTION_SORT_UP_TO = 48
-# Up to this largest label, one pass over the documents per label is faster than counting (measured).
-PASSES_UP_TO = 4
-# Up to so many pairs per document, a pass over all pairs is faster than sorting (measured; see docs/methods.md).
-ALL_PAIRS_UP_TO = 400
 LEVELS = 256
 
 
@@ -45,72 +40,9 @@ def middle(s):  # type: ignore[no-untyped-def]
 def label_runs(s, y, centre, c, order, runs):  # type: ignore[no-untyped-def]
     """Sort one query by label, equal labels in document order: s - centre to c, positions to order, bounds to runs.
 
-    Returns the number of runs. order and runs need one entry more than there are documents.
+    Returns the number of runs. runs needs one entry more than there are documents.
     """
-    m = np.uint64(len(s))
-    top = np.int32(0)
-    for i in range(m):
-        top = max(top, y[i])
-    k, n_runs = np.uint64(0), 0
-    if top <= PASSES_UP_TO:
-        for label in range(top + 1):
-            begin = k
-            for i in range(m):
-                order[k] = i
-                k += np.uint64(y[i] == label)  # otherwise the next document is put into the same entry
-            if k > begin:
-                runs[n_runs] = begin
-                n_runs += 1
-    else:
-        place = np.zeros(top + 1, np.uint64)
-        for i in range(m):
-            place[y[i]] += 1
-        for label in range(top + 1):
-            if place[label] > 0:
-                runs[n_runs] = k
-                n_runs += 1
-            place[label], k = k, k + place[label]
-        for i in range(m):
-            order[place[y[i]]] = i
-            place[y[i]] += 1
-    for rank in range(m):
-        c[rank] = s[np.uint64(order[rank])] - centre
-    runs[n_runs] = m
-    return n_runs
-
-
-@njit
-def ascending(s):  # type: ignore[no-untyped-def]
-    """The positions of s in ascending order, sorted stably by radix in O(m), without comparisons.
-
-    Numbers and their bits are in the same order if the sign bit of positive numbers, and all bits of negative numbers,
-    are inverted. The numbers are sorted by the lowest byte, then by the next, ..., each time stably.
-    """
-    m = len(s)
-    keys, spare_keys = np.empty(m, np.uint64), np.empty(m, np.uint64)
-    order, spare_order = np.empty(m, np.int32), np.empty(m, np.int32)
-    count = np.zeros((8, 256), np.int32)
-    for i in range(m):
-        bits = np.float64(s[i] + 0.0).view(np.int64)  # -0.0 becomes 0.0
-        keys[i] = np.uint64(bits ^ ((bits >> 63) | np.int64(-(2**63))))
-        order[i] = i
-        for byte in range(8):
-            count[byte, (keys[i] >> np.uint64(8 * byte)) & np.uint64(255)] += 1
-    for byte in range(8):
-        shift = np.uint64(8 * byte)
-        if count[byte, (keys[0] >> shift) & np.uint64(255)] == m:
-            continue  # all have the same byte
-        begin = 0
-        for digit in range(256):
-            begin, count[byte, digit] = begin + count[byte, digit], begin
-        for i in range(m):
-            digit = (keys[i] >> shift) & np.uint64(255)
-            k = np.uint32(count[byte, digit])
-            count[byte, digit] += 1
-            spare_keys[k], spare_order[k] = keys[i], order[i]
-        keys, spare_keys = spare_keys, keys
-        order, spare_order = spare_order, order
-    return order
+    return _runs(s, y, np.arange(len(s)), centre, c, order, runs)
 
 
 @njit
@@ -120,32 +52,26 @@ def level_runs(s, y, c, order, runs):  # type: ignore[no-untyped-def]
     Returns the number of runs. Scores are centred at a whole number near the middle of their range, so that sums of
     them keep their precision, and differences that are exact remain exact.
     """
-    m = len(s)
-    centre = np.rint(middle(s)[0])
-    if m <= INSERTION_SORT_UP_TO:
-        for i in range(m):
-            label, score = y[i], s[i] - centre
-            k = i
-            while k > 0 and (y[order[k - 1]] > label or (y[order[k - 1]] == label and c[k - 1] > score)):
-                c[k], order[k] = c[k - 1], order[k - 1]
-                k -= 1
-            c[k], order[k] = score, i
-    else:
-        start = np.zeros(LEVELS + 1, np.int64)
-        for i in range(m):
-            start[y[i] + 1] += 1
-        for level in range(LEVELS):
-            start[level + 1] += start[level]
-        for i in ascending(s):
-            k = start[y[i]]
-            start[y[i]] += 1
-            c[k], order[k] = s[i] - centre, i
+    return _runs(s, y, np.argsort(s, kind="mergesort"), np.rint(middle(s)[0]), c, order, runs)
+
+
+@njit
+def _runs(s, y, sequence, centre, c, order, runs):  # type: ignore[no-untyped-def]
+    # The documents in the given sequence, sorted stably by label
+    start = np.zeros(y.max() + 2, np.int64)
+    for i in range(len(y)):
+        start[y[i] + 1] += 1
     n_runs = 0
-    for k in range(m):
-        if k == 0 or y[order[k]] != y[order[k - 1]]:
-            runs[n_runs] = k
+    for label in range(len(start) - 1):
+        if start[label + 1] > 0:
+            runs[n_runs] = start[label]
             n_runs += 1
-    runs[n_runs] = m
+        start[label + 1] += start[label]
+    runs[n_runs] = len(s)
+    for i in sequence:
+        k = start[y[i]]
+        start[y[i]] += 1
+        c[k], order[k] = s[i] - centre, i
     return n_runs
 
 

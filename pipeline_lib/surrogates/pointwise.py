@@ -53,10 +53,6 @@ class Squared(SmoothSurrogate):
         """2 m; attained."""
         return 2.0 * m
 
-    def order(self, m: Count, y_max: Label) -> int:
-        """1."""
-        return 1
-
     def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """m (S + y_max)^2, attained at s = -S 1 and y = y_max 1."""
         return m * (score_bound + y_max) ** 2

@@ -16,25 +16,12 @@ from numpy.typing import NDArray
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative
-from pipeline_lib.ranking import GAINS, discounts, ideal_ranks
-from pipeline_lib.surrogates import programmes
+from pipeline_lib.ranking import discounts, ideal_ranks
 from pipeline_lib.surrogates.base import Norm, ScoreBound, Surrogate, What
 from pipeline_lib.surrogates.loss_augmented_search import structured_ndcg, svm_map
-from pipeline_lib.surrogates.programmes import LinearProgramme
 
 
-class _Structured(Surrogate):
-    """The common part of both."""
-
-    shift_invariant: ClassVar[bool] = True
-    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2")
-
-    def order(self, m: Count, y_max: Label) -> int:
-        """m: the loss of a ranking takes all labels."""
-        return m
-
-
-class StructuredNDCG(_Structured):
+class StructuredNDCG(Surrogate):
     """phi(s, y) = max_pi [1 - NDCG(pi, y) + <s, A(pi) - A(pi_y)>] with A(pi)_i = m - rank_i, pi_y an ideal ranking.
 
     The bracket is 0 at pi = pi_y, so that max(0, .) around the maximum changes nothing. A subgradient is
@@ -70,7 +57,8 @@ class StructuredNDCG(_Structured):
         r"\varphi(s, y) = \max_\pi \bigl( 1 - \mathrm{NDCG}(\pi, y) + \langle s, A(\pi) - A(\pi_y) \rangle \bigr), "
         r"\quad A(\pi)_i = m - \mathrm{rank}_\pi(i)"
     )
-    upper_bounds: ClassVar[str] = "1-ndcg"
+    shift_invariant: ClassVar[bool] = True
+    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2")
     effort: ClassVar[float] = 15.0
     repeats: ClassVar[float] = 12.0
 
@@ -78,14 +66,6 @@ class StructuredNDCG(_Structured):
         """See the base class."""
         D = discounts(int(np.diff(offsets).max(initial=1)))
         return structured_ndcg(scores, y, offsets, ideal_ranks(y, offsets), D)
-
-    def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme | None:
-        """See the base class: rankings are assignments of documents to ranks. None where lists are long."""
-        longest = int(np.diff(offsets).max(initial=1))
-        if longest > programmes.LONGEST_ORDER:
-            return None
-        D, ideal = discounts(longest), ideal_ranks(y, offsets)
-        return programmes.of_orders(y, offsets, ideal, np.add.reduceat(GAINS[y] * D[ideal - 1], offsets[:-1]), D)
 
     def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """floor(m^2 / 2) (l_inf) or sqrt(m (m^2 - 1) / 3) (l_2); attained. 0 where no two labels can differ."""
@@ -99,7 +79,7 @@ class StructuredNDCG(_Structured):
         return 1.0 + score_bound * (m * m // 2)
 
 
-class SvmMAP(_Structured):
+class SvmMAP(Surrogate):
     """phi(s, y) = max_pi [1 - AP(pi, y) + <s, Psi(pi) - Psi(pi*)>] on binary labels (label >= 1 counts as 1), with
 
         <s, Psi(pi)> = 1/(r (m - r)) sum over relevant i, irrelevant j of pi_ij (s_i - s_j),
@@ -128,7 +108,8 @@ class SvmMAP(_Structured):
         r"\varphi(s, y) = \max_\pi \bigl( 1 - \mathrm{AP}(\pi, y) + \langle s, \Psi(\pi) - \Psi(\pi_y) \rangle \bigr), "
         r"\quad \langle s, \Psi(\pi) \rangle = \frac{1}{r (m - r)} \sum_{i, j:\, y_i \ge 1 > y_j} \pi_{ij} (s_i - s_j)"
     )
-    upper_bounds: ClassVar[str] = "1-map"
+    shift_invariant: ClassVar[bool] = True
+    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2")
     effort: ClassVar[float] = 8.0
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:

@@ -419,7 +419,7 @@ def of_surrogate(
     if "average" in statement.needs:
         own["average"] = list_lengths.of_loss(loss, scores=radius * feature_norm, y_max=y_max)
         if own["average"] is None:
-            raise DataError(f"{where}: expected listnet, or smooth-dcg with k = 1; nothing is known of {loss.name}")
+            raise DataError(f"{where}: expected listnet or smooth-dcg; nothing is known of {loss.name}")
     return {
         **own,
         "lipschitz": known.lipschitz,

@@ -18,7 +18,7 @@ VARIANTS = [
     ("ranknet", {"normalisation": "mean"}),
     ("rankboost", {"normalisation": "mean"}),
     ("smooth-dcg", {"sigma": 0.1, "sign": "as-printed"}),
-    ("smooth-dcg", {"k": 2, "sign": "regret"}),
+    ("smooth-dcg", {"sign": "regret"}),
 ]
 # Every surrogate, also those registered later, with its default options; and some with others.
 CASES = [(name, {}) for name in surrogates.NAMES] + VARIANTS
@@ -92,7 +92,7 @@ def supremum_related(loss, m, y_max):
         ("ranknet", {}),
         ("ranknet", {"normalisation": "mean"}),
         ("smooth-dcg", {"sign": "regret"}),
-        ("smooth-dcg", {"sign": "regret", "k": 3, "sigma": 0.3}),
+        ("smooth-dcg", {"sign": "regret", "sigma": 0.3}),
     ],
 )
 def test_lemma_14_on_smooth_non_negative_losses(name, options):

@@ -119,11 +119,10 @@ def test_probabilities_of_a_loss_that_no_ranker_changes(tables: Tables) -> None:
             assert row[name] == pytest.approx(above)
 
 
-@pytest.mark.parametrize("loss", listwise.LOSSES)
+@pytest.mark.parametrize("loss", ["listnet", "listmle"])
 def test_gradients_are_those_of_the_surrogates(loss: str) -> None:
-    s, y = np.array([0.4, -1.0, 0.2, 0.9]), np.array([2, 0, 1, 1], np.int32)
-    options = {"ties": "document-order"} if loss == "listmle" else {}
-    own = surrogates.create(loss, **options).gradient(s, y, np.array([0, 4]))
+    s, y = np.array([0.4, -1.0, 0.2, 0.9]), np.array([2, 0, 1, 3], np.int32)
+    own = surrogates.create(loss).gradient(s, y, np.array([0, 4]))
     assert getattr(listwise, f"{loss}_gradient")(s, y.astype(float)) == pytest.approx(own, abs=1e-12)
 
 
