@@ -58,7 +58,7 @@ from pipeline_lib.learners.ranker import Trained, axes_of, names_of
 from pipeline_lib.learners.rounds import of_game, random_passes
 from pipeline_lib.ranking import GAINS, discounts, ideal_dcgs
 from pipeline_lib.surrogates.base import Surrogate
-from pipeline_lib.surrogates.ndcg_regression import normalised_gains
+from pipeline_lib.surrogates.pointwise import normalised_gains
 
 __all__ = [
     "ORDERS",

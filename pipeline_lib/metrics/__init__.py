@@ -40,7 +40,8 @@ NAMES: tuple[str, ...]
 """The names of measures, sorted."""
 
 NoRelevant = float | Literal["skip"]
-Labels, Offsets = NDArray[np.uint8], NDArray[np.int64]
+Labels = NDArray[np.uint8]
+Offsets = NDArray[np.int64]
 
 LETOR4_CUTOFFS = tuple(range(1, 11))
 

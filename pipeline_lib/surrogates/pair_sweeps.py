@@ -5,6 +5,14 @@ runs are merged pairwise, as in a merge sort. When two runs meet, every document
 than every document of the left run, and for each of them the left documents whose pair has a positive hinge, or is on
 the rounded part of one, are a contiguous range that two pointers follow. Every pair of differently labelled documents
 meets in exactly one merge, and there are about log2(levels) rounds of merges.
+
+**Sums of hinges**, with their gradients and the second derivatives of rounded ones. For a pair i, j with y_i > y_j,
+t = margin + s_j - s_i, and with a width h >= 0
+
+    alpha(t) = clip(t / h, 0, 1)   (1[t > 0] for h = 0),     rounded hinge(t) = alpha t - h alpha^2 / 2.
+
+Everything follows from the weights alpha: with g = sum alpha (e_j - e_i), the gradient, sum alpha t is margin sum alpha
++ <g, s>, so that the losses need not be summed.
 """
 
 import numpy as np
@@ -14,6 +22,8 @@ from pipeline_lib.core.compiled import njit
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 LEVELS = 256
+# Ranges shorter than this on average are summed one by one, exactly; longer ones through prefix sums.
+SHORT_RANGE = 4
 
 
 @njit
@@ -136,3 +146,178 @@ def n_pairs(y, offsets):  # type: ignore[no-untyped-def]
         m = offsets[q + 1] - offsets[q]
         pairs[q] = (m * m - same) // 2
     return pairs
+
+
+@njit(nogil=True)
+def rounded_hinge(s, y, offsets, margin, width):  # type: ignore[no-untyped-def]
+    """Values of the rounded hinges of every query, the gradient, and sum alpha of every query; hinges for width 0."""
+    n_queries = len(offsets) - 1
+    values, gradient, weights = np.zeros(n_queries), np.zeros(len(s)), np.zeros(n_queries)
+    size = longest(offsets)
+    c, order, runs = np.empty(size), np.empty(size, np.int64), np.empty(size + 1, np.int64)
+    spare_c, spare_order = np.empty(size), np.empty(size, np.int64)
+    first, last = np.empty(size, np.int64), np.empty(size, np.int64)
+    sums = np.empty((size + 1, 2))
+    steps = np.zeros((size + 1, 2))
+    for q in range(n_queries):
+        begin, end = offsets[q], offsets[q + 1]
+        g = gradient[begin:end]
+        squares = 0.0
+        n_runs = level_runs(s[begin:end], y[begin:end], c, order, runs)
+        while n_runs > 1:
+            for r in range(0, n_runs - 1, 2):
+                lo, mid, hi = runs[r], runs[r + 1], runs[r + 2]
+                rounded = ranges(c, lo, mid, hi, margin, width, first, last)
+                if rounded <= SHORT_RANGE * (hi - lo):
+                    weight, square = _weigh_singly(c, order, lo, mid, hi, margin, width, first, last, steps, g)
+                else:
+                    weight, square = _weigh_by_sums(c, order, lo, mid, hi, margin, width, first, last, sums, steps, g)
+                weights[q] += weight
+                squares += square
+                merge_runs(c, order, lo, mid, hi, spare_c, spare_order)
+            n_runs = halve(runs, n_runs)
+        centre = np.rint(middle(s[begin:end])[0])
+        total = margin * weights[q] - 0.5 * width * squares
+        if width == 0.0:
+            total += _inner(gradient, s, centre, begin, end)
+        else:
+            for i in range(begin, end):
+                total += gradient[i] * (s[i] - centre)
+        values[q] = max(total, 0.0) if weights[q] > 0.0 else 0.0
+    return values, gradient, weights
+
+
+@njit(fastmath={"reassoc", "contract"})
+def _inner(g, s, centre, begin, end):  # type: ignore[no-untyped-def]
+    # <g, s - centre> of one query
+    total = 0.0
+    for i in range(begin, end):
+        total += g[i] * (s[i] - centre)
+    return total
+
+
+@njit
+def _weigh_singly(c, order, lo, mid, hi, margin, width, first, last, steps, g):  # type: ignore[no-untyped-def]
+    # sum alpha and sum alpha^2 over the pairs of one merge, with their gradient added to g
+    weight = square = 0.0
+    steps[lo : mid + 1, 0] = 0.0
+    for i in range(mid, hi):
+        cut = c[i] - margin
+        own = float(mid - last[i])
+        square += own
+        steps[last[i], 0] += 1.0
+        for j in range(first[i], last[i]):
+            alpha = min((c[j] - cut) / width, 1.0)
+            own += alpha
+            square += alpha * alpha
+            g[order[j]] += alpha
+        weight += own
+        g[order[i]] -= own
+    gained = 0.0
+    for j in range(lo, mid):
+        gained += steps[j, 0]
+        g[order[j]] += gained
+    return weight, square
+
+
+@njit
+def _weigh_by_sums(c, order, lo, mid, hi, margin, width, first, last, sums, steps, g):  # type: ignore[no-untyped-def]
+    # As _weigh_singly, with sums over ranges of c_j and c_j^2 from prefix sums; alpha_ij = (c_j - cut_i) / width is
+    # linear in c_j, so that the contribution to left document j is a range sum of intercepts plus c_j times one of
+    # slopes.
+    sums[lo, :] = 0.0
+    for j in range(lo, mid):
+        sums[j + 1, 0] = sums[j, 0] + c[j]
+        sums[j + 1, 1] = sums[j, 1] + c[j] * c[j]
+    steps[lo : mid + 1, :] = 0.0
+    weight = square = 0.0
+    for i in range(mid, hi):
+        cut = c[i] - margin
+        a, b = first[i], last[i]
+        linear, quadratic = sums[b, 0] - sums[a, 0], sums[b, 1] - sums[a, 1]
+        full = mid - b
+        own = full + (linear - (b - a) * cut) / width
+        square += full + (quadratic - 2.0 * cut * linear + (b - a) * cut * cut) / (width * width)
+        weight += own
+        g[order[i]] -= own
+        steps[a, 0] -= cut / width
+        steps[b, 0] += 1.0 + cut / width
+        steps[a, 1] += 1.0 / width
+        steps[b, 1] -= 1.0 / width
+    intercept = slope = 0.0
+    for j in range(lo, mid):
+        intercept += steps[j, 0]
+        slope += steps[j, 1]
+        g[order[j]] += intercept + slope * c[j]
+    return weight, square
+
+
+@njit(nogil=True)
+def rounded_hinge_hessian(s, y, offsets, margin, width, scale, V):  # type: ignore[no-untyped-def]
+    """Second derivative of the rounded hinges times V (N, k): scale_q / width times the Laplacian of rounded pairs."""
+    product = np.zeros(V.shape)
+    size, k = longest(offsets), V.shape[1]
+    c, order, runs = np.empty(size), np.empty(size, np.int64), np.empty(size + 1, np.int64)
+    spare_c, spare_order = np.empty(size), np.empty(size, np.int64)
+    first, last = np.empty(size, np.int64), np.empty(size, np.int64)
+    sums = np.empty((size + 1, k))
+    steps, degree = np.zeros((size + 1, k)), np.zeros(size + 1, np.int64)
+    for q in range(len(offsets) - 1):
+        begin, end = offsets[q], offsets[q + 1]
+        inside, into = V[begin:end], product[begin:end]
+        n_runs = level_runs(s[begin:end], y[begin:end], c, order, runs)
+        while n_runs > 1:
+            for r in range(0, n_runs - 1, 2):
+                lo, mid, hi = runs[r], runs[r + 1], runs[r + 2]
+                rounded = ranges(c, lo, mid, hi, margin, width, first, last)
+                if rounded > SHORT_RANGE * (hi - lo):
+                    _laplacian_by_sums(order, lo, mid, hi, first, last, sums, steps, degree, inside, into)
+                elif rounded > 0:
+                    _laplacian_singly(order, mid, hi, first, last, inside, into)
+                merge_runs(c, order, lo, mid, hi, spare_c, spare_order)
+            n_runs = halve(runs, n_runs)
+        into *= scale[q] / width
+    return product
+
+
+@njit
+def _laplacian_singly(order, mid, hi, first, last, V, into):  # type: ignore[no-untyped-def]
+    # (L V)_i += V_i - V_j and (L V)_j += V_j - V_i for every rounded pair
+    for i in range(mid, hi):
+        for j in range(first[i], last[i]):
+            a, b = order[i], order[j]
+            for k in range(V.shape[1]):
+                difference = V[a, k] - V[b, k]
+                into[a, k] += difference
+                into[b, k] -= difference
+
+
+@njit
+def _laplacian_by_sums(order, lo, mid, hi, first, last, sums, steps, degree, V, into):  # type: ignore[no-untyped-def]
+    # As _laplacian_singly, through prefix sums of V over the left run and range additions into it
+    n = V.shape[1]
+    sums[lo, :] = 0.0
+    for j in range(lo, mid):
+        for k in range(n):
+            sums[j + 1, k] = sums[j, k] + V[order[j], k]
+    steps[lo : mid + 1, :] = 0.0
+    degree[lo : mid + 1] = 0
+    for i in range(mid, hi):
+        a, b, document = first[i], last[i], order[i]
+        if a == b:
+            continue
+        degree[a] += 1
+        degree[b] -= 1
+        for k in range(n):
+            value = V[document, k]
+            into[document, k] += (b - a) * value - (sums[b, k] - sums[a, k])
+            steps[a, k] += value
+            steps[b, k] -= value
+    pairs = 0
+    for j in range(lo, mid):
+        pairs += degree[j]
+        document = order[j]
+        for k in range(n):
+            if j > lo:
+                steps[j, k] += steps[j - 1, k]
+            into[document, k] += pairs * V[document, k] - steps[j, k]

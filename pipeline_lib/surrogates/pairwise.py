@@ -46,9 +46,8 @@ from pipeline_lib.surrogates.base import (
     Surrogate,
     What,
 )
-from pipeline_lib.surrogates.hinge_kernels import rounded_hinge, rounded_hinge_hessian
 from pipeline_lib.surrogates.logistic_kernels import logistic, logistic_hessian
-from pipeline_lib.surrogates.pair_sweeps import n_pairs
+from pipeline_lib.surrogates.pair_sweeps import n_pairs, rounded_hinge, rounded_hinge_hessian
 from pipeline_lib.surrogates.programmes import LinearProgramme
 
 Normalisation = Literal["sum", "mean", "all-pairs"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib.surrogates.listmle import ListMLE
+from pipeline_lib.surrogates.listwise import ListMLE
 
 
 def probability(order, scores):

@@ -11,7 +11,7 @@ from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import Interval, Row
 from pipeline_lib.experiment import Job
-from pipeline_lib.statistics import bootstrap_difference
+from pipeline_lib.statistics import bootstrap_interval
 
 
 def difference(a: Floats, b: Floats, statistics: Mapping[str, Any], axes: tuple[Any, ...]) -> Interval:
@@ -29,7 +29,7 @@ def difference(a: Floats, b: Floats, statistics: Mapping[str, Any], axes: tuple[
     if a is b:
         return Interval(0.0, 0.0, 0.0)
     mean = float((a - b).mean())
-    low, high = bootstrap_difference(a, b, **statistics, rng=generator(*axes))
+    low, high = bootstrap_interval(a - b, **statistics, rng=generator(*axes))
     # Where all differences are nearly equal, rounding may put an end on the wrong side of the mean.
     return Interval(mean, min(low, mean), max(high, mean))
 

@@ -26,7 +26,7 @@ from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.lists.intervals import FITTED, of_power
 from pipeline_lib.surrogates.base import Surrogate, What
 from pipeline_lib.theory import constants as known
-from pipeline_lib.theory import invariance, operator_norms, self_bounding
+from pipeline_lib.theory import invariance, operator_norms
 
 _LOG = logging.getLogger(__name__)
 
@@ -264,7 +264,7 @@ def _largest(
     largest, here = np.zeros(2), values(scores)
     for other in others:
         there, moved = values(other), np.abs(scores - other).max(axis=1)
-        ratio = self_bounding.of_values(here, there, moved, smoothness)
+        ratio = known.self_bounding_ratio(here, there, moved, smoothness)
         share = np.divide(here, here + there, out=np.ones_like(here), where=here + there > 0.0)
         largest = np.maximum(largest, [ratio.max(), (ratio / np.maximum(share, LEAST_SHARE)).max()])
     return largest

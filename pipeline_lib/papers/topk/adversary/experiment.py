@@ -35,7 +35,7 @@ from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.topk import games
 from pipeline_lib.ranking import discounts
-from pipeline_lib.surrogates.ndcg_regression import normalised_gains
+from pipeline_lib.surrogates.pointwise import normalised_gains
 
 _LOG = logging.getLogger(__name__)
 
