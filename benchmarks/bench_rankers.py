@@ -232,5 +232,5 @@ def _interval(values: Scores) -> str:
 
 
 def _difference(a: Scores, b: Scores) -> str:
-    low, high = statistics.bootstrap_difference(a, b, rng=np.random.default_rng(2026))
+    low, high = statistics.bootstrap_interval(a - b, rng=np.random.default_rng(2026))
     return f"{np.mean(a - b):+.3f} ({low:+.3f} to {high:+.3f})"

@@ -12,11 +12,9 @@ same value and gradient. The data have MQ2007's size: 41,000 documents of 1,020 
 them around 40, and labels 0, 1, 2 for 74, 20 and 6 %.
 
 The last table has about 40,000 documents in lists of one length m, labels 0, 1, 2 for 74, 20 and 6 %, default options
-(sums over pairs, margin 1, k = 10 for slam-ndcg@k, k = 1 and sigma = 1 for smooth-dcg). The exponent is the slope of
-log seconds of one query against log m, by least squares from m = 100 on: 1 is linear, 2 is every pair. RankSVM passes
-over all pairs of short lists, several pairs in one instruction, and sorts long ones, so that its exponent from 100 on
-includes the change from one to the other; from 3,000 on, all its lists are sorted. RankNet has no factorisation and
-takes all pairs.
+(sums over pairs, margin 1, k = 10 for slam-ndcg@k, sigma = 1 for smooth-dcg). The exponent is the slope of
+log seconds of one query against log m, by least squares from m = 100 on: 1 is linear, 2 is every pair. RankSVM sorts
+lists; RankNet has no factorisation and takes all pairs.
 """
 
 import os

@@ -16,7 +16,7 @@ import numpy as np
 
 from pipeline_lib import ranking
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.surrogates import pair_sweeps, vector_exp
+from pipeline_lib.surrogates import vector_exp
 
 IN_CACHE, IN_MEMORY = 1_000, 2**24
 """Numbers of float64 in an array: 8 kB, so that three arrays are in the first cache, and 128 MiB."""
@@ -80,14 +80,6 @@ def _sort_lists(s, m, ranked):  # type: ignore[no-untyped-def]
         ranking.order_by_score(s[begin : begin + m], ranked)
 
 
-@njit
-def _radix_lists(s, m):  # type: ignore[no-untyped-def]
-    last = 0
-    for begin in range(0, len(s), m):
-        last += pair_sweeps.ascending(s[begin : begin + m])[0]
-    return last
-
-
 def fastest(call: Callable[[], Any]) -> float:
     """The smallest processor seconds of a call, over batches that are long enough for the clock."""
     call()
@@ -141,7 +133,6 @@ def _sorting(rng: np.random.Generator) -> list[Rate]:
         flat, ranked = lists.ravel(), np.empty(m, np.int64)
         for means, call in (
             ("ours", partial(_sort_lists, flat, m, ranked)),
-            ("ours, radix", partial(_radix_lists, flat, m)),
             ("numpy argsort", partial(np.argsort, lists, 1)),
             ("numpy argsort, stable", partial(np.argsort, lists, 1, "stable")),
         ):

@@ -266,33 +266,6 @@ def bootstrap_interval(
 
 
 @checked
-def bootstrap_difference(
-    a: ArrayLike,
-    b: ArrayLike,
-    *,
-    level: Probability = 0.95,
-    resamples: Count = 10_000,
-    rng: np.random.Generator,
-) -> tuple[float, float]:
-    """Bootstrap interval of the mean difference a - b of two systems on the same queries.
-
-    It is :func:`bootstrap_interval` of the differences: whole queries are drawn, so that what makes a query easy for
-    both systems cancels.
-
-    Raises
-    ------
-    DataError
-        As :func:`bootstrap_interval`, and when the shapes differ.
-
-    Example
-    -------
-    >>> bootstrap_difference([1, 2, 3], [0, 1, 2], rng=np.random.default_rng(0))
-    (1.0, 1.0)
-    """
-    return bootstrap_interval(_paired_differences(a, b), level=level, resamples=resamples, rng=rng)
-
-
-@checked
 def over_folds(values: ArrayLike, *, level: Probability = 0.95) -> FoldSummary:
     """Mean, standard deviation and t interval over the results of k folds, or of k independent repetitions.
 

@@ -158,7 +158,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "ranksvm_lengths": [4, 8, 16],
             "largest_labels": [1],
             "widths": [0.5],
-            "cutoffs": [1],
             "score_bound": 2.0,
             "restarts": 1,
             "matrices": 5,

@@ -22,7 +22,7 @@ of its sums run over the k! orders of A. The terms, with l = 1 for the first thr
 |---|---|---|
 | `squared` | 2 s | -2 y_a e_a |
 | `kl` | 0 | (e^{s_a} - e^{y_a}) e_a |
-| `smooth-dcg` (k = 1), gain SD | 0 | G(y_a) pi_a (e_a - pi) / sigma,  pi = softmax(s / sigma) |
+| `smooth-dcg`, gain SD | 0 | G(y_a) pi_a (e_a - pi) / sigma,  pi = softmax(s / sigma) |
 | `ranksvm` | 0 | 1[y_i > y_j] 1[1 + s_j > s_i] (e_j - e_i) |
 | `ranknet`, `rankboost` | 0 | 1[y_i > y_j] q(s_j - s_i) (e_j - e_i),  q(x) = 1 / (1 + e^-x), e^x |
 
@@ -58,7 +58,7 @@ from pipeline_lib.learners.ranker import Trained, axes_of, names_of
 from pipeline_lib.learners.rounds import of_game, random_passes
 from pipeline_lib.ranking import GAINS, discounts, ideal_dcgs
 from pipeline_lib.surrogates.base import Surrogate
-from pipeline_lib.surrogates.ndcg_regression import normalised_gains
+from pipeline_lib.surrogates.pointwise import normalised_gains
 
 __all__ = [
     "ORDERS",
@@ -149,7 +149,7 @@ def run(
     ----------
     data : RankingData
     surrogate : str or Surrogate
-        One of :data:`ORDERS`; ``smooth-dcg`` with k = 1 climbs its gain, or descends on it with
+        One of :data:`ORDERS`; ``smooth-dcg`` climbs its gain, or descends on it with
         ``sign="as-printed"`` (docs/errata.md, D); pairwise ones with normalisation ``sum``.
     k : int
         How many labels are seen: at least the surrogate's order, at most the length of the shortest list met.
@@ -478,8 +478,8 @@ def check_kind(loss: Surrogate, known: Mapping[str, int]) -> None:
         raise DataError(f"{loss.name}: expected normalisation 'sum'; the number of pairs takes all labels to know")
     if getattr(loss, "margin", 1.0) != 1.0:
         raise DataError(f"{loss.name}: expected margin 1, found {getattr(loss, 'margin')}")  # noqa: B009
-    if loss.name == "smooth-dcg" and (getattr(loss, "k") != 1 or getattr(loss, "sign") == "regret"):  # noqa: B009
-        raise DataError("smooth-dcg: expected the published loss, k = 1, with sign 'ascent' or 'as-printed'")
+    if loss.name == "smooth-dcg" and getattr(loss, "sign") == "regret":  # noqa: B009
+        raise DataError("smooth-dcg: expected the published gain, with sign 'ascent' or 'as-printed'")
 
 
 def check_order(loss: Surrogate, k: int) -> None:

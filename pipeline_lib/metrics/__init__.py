@@ -23,7 +23,6 @@ import math
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
@@ -41,6 +40,8 @@ NAMES: tuple[str, ...]
 """The names of measures, sorted."""
 
 NoRelevant = float | Literal["skip"]
+Labels = NDArray[np.uint8]
+Offsets = NDArray[np.int64]
 
 LETOR4_CUTOFFS = tuple(range(1, 11))
 
@@ -93,8 +94,8 @@ def ndcg(
     >>> ndcg([1.0, 0.0], [0, 1], [0, 2]).round(6)
     array([0.63093])
     """
-    ranking = _Ranking.of(scores, y, offsets)
-    return ranking.or_else(ranking.ndcg([_cutoff(k)])[0], no_relevant)
+    ranked = _ranked(scores, y, offsets)
+    return _or_else(_ndcg(*ranked, [_cutoff(k)])[0], *ranked, no_relevant)
 
 
 def average_precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *, no_relevant: NoRelevant = 0.0) -> Floats:
@@ -113,8 +114,8 @@ def average_precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *, no
     >>> average_precision([3.0, 2.0, 1.0], [1, 0, 2], [0, 3]).round(6)
     array([0.833333])
     """
-    ranking = _Ranking.of(scores, y, offsets)
-    return ranking.or_else(ranking.average_precision(), no_relevant)
+    ranked = _ranked(scores, y, offsets)
+    return _or_else(_average_precision(*ranked, [])[0], *ranked, no_relevant)
 
 
 def precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int) -> Floats:
@@ -131,7 +132,7 @@ def precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int) -> Fl
     >>> precision([3.0, 2.0, 1.0], [1, 0, 2], [0, 3], k=2)
     array([0.5])
     """
-    return _Ranking.of(scores, y, offsets).precision([checks.whole("k", k, checks.Range(1))])[0]
+    return _precision(*_ranked(scores, y, offsets), [checks.whole("k", k, checks.Range(1))])[0]
 
 
 def expected_reciprocal_rank(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, y_max: int) -> Floats:
@@ -155,7 +156,7 @@ def expected_reciprocal_rank(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike
     >>> expected_reciprocal_rank([2.0, 1.0], [1, 0], [0, 2], y_max=1)
     array([0.5])
     """
-    return _Ranking.of(scores, y, offsets).expected_reciprocal_rank(y_max)
+    return _err(*_ranked(scores, y, offsets), [], y_max)[0]
 
 
 def letor4_per_query(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> dict[str, Floats]:
@@ -246,17 +247,17 @@ def per_query(
     """
     if isinstance(names, str):
         raise ConfigurationError(f"names: expected a list of measures, found the single name {names!r}")
-    ranked = {name: parse(name) for name in checks.texts("names", names)}
-    ranking = _Ranking.of(scores, y, offsets)
+    parsed = {name: parse(name) for name in checks.texts("names", names)}
+    ranked = _ranked(scores, y, offsets)
     results: dict[str, Floats] = {}
-    for measure in dict.fromkeys(map(get, ranked)):
-        cut = {name: rank for name, (_, rank) in ranked.items() if get(name) is measure}
+    for measure in dict.fromkeys(map(get, parsed)):
+        cut = {name: rank for name, (_, rank) in parsed.items() if get(name) is measure}
         cutoffs = sorted(set(cut.values()))
-        values = measure.of(ranking.labels, ranking.offsets, cutoffs, y_max)
+        values = measure.of(*ranked, cutoffs, y_max)
         for name, rank in cut.items():
             own = values[cutoffs.index(rank)]
-            results[name] = ranking.or_else(own.copy(), no_relevant) if measure.needs_relevant else own
-    return {name: results[name] for name in ranked}
+            results[name] = _or_else(own.copy(), *ranked, no_relevant) if measure.needs_relevant else own
+    return {name: results[name] for name in parsed}
 
 
 @checks.checked
@@ -352,104 +353,93 @@ def __getattr__(name: str) -> Any:
     return tuple(_measures()) if name == "NAMES" else submodules.load(__name__, name)
 
 
-@dataclass(frozen=True, eq=False)
-class _Ranking:
-    """All queries ranked once, from which every measure is computed.
-
-    ``labels[offsets[q] + i]`` is the label at rank i + 1 of query q, 0 where the document there is not relevant.
-    """
-
-    labels: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> "_Ranking":
-        s, labels, bounds = checks.ranking(scores, y, offsets)
-        # Writable copies where needed: numba would compile every kernel a second time for read-only arrays.
-        s, bounds = np.require(s, requirements=["C", "W"]), np.require(bounds, requirements=["C", "W"])
-        return cls(kernels.labels_by_rank(s, labels.astype(np.uint8), bounds), bounds)
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        return np.diff(self.offsets)
-
-    def ndcg(self, cutoffs: Sequence[int]) -> Floats:
-        D = ranking.discounts(int(self.sizes.max(initial=1)))
-        return kernels.ndcg(self.labels, self.offsets, self._gains(), D, np.array(cutoffs, np.int64))
-
-    def letor4_ndcg(self, cutoffs: Sequence[int]) -> Floats:
-        ks = np.array(cutoffs, np.int64)
-        values: Floats = kernels.ndcg(self.labels, self.offsets, self._gains(), self._letor4_discounts(), ks)
-        return np.where(self.sizes >= ks[:, None], values, 0.0)
-
-    def letor4_mean_ndcg(self) -> Floats:
-        return kernels.mean_ndcg(self.labels, self.offsets, self._gains(), self._letor4_discounts())
-
-    def average_precision(self) -> Floats:
-        return kernels.average_precision(self.labels, self.offsets)
-
-    def precision(self, cutoffs: Sequence[int]) -> Floats:
-        return kernels.precision(self.labels, self.offsets, np.array(cutoffs, np.int64))
-
-    def expected_reciprocal_rank(self, y_max: int) -> Floats:
-        checks.whole("y_max", y_max, checks.Range(0, checks.MAX_LABEL))
-        if self._top_label() > y_max:
-            raise DataError(f"y: expected labels of at most y_max = {y_max}, found {self._top_label()}")
-        return kernels.expected_reciprocal_rank(self.labels, self.offsets, self._gains() / 2.0**y_max)
-
-    def or_else(self, values: Floats, no_relevant: NoRelevant) -> Floats:
-        """Use ``no_relevant`` as the value of queries without a relevant document."""
-        instead = _no_relevant_value(no_relevant)
-        if instead != 0.0 and len(values):
-            values[np.maximum.reduceat(self.labels, self.offsets[:-1]) == 0] = instead
-        return values
-
-    def _top_label(self) -> int:
-        return int(self.labels.max(initial=0))
-
-    def _gains(self) -> Floats:
-        return ranking.GAINS[: self._top_label() + 1]
-
-    def _letor4_discounts(self) -> Floats:
-        return ranking.letor4_discounts(int(self.sizes.max(initial=1)))
+def _ranked(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> tuple[Labels, Offsets]:
+    # labels[offsets[q] + i] is the label at rank i + 1 of query q, 0 where the document there is not relevant.
+    s, labels, bounds = checks.ranking(scores, y, offsets)
+    # Writable copies where needed: numba would compile every kernel a second time for read-only arrays.
+    s, bounds = np.require(s, requirements=["C", "W"]), np.require(bounds, requirements=["C", "W"])
+    return kernels.labels_by_rank(s, labels.astype(np.uint8), bounds), bounds
 
 
-def _expected_reciprocal_rank_of(labels: Any, offsets: Any, cutoffs: Sequence[int], y_max: int | None) -> Floats:
+def _ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
+    D = ranking.discounts(_longest(offsets))
+    return kernels.ndcg(labels, offsets, _gains(labels), D, np.array(cutoffs, np.int64))
+
+
+def _letor4_ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
+    ks, D = np.array(cutoffs, np.int64), ranking.letor4_discounts(_longest(offsets))
+    values: Floats = kernels.ndcg(labels, offsets, _gains(labels), D, ks)
+    return np.where(np.diff(offsets) >= ks[:, None], values, 0.0)
+
+
+def _letor4_mean_ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
+    D = ranking.letor4_discounts(_longest(offsets))
+    return kernels.mean_ndcg(labels, offsets, _gains(labels), D)[None]
+
+
+def _average_precision(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
+    return kernels.average_precision(labels, offsets)[None]
+
+
+def _precision(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
+    return kernels.precision(labels, offsets, np.array(cutoffs, np.int64))
+
+
+def _err(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
     if y_max is None:
         raise DataError("err: expected y_max, the largest label of the scale, found None")
-    return _Ranking(labels, offsets).expected_reciprocal_rank(y_max)[None]
+    checks.whole("y_max", y_max, checks.Range(0, checks.MAX_LABEL))
+    if labels.max(initial=0) > y_max:
+        raise DataError(f"y: expected labels of at most y_max = {y_max}, found {labels.max()}")
+    return kernels.expected_reciprocal_rank(labels, offsets, _gains(labels) / 2.0**y_max)[None]
+
+
+def _longest(offsets: Offsets) -> int:
+    return int(np.diff(offsets).max(initial=1))
+
+
+def _gains(labels: Labels) -> Floats:
+    return ranking.GAINS[: int(labels.max(initial=0)) + 1]
+
+
+def _or_else(values: Floats, labels: Labels, offsets: Offsets, no_relevant: NoRelevant) -> Floats:
+    # ``no_relevant`` as the value of queries without a relevant document
+    instead = _no_relevant_value(no_relevant)
+    if instead != 0.0 and len(values):
+        values[np.maximum.reduceat(labels, offsets[:-1]) == 0] = instead
+    return values
 
 
 NDCG = Measure(
     ("ndcg", "ndcg@K"),
-    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).ndcg(cutoffs),
+    _ndcg,
     r"\mathrm{NDCG}@k = \frac{1}{Z_k(y)} \sum_{i \le \min(k, m)} G(y_{(i)}) D(i)",
     needs_relevant=True,
 )
 MAP = Measure(
     ("map",),
-    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).average_precision()[None],
+    _average_precision,
     r"\mathrm{AP} = \frac{1}{r} \sum_{i:\, y_{(i)} \ge 1} \frac{1}{i} \lvert \{ l \le i : y_{(l)} \ge 1 \} \rvert",
     needs_relevant=True,
 )
 ERR = Measure(
     ("err",),
-    _expected_reciprocal_rank_of,
+    _err,
     r"\mathrm{ERR} = \sum_{i \le m} \frac{R_i}{i} \prod_{l < i} (1 - R_l), \quad R_i = \frac{G(y_{(i)})}{2^{y_{\max}}}",
 )
 PRECISION = Measure(
     ("p@K",),
-    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).precision(cutoffs),
+    _precision,
     r"\text{P}@k = \frac{1}{k} \lvert \{ i \le \min(k, m) : y_{(i)} \ge 1 \} \rvert",
 )
 LETOR4_NDCG = Measure(
     ("letor4_ndcg@K",),
-    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).letor4_ndcg(cutoffs),
+    _letor4_ndcg,
     r"\mathrm{NDCG}@k \text{ with } D(i) = \frac{1}{\log_2(\max(i, 2))}, \text{ but } 0 \text{ for } k > m",
 )
 LETOR4_MEAN_NDCG = Measure(
     ("letor4_mean_ndcg",),
-    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).letor4_mean_ndcg()[None],
+    _letor4_mean_ndcg,
     r"\frac{1}{m} \sum_{k \le m} \mathrm{NDCG}@k \text{ with } D(i) = \frac{1}{\log_2(\max(i, 2))}",
 )
 

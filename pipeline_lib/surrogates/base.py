@@ -32,7 +32,7 @@ class Surrogate(ABC):
     """A loss phi(s, y) of the scores s and labels y of one query.
 
     A subclass states its formula, sets the class attributes, and implements ``unchecked`` and, as far as these are
-    known, ``lipschitz``, ``smoothness``, ``order``, ``bound``, ``excess_bound`` and what is exact.
+    known, ``lipschitz``, ``smoothness``, ``bound``, ``excess_bound`` and what is exact.
 
     Attributes
     ----------
@@ -50,9 +50,6 @@ class Surrogate(ABC):
         Whether phi(s + c 1, y) = phi(s, y) for every number c.
     exact : tuple of What
         Which of the constants that the class states are suprema: attained, or approached.
-    upper_bounds : str or None
-        The ranking loss that phi is never below, whatever s and y are: "1-" and the name of a measure. None if there
-        is none, or none is known.
     effort, repeats : float
         How many times as long as with ListNet it takes to minimise phi where features are many, and how many times as
         many passes over the documents: more than one where phi is not convex and is minimised from several starting
@@ -65,7 +62,6 @@ class Surrogate(ABC):
     smooth: ClassVar[bool] = False
     shift_invariant: ClassVar[bool] = False
     exact: ClassVar[tuple[What, ...]] = ()
-    upper_bounds: ClassVar[str | None] = None
     effort: ClassVar[float] = 1.0
     repeats: ClassVar[float] = 1.0
 
@@ -167,15 +163,6 @@ class Surrogate(ABC):
             When the surrogate is not smooth, a needed ``score_bound`` is missing or an argument is out of range.
         """
         raise DataError(f"{self.name} is not smooth: it has no smoothness constant")
-
-    @checks.checked
-    def order(self, m: Count, y_max: Label) -> int | None:
-        """How many labels at a time the gradient takes, for lists of ``m`` documents; None where it is not known.
-
-        The gradient decomposes over this many coordinates: it is a sum of functions of so many labels, which partial
-        feedback must show at a time (`topk`, Lemma 1). It is m where the gradient takes all labels together.
-        """
-        return None
 
     @checks.checked
     def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float | None:

@@ -5,6 +5,14 @@ runs are merged pairwise, as in a merge sort. When two runs meet, every document
 than every document of the left run, and for each of them the left documents whose pair has a positive hinge, or is on
 the rounded part of one, are a contiguous range that two pointers follow. Every pair of differently labelled documents
 meets in exactly one merge, and there are about log2(levels) rounds of merges.
+
+**Sums of hinges**, with their gradients and the second derivatives of rounded ones. For a pair i, j with y_i > y_j,
+t = margin + s_j - s_i, and with a width h >= 0
+
+    alpha(t) = clip(t / h, 0, 1)   (1[t > 0] for h = 0),     rounded hinge(t) = alpha t - h alpha^2 / 2.
+
+Everything follows from the weights alpha: with g = sum alpha (e_j - e_i), the gradient, sum alpha t is margin sum alpha
++ <g, s>, so that the losses need not be summed.
 """
 
 import numpy as np
@@ -13,12 +21,9 @@ from pipeline_lib.core.compiled import njit
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
-INSERTION_SORT_UP_TO = 48
-# Up to this largest label, one pass over the documents per label is faster than counting (measured).
-PASSES_UP_TO = 4
-# Up to so many pairs per document, a pass over all pairs is faster than sorting (measured; see docs/methods.md).
-ALL_PAIRS_UP_TO = 400
 LEVELS = 256
+# Ranges shorter than this on average are summed one by one, exactly; longer ones through prefix sums.
+SHORT_RANGE = 4
 
 
 @njit
@@ -45,72 +50,9 @@ def middle(s):  # type: ignore[no-untyped-def]
 def label_runs(s, y, centre, c, order, runs):  # type: ignore[no-untyped-def]
     """Sort one query by label, equal labels in document order: s - centre to c, positions to order, bounds to runs.
 
-    Returns the number of runs. order and runs need one entry more than there are documents.
+    Returns the number of runs. runs needs one entry more than there are documents.
     """
-    m = np.uint64(len(s))
-    top = np.int32(0)
-    for i in range(m):
-        top = max(top, y[i])
-    k, n_runs = np.uint64(0), 0
-    if top <= PASSES_UP_TO:
-        for label in range(top + 1):
-            begin = k
-            for i in range(m):
-                order[k] = i
-                k += np.uint64(y[i] == label)  # otherwise the next document is put into the same entry
-            if k > begin:
-                runs[n_runs] = begin
-                n_runs += 1
-    else:
-        place = np.zeros(top + 1, np.uint64)
-        for i in range(m):
-            place[y[i]] += 1
-        for label in range(top + 1):
-            if place[label] > 0:
-                runs[n_runs] = k
-                n_runs += 1
-            place[label], k = k, k + place[label]
-        for i in range(m):
-            order[place[y[i]]] = i
-            place[y[i]] += 1
-    for rank in range(m):
-        c[rank] = s[np.uint64(order[rank])] - centre
-    runs[n_runs] = m
-    return n_runs
-
-
-@njit
-def ascending(s):  # type: ignore[no-untyped-def]
-    """The positions of s in ascending order, sorted stably by radix in O(m), without comparisons.
-
-    Numbers and their bits are in the same order if the sign bit of positive numbers, and all bits of negative numbers,
-    are inverted. The numbers are sorted by the lowest byte, then by the next, ..., each time stably.
-    """
-    m = len(s)
-    keys, spare_keys = np.empty(m, np.uint64), np.empty(m, np.uint64)
-    order, spare_order = np.empty(m, np.int32), np.empty(m, np.int32)
-    count = np.zeros((8, 256), np.int32)
-    for i in range(m):
-        bits = np.float64(s[i] + 0.0).view(np.int64)  # -0.0 becomes 0.0
-        keys[i] = np.uint64(bits ^ ((bits >> 63) | np.int64(-(2**63))))
-        order[i] = i
-        for byte in range(8):
-            count[byte, (keys[i] >> np.uint64(8 * byte)) & np.uint64(255)] += 1
-    for byte in range(8):
-        shift = np.uint64(8 * byte)
-        if count[byte, (keys[0] >> shift) & np.uint64(255)] == m:
-            continue  # all have the same byte
-        begin = 0
-        for digit in range(256):
-            begin, count[byte, digit] = begin + count[byte, digit], begin
-        for i in range(m):
-            digit = (keys[i] >> shift) & np.uint64(255)
-            k = np.uint32(count[byte, digit])
-            count[byte, digit] += 1
-            spare_keys[k], spare_order[k] = keys[i], order[i]
-        keys, spare_keys = spare_keys, keys
-        order, spare_order = spare_order, order
-    return order
+    return _runs(s, y, np.arange(len(s)), centre, c, order, runs)
 
 
 @njit
@@ -120,32 +62,26 @@ def level_runs(s, y, c, order, runs):  # type: ignore[no-untyped-def]
     Returns the number of runs. Scores are centred at a whole number near the middle of their range, so that sums of
     them keep their precision, and differences that are exact remain exact.
     """
-    m = len(s)
-    centre = np.rint(middle(s)[0])
-    if m <= INSERTION_SORT_UP_TO:
-        for i in range(m):
-            label, score = y[i], s[i] - centre
-            k = i
-            while k > 0 and (y[order[k - 1]] > label or (y[order[k - 1]] == label and c[k - 1] > score)):
-                c[k], order[k] = c[k - 1], order[k - 1]
-                k -= 1
-            c[k], order[k] = score, i
-    else:
-        start = np.zeros(LEVELS + 1, np.int64)
-        for i in range(m):
-            start[y[i] + 1] += 1
-        for level in range(LEVELS):
-            start[level + 1] += start[level]
-        for i in ascending(s):
-            k = start[y[i]]
-            start[y[i]] += 1
-            c[k], order[k] = s[i] - centre, i
+    return _runs(s, y, np.argsort(s, kind="mergesort"), np.rint(middle(s)[0]), c, order, runs)
+
+
+@njit
+def _runs(s, y, sequence, centre, c, order, runs):  # type: ignore[no-untyped-def]
+    # The documents in the given sequence, sorted stably by label
+    start = np.zeros(y.max() + 2, np.int64)
+    for i in range(len(y)):
+        start[y[i] + 1] += 1
     n_runs = 0
-    for k in range(m):
-        if k == 0 or y[order[k]] != y[order[k - 1]]:
-            runs[n_runs] = k
+    for label in range(len(start) - 1):
+        if start[label + 1] > 0:
+            runs[n_runs] = start[label]
             n_runs += 1
-    runs[n_runs] = m
+        start[label + 1] += start[label]
+    runs[n_runs] = len(s)
+    for i in sequence:
+        k = start[y[i]]
+        start[y[i]] += 1
+        c[k], order[k] = s[i] - centre, i
     return n_runs
 
 
@@ -210,3 +146,178 @@ def n_pairs(y, offsets):  # type: ignore[no-untyped-def]
         m = offsets[q + 1] - offsets[q]
         pairs[q] = (m * m - same) // 2
     return pairs
+
+
+@njit(nogil=True)
+def rounded_hinge(s, y, offsets, margin, width):  # type: ignore[no-untyped-def]
+    """Values of the rounded hinges of every query, the gradient, and sum alpha of every query; hinges for width 0."""
+    n_queries = len(offsets) - 1
+    values, gradient, weights = np.zeros(n_queries), np.zeros(len(s)), np.zeros(n_queries)
+    size = longest(offsets)
+    c, order, runs = np.empty(size), np.empty(size, np.int64), np.empty(size + 1, np.int64)
+    spare_c, spare_order = np.empty(size), np.empty(size, np.int64)
+    first, last = np.empty(size, np.int64), np.empty(size, np.int64)
+    sums = np.empty((size + 1, 2))
+    steps = np.zeros((size + 1, 2))
+    for q in range(n_queries):
+        begin, end = offsets[q], offsets[q + 1]
+        g = gradient[begin:end]
+        squares = 0.0
+        n_runs = level_runs(s[begin:end], y[begin:end], c, order, runs)
+        while n_runs > 1:
+            for r in range(0, n_runs - 1, 2):
+                lo, mid, hi = runs[r], runs[r + 1], runs[r + 2]
+                rounded = ranges(c, lo, mid, hi, margin, width, first, last)
+                if rounded <= SHORT_RANGE * (hi - lo):
+                    weight, square = _weigh_singly(c, order, lo, mid, hi, margin, width, first, last, steps, g)
+                else:
+                    weight, square = _weigh_by_sums(c, order, lo, mid, hi, margin, width, first, last, sums, steps, g)
+                weights[q] += weight
+                squares += square
+                merge_runs(c, order, lo, mid, hi, spare_c, spare_order)
+            n_runs = halve(runs, n_runs)
+        centre = np.rint(middle(s[begin:end])[0])
+        total = margin * weights[q] - 0.5 * width * squares
+        if width == 0.0:
+            total += _inner(gradient, s, centre, begin, end)
+        else:
+            for i in range(begin, end):
+                total += gradient[i] * (s[i] - centre)
+        values[q] = max(total, 0.0) if weights[q] > 0.0 else 0.0
+    return values, gradient, weights
+
+
+@njit(fastmath={"reassoc", "contract"})
+def _inner(g, s, centre, begin, end):  # type: ignore[no-untyped-def]
+    # <g, s - centre> of one query
+    total = 0.0
+    for i in range(begin, end):
+        total += g[i] * (s[i] - centre)
+    return total
+
+
+@njit
+def _weigh_singly(c, order, lo, mid, hi, margin, width, first, last, steps, g):  # type: ignore[no-untyped-def]
+    # sum alpha and sum alpha^2 over the pairs of one merge, with their gradient added to g
+    weight = square = 0.0
+    steps[lo : mid + 1, 0] = 0.0
+    for i in range(mid, hi):
+        cut = c[i] - margin
+        own = float(mid - last[i])
+        square += own
+        steps[last[i], 0] += 1.0
+        for j in range(first[i], last[i]):
+            alpha = min((c[j] - cut) / width, 1.0)
+            own += alpha
+            square += alpha * alpha
+            g[order[j]] += alpha
+        weight += own
+        g[order[i]] -= own
+    gained = 0.0
+    for j in range(lo, mid):
+        gained += steps[j, 0]
+        g[order[j]] += gained
+    return weight, square
+
+
+@njit
+def _weigh_by_sums(c, order, lo, mid, hi, margin, width, first, last, sums, steps, g):  # type: ignore[no-untyped-def]
+    # As _weigh_singly, with sums over ranges of c_j and c_j^2 from prefix sums; alpha_ij = (c_j - cut_i) / width is
+    # linear in c_j, so that the contribution to left document j is a range sum of intercepts plus c_j times one of
+    # slopes.
+    sums[lo, :] = 0.0
+    for j in range(lo, mid):
+        sums[j + 1, 0] = sums[j, 0] + c[j]
+        sums[j + 1, 1] = sums[j, 1] + c[j] * c[j]
+    steps[lo : mid + 1, :] = 0.0
+    weight = square = 0.0
+    for i in range(mid, hi):
+        cut = c[i] - margin
+        a, b = first[i], last[i]
+        linear, quadratic = sums[b, 0] - sums[a, 0], sums[b, 1] - sums[a, 1]
+        full = mid - b
+        own = full + (linear - (b - a) * cut) / width
+        square += full + (quadratic - 2.0 * cut * linear + (b - a) * cut * cut) / (width * width)
+        weight += own
+        g[order[i]] -= own
+        steps[a, 0] -= cut / width
+        steps[b, 0] += 1.0 + cut / width
+        steps[a, 1] += 1.0 / width
+        steps[b, 1] -= 1.0 / width
+    intercept = slope = 0.0
+    for j in range(lo, mid):
+        intercept += steps[j, 0]
+        slope += steps[j, 1]
+        g[order[j]] += intercept + slope * c[j]
+    return weight, square
+
+
+@njit(nogil=True)
+def rounded_hinge_hessian(s, y, offsets, margin, width, scale, V):  # type: ignore[no-untyped-def]
+    """Second derivative of the rounded hinges times V (N, k): scale_q / width times the Laplacian of rounded pairs."""
+    product = np.zeros(V.shape)
+    size, k = longest(offsets), V.shape[1]
+    c, order, runs = np.empty(size), np.empty(size, np.int64), np.empty(size + 1, np.int64)
+    spare_c, spare_order = np.empty(size), np.empty(size, np.int64)
+    first, last = np.empty(size, np.int64), np.empty(size, np.int64)
+    sums = np.empty((size + 1, k))
+    steps, degree = np.zeros((size + 1, k)), np.zeros(size + 1, np.int64)
+    for q in range(len(offsets) - 1):
+        begin, end = offsets[q], offsets[q + 1]
+        inside, into = V[begin:end], product[begin:end]
+        n_runs = level_runs(s[begin:end], y[begin:end], c, order, runs)
+        while n_runs > 1:
+            for r in range(0, n_runs - 1, 2):
+                lo, mid, hi = runs[r], runs[r + 1], runs[r + 2]
+                rounded = ranges(c, lo, mid, hi, margin, width, first, last)
+                if rounded > SHORT_RANGE * (hi - lo):
+                    _laplacian_by_sums(order, lo, mid, hi, first, last, sums, steps, degree, inside, into)
+                elif rounded > 0:
+                    _laplacian_singly(order, mid, hi, first, last, inside, into)
+                merge_runs(c, order, lo, mid, hi, spare_c, spare_order)
+            n_runs = halve(runs, n_runs)
+        into *= scale[q] / width
+    return product
+
+
+@njit
+def _laplacian_singly(order, mid, hi, first, last, V, into):  # type: ignore[no-untyped-def]
+    # (L V)_i += V_i - V_j and (L V)_j += V_j - V_i for every rounded pair
+    for i in range(mid, hi):
+        for j in range(first[i], last[i]):
+            a, b = order[i], order[j]
+            for k in range(V.shape[1]):
+                difference = V[a, k] - V[b, k]
+                into[a, k] += difference
+                into[b, k] -= difference
+
+
+@njit
+def _laplacian_by_sums(order, lo, mid, hi, first, last, sums, steps, degree, V, into):  # type: ignore[no-untyped-def]
+    # As _laplacian_singly, through prefix sums of V over the left run and range additions into it
+    n = V.shape[1]
+    sums[lo, :] = 0.0
+    for j in range(lo, mid):
+        for k in range(n):
+            sums[j + 1, k] = sums[j, k] + V[order[j], k]
+    steps[lo : mid + 1, :] = 0.0
+    degree[lo : mid + 1] = 0
+    for i in range(mid, hi):
+        a, b, document = first[i], last[i], order[i]
+        if a == b:
+            continue
+        degree[a] += 1
+        degree[b] -= 1
+        for k in range(n):
+            value = V[document, k]
+            into[document, k] += (b - a) * value - (sums[b, k] - sums[a, k])
+            steps[a, k] += value
+            steps[b, k] -= value
+    pairs = 0
+    for j in range(lo, mid):
+        pairs += degree[j]
+        document = order[j]
+        for k in range(n):
+            if j > lo:
+                steps[j, k] += steps[j - 1, k]
+            into[document, k] += pairs * V[document, k] - steps[j, k]

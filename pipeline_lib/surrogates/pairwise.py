@@ -46,9 +46,8 @@ from pipeline_lib.surrogates.base import (
     Surrogate,
     What,
 )
-from pipeline_lib.surrogates.hinge_kernels import hinge, rounded_hinge, rounded_hinge_hessian
 from pipeline_lib.surrogates.logistic_kernels import logistic, logistic_hessian
-from pipeline_lib.surrogates.pair_sweeps import n_pairs
+from pipeline_lib.surrogates.pair_sweeps import n_pairs, rounded_hinge, rounded_hinge_hessian
 from pipeline_lib.surrogates.programmes import LinearProgramme
 
 Normalisation = Literal["sum", "mean", "all-pairs"]
@@ -65,10 +64,6 @@ class _Pairwise(Surrogate):
     @abstractmethod
     def _pair(self, difference: float) -> float:
         """The loss of one pair at s_j - s_i = ``difference`` >= 0, for y_i > y_j; convex and rising."""
-
-    def order(self, m: Count, y_max: Label) -> int:
-        """2; m for the mean, because all labels decide by how many pairs it divides."""
-        return min(2, m) if self.normalisation != "mean" else m
 
     def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """The exact supremum; attained where |s_i| = S for all i."""
@@ -130,8 +125,8 @@ def _most_pairs(n: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
 class RankSVM(_Pairwise, SmoothableSurrogate):
     """phi(s, y) = sum over pairs with y_i > y_j of max(0, margin + s_j - s_i).
 
-    It takes O(m log m) for any labels (see ``pair_sweeps``); for short lists, a pass over pairs is faster and is used.
-    At a kink, a pair that meets its margin exactly counts as inactive.
+    It takes O(m log m) for any labels (see ``pair_sweeps``). At a kink, a pair that meets its margin exactly counts as
+    inactive.
 
     Constants (attained at equal scores, where every hinge is active): with respect to l_inf, G = 2 floor(m/2) ceil(m/2)
     for the sum, whatever y_max >= 1, and 2 for the mean; the module's docstring derives these and those for l_2. For
@@ -171,7 +166,7 @@ class RankSVM(_Pairwise, SmoothableSurrogate):
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
-        values, gradient = hinge(scores, y, offsets, self.margin)
+        values, gradient, _ = rounded_hinge(scores, y, offsets, self.margin, 0.0)
         return self._scaled(values, gradient, y, offsets)
 
     def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme | None:

@@ -7,7 +7,7 @@ A convex function that is a maximum of affine functions of the scores is, for al
 
 Every row p has few coefficients: f_p of scores and e_p of auxiliary variables z of the same query. A row with c_p = inf
 is a constraint. The second form is the dual, and every lam that is feasible there gives an affine function below phi.
-Rows are pairs of documents, documents with the best one below them, or orders.
+Rows are pairs of documents, or documents with the best one below them.
 """
 
 from dataclasses import dataclass, replace
@@ -18,15 +18,11 @@ from numpy.typing import NDArray
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.ranking import GAINS
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
-# Programmes with more rows than this take more memory than they save time; so do orders of longer lists, which have a
-# row for every document and rank, and two variables for every document.
-MOST_ROWS, LONGEST_ORDER = 3_000_000, 100
-# Rounds in which rows and columns are brought to sums of at most 1 in turn; what is missing is then filled.
-BALANCED = 3
+# Programmes with more rows than this take more memory than they save time.
+MOST_ROWS = 3_000_000
 
 Whole = NDArray[np.int64]
 
@@ -216,72 +212,4 @@ def of_chains(y: NDArray[np.int32], offsets: Whole, weights: Floats, margin: flo
         offsets=offsets,
         owned=owned,
         begins=len(paying) + np.array(begins, np.int64),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class Assignments(LinearProgramme):
-    """Rows u_i + v_r - <coefficient, s_i> >= h for all documents i and ranks r of some queries, with v_m = 0.
-
-    ``blocks``, shape (Q + 1,): query q has the rows blocks[q]:blocks[q + 1]. Multipliers are matrices with rows and
-    columns of sum 1, times the query's factor.
-    """
-
-    blocks: Whole
-
-    def feasible(self, multipliers: Floats) -> Floats:
-        """Matrices of such sums near ``multipliers``: rows and columns scaled, and what is missing filled."""
-        matrices = multipliers.copy()
-        for q in range(len(self.blocks) - 1):
-            part = slice(self.blocks[q], self.blocks[q + 1])
-            if part.start < part.stop:
-                m = int(self.offsets[q + 1] - self.offsets[q])
-                matrices[part] = _balanced(matrices[part].reshape(m, m), float(self.dues[self.owned[q]])).ravel()
-        return matrices
-
-
-def _balanced(matrix: Floats, total: float) -> Floats:
-    # All row and column sums become ``total`` (Altschuler, Weed and Rigollet 2017, their rounding).
-    for axis in (1, 0) * BALANCED:
-        sums = matrix.sum(axis=axis, keepdims=True)
-        matrix = matrix * np.minimum(1.0, total / np.maximum(sums, np.finfo(float).tiny))
-    by_row, by_column = total - matrix.sum(axis=1), total - matrix.sum(axis=0)
-    missing = float(by_row.sum())
-    return (
-        matrix if missing <= 0.0 else matrix + np.outer(np.maximum(by_row, 0.0), np.maximum(by_column, 0.0)) / missing
-    )
-
-
-def of_orders(y: NDArray[np.int32], offsets: Whole, ideal: Whole, ideal_dcg: Floats, D: Floats) -> Assignments:
-    """max over orders of sum_i g_i (D(ideal_i) - D(rank_i)) + (ideal_i - rank_i) s_i, with g the gains / ideal DCG.
-
-    An order is an assignment of documents to ranks, whose linear programme has the dual variables u_i and v_r. Queries
-    with one label have no rows.
-    """
-    N, Q = int(offsets[-1]), len(offsets) - 1
-    heights, coefficients, nodes = [np.empty(0)], [np.empty((0, 3))], [np.empty((0, 3), np.int64)]
-    blocks, owned = np.zeros(Q + 1, np.int64), np.zeros(Q + 1, np.int64)
-    for q, (begin, end) in enumerate(pairwise(offsets)):
-        m, labels = int(end - begin), y[begin:end]
-        blocks[q + 1], owned[q + 1] = blocks[q], owned[q]
-        if (labels == labels[0]).all():
-            continue
-        blocks[q + 1], owned[q + 1] = blocks[q] + m * m, owned[q] + 2 * m - 1
-        own, gains = ideal[begin:end], (GAINS[labels] - GAINS[labels.min()]) / ideal_dcg[q]
-        heights.append((gains[:, None] * (D[own - 1][:, None] - D[None, :m])).ravel())
-        i, r = np.divmod(np.arange(m * m), m)
-        last = r == m - 1
-        coefficients.append(np.c_[r + 1.0 - own[i], np.ones(m * m), np.where(last, 0.0, 1.0)])
-        # The last rank has no variable: its coefficient of 0 is that of the document once more.
-        nodes.append(np.c_[begin + i, N + owned[q] + i, np.where(last, begin + i, N + owned[q] + m + r)])
-    rows = np.concatenate(nodes)
-    return Assignments(
-        heights=np.concatenate(heights),
-        costs=np.full(len(rows), np.inf),
-        nodes=rows,
-        coefficients=np.concatenate(coefficients),
-        dues=np.ones(owned[-1]),
-        offsets=offsets,
-        owned=owned,
-        blocks=blocks,
     )

@@ -206,8 +206,6 @@ class _Slam(Surrogate):
     ----------
     kind : str
         The kind of weights, as :func:`weights` names them.
-    upper_bounds : str
-        As in the base class, when margin >= 1.
     """
 
     shift_invariant: ClassVar[bool] = True
@@ -236,10 +234,6 @@ class _Slam(Surrogate):
         if m == 1 or y_max == 0:
             return 0.0
         return (2.0 if norm == "linf" else math.sqrt(2.0)) * self._largest_sum(m)
-
-    def order(self, m: Count, y_max: Label) -> int:
-        """m: the weights take all labels."""
-        return m
 
     def bound(self, m: Count, y_max: Label, score_bound: NonNegative) -> float:
         """Delta + 2 S."""
@@ -277,7 +271,6 @@ class SlamNDCG(_Slam):
 
     name: ClassVar[str] = "slam-ndcg"
     formula: ClassVar[str] = _HINGES + r"v_i = \frac{(G(y_i) - G(y_m)) (D(i) - D(m))}{Z(y)}"
-    upper_bounds: ClassVar[str] = "1-ndcg"
     kind = "ndcg"
 
     def __init__(self, margin: Positive = 1.0, weights: Weights = "printed") -> None:
@@ -316,7 +309,6 @@ class SlamMAP(_Slam):
     formula: ClassVar[str] = (
         _HINGES + r"v_i = \frac{1}{r} - \frac{i}{r (m - r + i)} \text{ for } i \le r, \text{ else } 0"
     )
-    upper_bounds: ClassVar[str] = "1-map"
     kind = "map"
 
     def _largest_sum(self, m: int) -> float:
@@ -348,7 +340,6 @@ class SlamNDCGAt(_Slam):
 
     name: ClassVar[str] = "slam-ndcg@k"
     formula: ClassVar[str] = _HINGES + r"v_i = \frac{G(y_i) D(i)}{Z_k(y)} \text{ for } i \le k, \text{ else } 0"
-    upper_bounds: ClassVar[str] = "1-ndcg@k"
 
     def __init__(self, k: Count = 10, margin: Positive = 1.0) -> None:
         super().__init__(margin)

@@ -22,6 +22,15 @@ Corollaries 8, 11 and 16 are closed forms for the same. Those of 8 and 16 replac
 too small where A < B or where A / eps is not large: there they are below the integral that they should bound
 (docs/errata.md, X). They are C times a logarithm that decreases in C and changes its sign when n is small, where they
 are meaningless; beyond their largest value, which is above 4 B and therefore vacuous, this value is used instead.
+
+**The smallest covers of a ball** that are known for a given number of features show what the propositions cost, apart
+from what the integral costs. With the Lipschitz constant A / radius in w (A = G W2 R_X, or G W1 Rbar_X), a cover of the
+ball in its own norm at scale eps / A is one of the class at scale eps, and volumes give
+
+    log2 N(eps) <= d log2(1 + 2 A / eps),     N(eps) = 1 for eps >= A.
+
+The covering numbers of `lists` do not contain d but grow as 1/eps^2; :func:`smallest_integral` takes the smaller of the
+two at every scale.
 """
 
 import math
@@ -37,6 +46,9 @@ from pipeline_lib.core.errors import DataError
 STEPS = 4096
 NODES = 64
 BISECTIONS = 200
+# Of the integral with the smallest covers: its steps, and the powers of ten below B down to which it is computed, which
+# suffice for every n below 10^15.
+FALLING_STEPS, DECADES = 4000, 8.0
 
 
 @checked  # infinite if a constant is large
@@ -213,6 +225,34 @@ def _smoothly(covering: Covering, low: float, high: float) -> float:
     half = 0.5 * math.log(high / low)
     eps = low * np.exp(half * (nodes + 1.0))
     return float(half * np.sum(weights * eps * np.sqrt(covering._log2_smoothed(eps))))
+
+
+@checked
+def smallest_integral(covering: Covering, scale: Positive, d: Count, n: AtLeast1, reach: Positive) -> float:
+    """inf over alpha in (0, B] of 4 alpha + 10 int_alpha^B sqrt(log2 N(eps) / n) d eps, N the smaller of both.
+
+    The integrand falls, and is taken at the lower end of each of ``FALLING_STEPS`` steps: the result is not too small.
+
+    Parameters
+    ----------
+    covering : Covering
+        Proposition 7 or 10.
+    scale : float
+        A, the largest change of the loss between the centre and a ranker of the ball.
+    d, n, reach
+        Features, queries and B.
+
+    Example
+    -------
+    >>> smallest_integral(Covering(1.0, 1e6), 1.0, 2, 10**6, 1.0) < 0.03
+    True
+    """
+    eps = np.geomspace(reach * 10.0**-DECADES, reach, FALLING_STEPS)
+    by_volume = np.where(eps >= scale, 0.0, d * np.log2(1.0 + 2.0 * scale / eps))
+    entropies = np.minimum(covering.log2(eps), by_volume)
+    areas = np.sqrt(entropies[:-1] / n) * np.diff(eps)
+    above = np.concatenate([np.cumsum(areas[::-1])[::-1], [0.0]])
+    return float(np.min(4.0 * eps + 10.0 * above))
 
 
 @checked

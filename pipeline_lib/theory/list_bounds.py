@@ -294,23 +294,10 @@ def evaluate(
     ...
     pipeline_lib.core.errors.DataError: ogd (Theorem 5): expected lipschitz, G in the maximum norm of scores, found none
     """
+    given = SimpleNamespace(**locals())  # all constants, by the names of the arguments
+    given.n, given.m, given.radius, given.feature_norm = float(n), float(m), float(radius), float(feature_norm)
+    given.entropy = entropy or ("integral" if name == "erm-l1" else "closed-form")
     statement = _statement(name)
-    given = SimpleNamespace(
-        n=float(n),
-        m=float(m),
-        radius=float(radius),
-        feature_norm=float(feature_norm),
-        lipschitz=lipschitz,
-        lipschitz_l2=lipschitz_l2,
-        smoothness=smoothness,
-        average=average,
-        d=d,
-        loss_bound=loss_bound,
-        delta=delta,
-        optimal_risk=optimal_risk,
-        empirical_risk=empirical_risk,
-        entropy=entropy or ("integral" if name == "erm-l1" else "closed-form"),
-    )
     where = f"{name} ({statement.place})"
     for key in statement.needs:
         if getattr(given, key) is None:
@@ -419,7 +406,7 @@ def of_surrogate(
     if "average" in statement.needs:
         own["average"] = list_lengths.of_loss(loss, scores=radius * feature_norm, y_max=y_max)
         if own["average"] is None:
-            raise DataError(f"{where}: expected listnet, or smooth-dcg with k = 1; nothing is known of {loss.name}")
+            raise DataError(f"{where}: expected listnet or smooth-dcg; nothing is known of {loss.name}")
     return {
         **own,
         "lipschitz": known.lipschitz,

@@ -26,6 +26,7 @@ import math
 from typing import Any
 
 from pipeline_lib.core.checks import Label, Positive, Probability, checked
+from pipeline_lib.ranking import GAINS
 from pipeline_lib.surrogates.base import Surrogate
 
 PLACE = "when-the-list-length-stops-mattering.md"
@@ -138,8 +139,8 @@ def of_loss(loss: Surrogate, *, scores: Positive, y_max: Label) -> float | None:
     if loss.name == "listnet":
         return of_listnet(n=1.0, scores=scores)
     known: Any = loss
-    if loss.name == "smooth-dcg" and known.k == 1 and y_max > 0:
-        return of_smooth_dcg(n=1.0, scores=scores / known.sigma, largest_gain=known.largest_gain(1, y_max))
+    if loss.name == "smooth-dcg" and y_max > 0:
+        return of_smooth_dcg(n=1.0, scores=scores / known.sigma, largest_gain=float(GAINS[y_max]))
     return None
 
 

@@ -27,10 +27,7 @@ from pipeline_lib.core.checks import checked
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.core.errors import ConfigurationError, DataError, hint
 from pipeline_lib.surrogates.base import Surrogate
-from pipeline_lib.surrogates.pair_sweeps import LEVELS, ascending, n_pairs
-
-# Up to so many documents, a pass over all pairs is faster than sorting.
-ALL_PAIRS_UP_TO = 64
+from pipeline_lib.surrogates.pair_sweeps import LEVELS, n_pairs
 
 
 @checked
@@ -141,15 +138,9 @@ def _misordered(s, y, offsets):  # type: ignore[no-untyped-def]
     seen = np.zeros(LEVELS, np.int64)
     for q in range(len(counts)):
         begin, end = offsets[q], offsets[q + 1]
-        if end - begin <= ALL_PAIRS_UP_TO:
-            for i in range(begin, end):
-                for j in range(begin, i):
-                    if (y[i] > y[j] and s[i] < s[j]) or (y[i] < y[j] and s[i] > s[j]):
-                        counts[q] += 1.0
-            continue
         # By increasing score: the number of documents with a larger label and a smaller score; equal scores are counted
         # first.
-        order = ascending(s[begin:end])
+        order = np.argsort(s[begin:end], kind="mergesort")
         top = 0
         for i in range(begin, end):
             top = max(top, y[i])

@@ -67,9 +67,6 @@ Complexity = Callable[[int], float]
 LONGEST = 9
 """The longest list whose permutations are enumerated."""
 
-TWO_DOCUMENTS = checks.Range(2)
-"""The smallest budget: the bound needs pairs of documents."""
-
 ROUNDING = 1e-9
 """Two ways to compute one bound may differ by this share of it."""
 

@@ -27,7 +27,6 @@ LOSSES = [
     {"sigma": 1.0},
     {"sigma": 0.1},
     {"sigma": 1.0, "sign": "as-printed"},
-    {"sigma": 0.5, "k": 3},
     {"sigma": 0.3, "sign": "regret"},
 ]
 

@@ -270,7 +270,7 @@ GOOD = {"surrogate": "squared", "k": 1, "rounds": 10, "gamma": 0.1, "eta": 0.1}
         ({"surrogate": "listnet", "k": 2}, r"listnet.*Lemma 3.*k = 2"),
         ({"surrogate": "svm-map"}, "surrogate: expected one of squared"),
         ({"surrogate": surrogates.create("ranksvm", normalisation="mean"), "k": 2}, "normalisation 'sum'"),
-        ({"surrogate": surrogates.create("smooth-dcg", k=2)}, "published loss, k = 1"),
+        ({"surrogate": surrogates.create("smooth-dcg", sign="regret")}, "published gain"),
         ({"order": []}, "order: expected one query for each of 10 rounds, found 0"),
         ({"order": [99] * 10}, r"order\[0\]: .*from 0 to 9"),
         ({"checkpoints": [2, 1]}, "checkpoints: expected rising whole numbers in 1..10"),

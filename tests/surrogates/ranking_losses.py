@@ -86,17 +86,6 @@ def discounts(m):
     return 1.0 / np.log2(np.arange(2, m + 2))
 
 
-def smooth_dcg(s, y, k, sigma):
-    """SD by its definition, going through all sets of documents."""
-    D, total = np.append(discounts(k), 0.0), 0.0
-    for j in range(1, k + 1):
-        sets = list(itertools.combinations(range(len(s)), min(j, len(s))))
-        weights = np.array([sum(s[i] for i in chosen) / sigma for chosen in sets])
-        gains = [sum(2.0 ** y[i] - 1.0 for i in chosen) for chosen in sets]
-        total += (D[j - 1] - D[j] * (j < k)) * np.average(gains, weights=np.exp(weights - weights.max()))
-    return total
-
-
 def printed_weights(y, kind, weights="printed"):
     """(6), (9) and (31) of `slam`, and the valid weights of the smallest sum, for labels that fall."""
     m, G, D = len(y), 2.0 ** np.asarray(y, float) - 1.0, discounts(len(y))
@@ -137,14 +126,9 @@ def phi(loss, s, y):
         target = np.exp(y - y.max())
         return -(target / target.sum()) @ (s - s.max() - math.log(e.sum()))
     if name == "listmle":
-        level = y if loss.ties == "together" else -in_own_order(y, np.arange(m))
-        return sum(np.logaddexp.reduce(s[level <= level[i]]) - s[i] for i in range(m))
-    if name == "rankcosine":
-        f = np.exp(y - y.max())
-        return 0.5 * (1.0 - e @ f / np.linalg.norm(e) / np.linalg.norm(f))
+        return sum(np.logaddexp.reduce(s[y <= y[i]]) - s[i] for i in range(m))
     if name == "smooth-dcg":
-        soft = smooth_dcg(s, y, loss.k, loss.sigma)
-        best = np.sort(gains)[::-1][: loss.k] @ discounts(min(loss.k, m))
+        soft, best = np.average(gains, weights=np.exp((s - s.max()) / loss.sigma)), gains.max()
         return {"as-printed": soft, "ascent": -soft, "regret": best - soft}[loss.sign]
     if name in ("ranksvm", "ranknet", "rankboost"):
         losses = {

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pipeline_lib.surrogates.divergence import KL
+from pipeline_lib.surrogates.pointwise import KL
 
 
 def test_minimum_is_zero_at_the_labels():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline_lib.surrogates.ndcg_regression import SquaredNDCG, normalised_gains
+from pipeline_lib.surrogates.pointwise import SquaredNDCG, normalised_gains
 
 RELEVANCES = ["000", "110", "101", "011", "100", "010", "001", "111"]
 

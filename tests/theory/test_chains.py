@@ -17,7 +17,6 @@ from pipeline_lib.theory import (
     list_bounds,
     ranker_facts,
     regularised_links,
-    small_covers,
 )
 from pipeline_lib.theory.known_population import KnownPopulation
 
@@ -106,7 +105,7 @@ def test_the_integral_with_small_covers_is_that_of_a_riemann_sum(d: int, n: int)
     eps = np.linspace(1e-5, B, 200_000)
     smaller = np.minimum(covering.log2(eps), np.where(eps >= A, 0.0, d * np.log2(1.0 + 2.0 * A / eps)))
     areas = np.cumsum(np.sqrt(smaller / n)[::-1])[::-1] * (eps[1] - eps[0])
-    assert small_covers.integral(covering, A, d, n, B) == pytest.approx(
+    assert entropy.smallest_integral(covering, A, d, n, B) == pytest.approx(
         float(np.min(4.0 * eps + 10.0 * areas)), rel=0.01
     )
 

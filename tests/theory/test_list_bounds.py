@@ -106,9 +106,8 @@ def test_the_constants_of_losses_whose_bound_is_free_of_the_length():
         loss = surrogates.create("smooth-dcg", sigma=0.5, sign="regret")
         of_smooth = list_bounds.of_surrogate("length-free", loss, m=m, **given)
         assert of_smooth["average"] == list_lengths.of_smooth_dcg(n=1.0, scores=1.0, largest_gain=3.0)
-    for other in ("ranknet", surrogates.create("smooth-dcg", k=2)):
-        with pytest.raises(DataError, match=r"length-free .*: expected listnet, or smooth-dcg with k = 1"):
-            list_bounds.of_surrogate("length-free", other, m=10, **given)
+    with pytest.raises(DataError, match=r"length-free .*: expected listnet or smooth-dcg"):
+        list_bounds.of_surrogate("length-free", "ranknet", m=10, **given)
 
 
 @pytest.mark.parametrize("name", list_bounds.NAMES)

@@ -6,7 +6,7 @@ from typing import Any
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.rows import Interval
-from pipeline_lib.statistics import bootstrap_difference
+from pipeline_lib.statistics import bootstrap_interval
 
 FILE_ORDER = "file-order"
 """The ranker of score 0, which leaves documents in the order of the file."""
@@ -27,6 +27,6 @@ def difference(a: Floats, b: Floats, statistics: Mapping[str, Any], axes: tuple[
     if a is b:
         return Interval(0.0, 0.0, 0.0)
     mean = float((a - b).mean())
-    low, high = bootstrap_difference(a, b, **statistics, rng=generator(*axes))
+    low, high = bootstrap_interval(a - b, **statistics, rng=generator(*axes))
     # Where all differences are nearly equal, rounding may put an end on the wrong side of the mean.
     return Interval(mean, min(low, mean), max(high, mean))

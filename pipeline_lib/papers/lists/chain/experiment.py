@@ -29,7 +29,7 @@ from pipeline_lib.learners.balls import Ball
 from pipeline_lib.papers.chains import ChainLink, ChainSettings
 from pipeline_lib.papers.lists.losses import LOSS, Losses, LossSettings
 from pipeline_lib.surrogates.base import Surrogate
-from pipeline_lib.theory import chains, contraction, entropy, list_bounds, regularised_links, small_covers
+from pipeline_lib.theory import chains, contraction, entropy, list_bounds, regularised_links
 from pipeline_lib.theory.chains import Chain, Link
 from pipeline_lib.theory.known_population import Counts, KnownPopulation, scaled
 from pipeline_lib.theory.ranker_facts import effective
@@ -194,7 +194,7 @@ def _by_entropy(measured: Measured, given: Constants, ball: Ball) -> Iterator[Li
         names = ("Proposition 10", "Corollary 11")
     scale = given["lipschitz"] * given["radius"] * given["feature_norm"]
     printed = entropy.integral(covering, n, B).value
-    smallest = min(printed, small_covers.integral(covering, scale, given["d"], n, B))
+    smallest = min(printed, entropy.smallest_integral(covering, scale, given["d"], n, B))
     yield from _symmetrised(measured.of_l2 if ball == "l2" else measured.of_l1)
     says = "The entropy integral (6) with the smallest covers known."
     yield chains.exact("chained", "entropy integral", says, 2.0 * smallest)

@@ -26,7 +26,7 @@ from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.lists.intervals import FITTED, of_power
 from pipeline_lib.surrogates.base import Surrogate, What
 from pipeline_lib.theory import constants as known
-from pipeline_lib.theory import invariance, operator_norms, self_bounding
+from pipeline_lib.theory import invariance, operator_norms
 
 _LOG = logging.getLogger(__name__)
 
@@ -47,7 +47,6 @@ SELF_BOUNDED: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("squared-ndcg", {}),
     ("smooth-dcg", {"sign": "regret", "sigma": 1.0}),
     ("smooth-dcg", {"sign": "regret", "sigma": 0.1}),
-    ("smooth-dcg", {"sign": "regret", "sigma": 1.0, "k": 3}),
 )
 
 
@@ -63,7 +62,6 @@ class ConstantsSettings(Settings):
         (1, 4), description="values of y_max in all searches"
     )
     widths: Positives = Field((0.1, 1.0), description="values of sigma for SmoothDCG")
-    cutoffs: Rising = Field((1, 5), description="values of k for SmoothDCG; 1 gives the published loss")
     score_bound: Positive = Field(2.0, description="largest ||s||_inf, for constants that need a bound on the scores")
     restarts: Whole = Field(1, description="number of restarts of each search")
     matrices: Whole = Field(20, description="number of matrices for every p of Lemma 4")
@@ -153,9 +151,9 @@ def proposition_1(settings: ConstantsSettings, seed: int) -> Iterator[Constant]:
 
 
 def proposition_2(settings: ConstantsSettings, seed: int) -> Iterator[Constant]:
-    """SmoothDCG's G, by search, and 2 (D(1) + ... + D(k)) G(y_max) / sigma."""
-    for sigma, k in product(settings.widths, settings.cutoffs):
-        loss = surrogates.create("smooth-dcg", sigma=float(sigma), k=k)
+    """SmoothDCG's G, by search, and 2 D(1) G(y_max) / sigma."""
+    for sigma in settings.widths:
+        loss = surrogates.create("smooth-dcg", sigma=float(sigma))
         for m, y_max in product(settings.lengths, settings.largest_labels):
             stated = loss.lipschitz(m, y_max)
             yield _constant(settings, seed, "smooth-dcg", loss, "lipschitz-linf", stated, m=m, y_max=y_max)
@@ -265,7 +263,7 @@ def _largest(
     largest, here = np.zeros(2), values(scores)
     for other in others:
         there, moved = values(other), np.abs(scores - other).max(axis=1)
-        ratio = self_bounding.of_values(here, there, moved, smoothness)
+        ratio = known.self_bounding_ratio(here, there, moved, smoothness)
         share = np.divide(here, here + there, out=np.ones_like(here), where=here + there > 0.0)
         largest = np.maximum(largest, [ratio.max(), (ratio / np.maximum(share, LEAST_SHARE)).max()])
     return largest

@@ -37,7 +37,7 @@ from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.papers.topk import games
 from pipeline_lib.ranking import discounts
-from pipeline_lib.surrogates.ndcg_regression import normalised_gains
+from pipeline_lib.surrogates.pointwise import normalised_gains
 
 _LOG = logging.getLogger(__name__)
 

@@ -5,9 +5,9 @@ entropy to the KL loss, and section 6, which calls the KL loss listwise.
 
 Theorem 5.1 and section 1: for every surrogate a linear programme finds the law of labels under which its minimisers
 have two documents in the wrong order, with the largest difference of their expected relevances
-(:mod:`pipeline_lib.theory.calibration`). The expectation of the surrogate as it is implemented is then minimised under
-these laws and under random ones, by certified minimisation over free scores (X = I), and the order of the minimiser is
-judged by expected NDCG.
+(:mod:`pipeline_lib.theory.partial_labels`). The expectation of the surrogate as it is implemented is then minimised
+under these laws and under random ones, by certified minimisation over free scores (X = I), and the order of the
+minimiser is judged by expected NDCG.
 
 Section 6: RankSVM's gradient is estimated from two labels, "leading to lower variance". Computed exactly, at w_1 = 0,
 by enumeration of the sets of documents that may be shown:
@@ -48,7 +48,7 @@ from pipeline_lib.papers.topk import games
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent, over_folds
 from pipeline_lib.surrogates.base import Surrogate
-from pipeline_lib.theory import calibration, decomposability, partial_labels
+from pipeline_lib.theory import decomposability, partial_labels
 
 ESTIMATED = ("squared", "kl", "smooth-dcg", "ranksvm", "listnet")
 """Surrogates for whose gradients an estimator is solved for."""
@@ -247,7 +247,7 @@ DIVERGENCES: Mapping[str, Callable[[Floats, Floats], float]] = {
 def calibrated(settings: StructureSettings, seed: int) -> Iterator[Calibration]:
     """The regret in NDCG of minimisers under every surrogate's worst law, and of the calibrated one under many."""
     for m, grades in product((2, 3), (2, 3)):
-        worst = {name: calibration.largest_misordering(name, m, grades) for name in (*NOT_CALIBRATED, CALIBRATED)}
+        worst = {name: partial_labels.largest_misordering(name, m, grades) for name in (*NOT_CALIBRATED, CALIBRATED)}
         for name, one in worst.items():
             yield _calibration(name, m, grades, "worst", [one.law], one.gap)
         yield _calibration(CALIBRATED, m, grades, "worst of others", [worst[name].law for name in NOT_CALIBRATED])
