@@ -296,5 +296,5 @@ def check(source: str) -> Proof:
                 raise Refused(f"the statement {neighbour['says']!r} does not fail at its counterexample")
     except Exception as error:
         raise error if isinstance(error, Refused) else Refused(f"{type(error).__name__}: {error}") from error
-    texts = (content[field] for field in ("claim", "kind", "whole", "sizes", "says"))
-    return Proof(*texts, cases, len(neighbours), hashlib.sha256(source.encode()).hexdigest())
+    said = [content[field] for field in ("claim", "kind", "whole", "sizes", "says")]
+    return Proof._make([*said, cases, len(neighbours), hashlib.sha256(source.encode()).hexdigest()])
