@@ -296,43 +296,6 @@ def pooled_document_layer(
     return Layer(_evaluated(complexity, n_queries * (documents // 2)), _document_concentration(deviation, m))
 
 
-@checked
-def informative_from(complexity: Complexity, loss_bound: Positive, delta: Probability) -> int:
-    """The smallest even n = m for which the bound of Theorem 1 is below M, the largest loss, and therefore informative.
-
-    It is found by doubling and bisection; D has to decrease.
-
-    Raises
-    ------
-    DataError
-        As :func:`bound`, and when the bound is not below M at n = m = 2^40.
-
-    Example
-    -------
-    >>> k = informative_from(vc(10), 1.0, 0.05)
-    >>> k, [round(bound([m] * m, vc(10), 1.0, 0.05).total, 4) for m in (k, k - 2)]
-    (120, [0.9918, 1.0004])
-    """
-
-    def says_something(half: int) -> bool:
-        # n queries with n documents each, without listing them
-        n = 2 * half
-        deviation = 2.0 * loss_bound**2 * math.log(4.0 / delta)
-        concentration = math.sqrt(deviation / n) + math.sqrt(deviation) / n
-        return _evaluated(complexity, n) + _evaluated(complexity, half) + concentration < loss_bound
-
-    upper = 1
-    while not says_something(upper):
-        upper *= 2
-        if upper > 2**39:
-            raise DataError("complexity: expected a bound that falls below M, found none up to n = m = 2^40")
-    lower = upper // 2
-    while upper - lower > 1:
-        middle = (upper + lower) // 2
-        lower, upper = (lower, middle) if says_something(middle) else (middle, upper)
-    return 2 * upper
-
-
 @dataclass(frozen=True)
 class Budget:
     """The division of a budget: real numbers of queries and of documents per query, whose product is the budget."""

@@ -57,14 +57,6 @@ def test_sauer_massart_bounds_the_exact_average_of_half_lines():
     assert exact <= two_layer.sauer_massart(1)(10)
 
 
-@pytest.mark.parametrize("complexity", [two_layer.vc(3), two_layer.sauer_massart(3), two_layer.vc(40, 0.3)])
-@pytest.mark.parametrize("big", [1.0, 5.0])
-def test_the_bound_says_something_from_there_on(complexity, big):
-    n = two_layer.informative_from(complexity, big, 0.05)
-    assert two_layer.bound([n] * n, complexity, big, 0.05).total < big
-    assert n == 2 or two_layer.bound([n - 2] * (n - 2), complexity, big, 0.05).total >= big
-
-
 @settings(max_examples=50)
 @given(st.integers(2, 10**6), st.integers(1, 500), st.floats(1e-6, 0.5), st.floats(0.05, 20.0))
 def test_the_closed_form_is_the_minimum(documents, v, delta, c1):
@@ -147,7 +139,6 @@ def test_equation_6_holds_for_any_losses(m):
     ("call", "message"),
     [
         (lambda: two_layer.bound([2], lambda k: math.nan, 1.0, 0.1), "complexity .*: expected a finite number"),
-        (lambda: two_layer.informative_from(lambda k: 2.0, 1.0, 0.1), "found none up to"),
         (lambda: two_layer.vc(3)(0), "k: expected a whole number >= 1, found 0"),
         (lambda: two_layer.allocation_by_search(3, 4, 2, 0.1, [1, 1, 2]), "queries: expected 1 to 2"),
         (lambda: two_layer.even_bound(60, 100, 2, 0.1), "queries: expected 1 to 50"),

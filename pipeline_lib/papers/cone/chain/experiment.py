@@ -1,4 +1,4 @@
-"""By which steps do Theorems 1 and 2 of `cone` lead from measured gaps to what they state together?
+"""By which steps do Theorems 1 and 2 of `cone` lead from measured gaps and stability to what they state?
 
 Some queries of a data set, with short lists, are the whole population
 (:mod:`pipeline_lib.papers.cone.kinds`). Gaps are less those of the cone that is trained on the whole population, whose
@@ -45,7 +45,7 @@ class ConeChainSettings(ChainSettings):
 
 
 class ConeLink(ChainLink, table="tables/cone-chain"):
-    """One link of the chain of Theorem 1, with the stability by Theorem 2 at its end, in the mean over samples."""
+    """One link of the chain of Theorem 1 or 2, in the mean over samples of P queries."""
 
 
 def measure(job: Job) -> Iterator[ConeLink]:
@@ -60,8 +60,8 @@ def measure(job: Job) -> Iterator[ConeLink]:
         whole = trained(kinds, kinds.shares, _start(kinds, axes))
         for P in progress.counted(settings.queries, _LOG, f"sizes on {dataset},"):
             samples = [_measured(kinds, whole, P, axes, repetition) for repetition in range(settings.repetitions)]
-            chain = chain_of(settings, kinds, P, samples)
-            yield from map(ConeLink.of, chain.rows(dataset=dataset, loss="cone", n=P))
+            for chain in all_chains(settings, kinds, P, samples):
+                yield from map(ConeLink.of, chain.rows(dataset=dataset, loss="cone", n=P))
 
 
 def population(settings: ConeChainSettings, documents: RankingData, axes: tuple[Any, ...]) -> Kinds | None:
@@ -89,21 +89,24 @@ def _measured(kinds: Kinds, whole: Floats, P: int, axes: tuple[Any, ...], repeti
     each, of_whole = (cone.losses(data, B, problem)[0] for B in (U, whole))
     pairs = cone.pair_losses(data, U, problem)
     own = others = s_max = 0.0
-    largest: dict[str, float] = dict.fromkeys(("query_change", "pair_change", "ball_change"), 0.0)
+    largest: dict[str, float] = dict.fromkeys(("query_change", "pair_change", "ball_change", "by_norms"), 0.0)
     for kind in np.flatnonzero(counts):
         V = trained(kinds, without(counts, kind), start)
         change = cone.losses(data, V, problem)[0] - each
         own += counts[kind] / P * change[kind]
         others += counts[kind] / P * float(kinds.shares @ np.abs(change))
-        s_max = max(s_max, float(np.linalg.norm(V - U, ord=2)))
+        s, norm = float(np.linalg.norm(V - U, ord=2)), max(float(np.linalg.norm(B, ord=2)) for B in (U, V))
+        s_max = max(s_max, s)
         found = {
             "query_change": float(np.abs(change).max()),
             "pair_change": float(np.abs(cone.pair_losses(data, V, problem) - pairs).max()),
             "ball_change": worst_change(U, V, RHO, (*axes, P, repetition)),
+            "by_norms": 2.0 * s * (RHO + norm) + s**2,
         }
         largest = {name: max(value, found[name]) for name, value in largest.items()}
     # What is found by search is at least what occurs.
-    largest["ball_change"] = max(largest["ball_change"], largest["pair_change"])
+    for name, less in (("ball_change", "pair_change"), ("by_norms", "ball_change")):
+        largest[name] = max(largest[name], largest[less])
     return {
         "gap": float((kinds.shares - counts / P) @ (each - of_whole)),
         "mean_change": own + others,
@@ -113,12 +116,13 @@ def _measured(kinds: Kinds, whole: Floats, P: int, axes: tuple[Any, ...], repeti
     }
 
 
-def chain_of(settings: ConeChainSettings, kinds: Kinds, P: int, samples: list[dict[str, float]]) -> Chain:
-    """The chain of Theorem 1, with the stability by Theorem 2 at its end."""
+def all_chains(settings: ConeChainSettings, kinds: Kinds, P: int, samples: list[dict[str, float]]) -> Iterator[Chain]:
+    """The chains of Theorem 1, with the stability by Theorem 2 at its end, and of Theorem 2 alone."""
     of = {name: np.array([one[name] for one in samples]) for name in samples[0]}
     setting = f"K = {kinds.K}, P = {P:,}, c = {kinds.c:g}, rho = {RHO:g}"
-    links = _theorem_1(of, P, settings.delta)
-    return chains.of("theorem-1", "Theorems 1 and 2", setting, (RHO + kinds.c) ** 2, links)
+    largest = (RHO + kinds.c) ** 2
+    yield chains.of("theorem-1", "Theorems 1 and 2", setting, largest, _theorem_1(of, P, settings.delta))
+    yield chains.of("theorem-2", "Theorem 2", setting, largest, _theorem_2(of))
 
 
 THEOREM_1 = (
@@ -134,6 +138,12 @@ THEOREM_1 = (
     ("p-beta", "McDiarmid, P beta", "McDiarmid's inequality: the term with P beta."),
     ("ball", "any difference", "beta as a supremum over all differences with ||z|| <= rho."),
     ("theorem-2", "Theorem 2", "beta by Theorem 2 from the change of the basis."),
+)
+THEOREM_2 = (
+    ("beta", "any pair", "The largest change of any pair's loss is measured: beta."),
+    ("ball", "any difference", "The supremum over all differences with ||z|| <= rho."),
+    ("norms", "products of norms", "The change is bounded by products of norms, with the measured norm of the basis."),
+    ("stated", "norm of the basis", "The norm of the basis is at most sqrt(K) c."),
 )
 """Name, label and sentence of every link."""
 
@@ -154,6 +164,11 @@ def _theorem_1(of: dict[str, Floats], P: int, epsilon: float) -> list[Link]:
         chains.added(*words, gamma) if words[0] == "gamma" else chains.estimated(*words, values[words[0]])
         for words in THEOREM_1
     ]
+
+
+def _theorem_2(of: dict[str, Floats]) -> list[Link]:
+    values = (of["pair_change"], of["ball_change"], of["by_norms"], of["by_theorem_2"])
+    return [chains.estimated(*words, found) for words, found in zip(THEOREM_2, values, strict=True)]
 
 
 EXPERIMENT = Experiment(

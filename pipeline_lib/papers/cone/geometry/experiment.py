@@ -102,7 +102,6 @@ class Solution(Row, table="tables/cone-halfspace-solutions"):
     """How far the halfspace of least mean squared distance to a sample in the plane is from other directions."""
 
     sample: int = Field(description="number of the sample, which no halfspace contains")
-    differences: int = Field(description="differences in it")
     to_ranksvm: float = Field(description="least angle to RankSVM's u over all values of C, in degrees")
     to_squared: float = Field(description="angle to the direction of least mean min(0, u'z)^2, in degrees")
 
@@ -296,7 +295,6 @@ def solutions(settings: GeometrySettings, seed: int) -> Iterator[Solution]:
         trained = [angles[np.argmin((hinges + 0.5 * C * LENGTHS[:, None] ** 2).min(axis=0))] for C in PENALTIES]
         yield Solution(
             sample=sample,
-            differences=settings.differences,
             to_ranksvm=min(_between(best, angle) for angle in trained),
             to_squared=_between(best, float(angles[np.argmin(squared)])),
         )

@@ -123,7 +123,6 @@ class Plan(Row, table="tables/twolayer-rate-plans"):
     capacity: int = Field(description="features of the rankers with weights -1 and 1")
     plan: str = Field(description="printed for n* of the paper, corrected for the true rates, or M documents")
     queries: int = Field(description="n, queries among which the documents are divided as evenly as possible")
-    repetitions: int = Field(description="samples in the mean")
     gap: Interval = Field(description="largest expected minus training risk of the class, mean with 95 % interval")
 
 
@@ -256,7 +255,6 @@ def _plans(settings: RatesSettings, signs: Signs, seed: int) -> Iterator[Plan]:
                 capacity=signs.capacity,
                 plan=plan,
                 queries=n,
-                repetitions=settings.plan_repetitions,
                 gap=mean_interval(signs.worst_gaps(lengths, settings.plan_repetitions, rng)),
             )
 
