@@ -14,7 +14,7 @@ from pathlib import Path
 from pipeline_lib.claims import judged
 from pipeline_lib.claims.words import STATUSES
 
-DECIDED = ("verified", "refuted", "answered")
+DECIDED = ("proved", "verified", "refuted", "answered")
 
 
 def problems(study: judged.JudgedStudy, decided: int) -> list[str]:

@@ -31,11 +31,23 @@ class JudgedTrial(Trial):
 
 
 @dataclass(frozen=True)
+class JudgedProof:
+    """What an accepted certificate proves of a claim, as :class:`pipeline_lib.proofs.checker.Proof` says it."""
+
+    file: str
+    kind: str
+    covers: str
+    sizes: str
+    digest: str
+
+
+@dataclass(frozen=True)
 class JudgedClaim:
     """A claim, with the keys of ``claims.json``.
 
     ``words`` are the paper's own, ``rule`` is the rule in words, ``explanation`` the sentence that gives the reason for
     the status, ``severity`` how the status could have been another; a claim that was not judged has none.
+    ``proofs`` are its certificates.
     """
 
     id: str
@@ -52,6 +64,7 @@ class JudgedClaim:
     tables: tuple[str, ...] = ()
     notes: str = ""
     trials: tuple[JudgedTrial, ...] = ()
+    proofs: tuple[JudgedProof, ...] = ()
 
     @property
     def own(self) -> bool:

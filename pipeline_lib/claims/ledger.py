@@ -7,8 +7,9 @@ No status is ever written by hand.
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -16,19 +17,20 @@ import polars as pl
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pipeline_lib.claims import judged, kinds
-from pipeline_lib.claims.judged import JudgedClaim, JudgedTrial
+from pipeline_lib.claims.judged import JudgedClaim, JudgedProof, JudgedTrial
 from pipeline_lib.claims.kinds import AnyCheck
 from pipeline_lib.claims.planted import Planted
 from pipeline_lib.claims.reading import Reading, listed
 from pipeline_lib.claims.severity import Plant, Severity, final
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.claims.verdicts import Prose, Titled, Verdict
-from pipeline_lib.claims.words import Status
+from pipeline_lib.claims.words import FAILED, Status
 from pipeline_lib.core import schemas, storage
 from pipeline_lib.core.errors import ConfigurationError, DataError, hint
 from pipeline_lib.core.settings import different
 from pipeline_lib.experiment import pattern_of
 from pipeline_lib.papers import Paper, every, experiments
+from pipeline_lib.proofs import checker
 
 NOTHING = "The tables of the study hold no row that bears on it."
 """Why a claim is not judged whose tables are empty, where its ledger does not say it better."""
@@ -193,14 +195,36 @@ def judge(claims: Iterable[Claim], context: Context) -> list[JudgedClaim]:
     """Judge every claim on the tables of a study, in the ledger's order.
 
     A claim whose experiment is not part of the study, or whose tables hold no row for it, is ``not-run`` with the
-    reason.
+    reason. A claim with a certificate of all of it, or of some sizes, is ``proved``, unless the tables contradict it.
 
     Raises
     ------
     DataError
         When a table does not hold what the claim reads from it.
     """
-    return [_judge(claim, context) for claim in claims]
+    certificates = proofs(context.settings)
+    return [_with_proofs(_judge(claim, context), certificates.get(claim.id, ())) for claim in claims]
+
+
+def proofs(papers: Iterable[str]) -> dict[str, tuple[JudgedProof, ...]]:
+    """Check the certificates of some papers, and return what they prove by the claims' ids.
+
+    Raises
+    ------
+    DataError
+        When a certificate is refused; the message names its file.
+    """
+    folder, found = Path(checker.__file__).parent, defaultdict(list)
+    for path in sorted(path for paper in papers for path in (folder / paper).glob("*.toml")):
+        try:
+            proof = checker.check(path.read_text(encoding="utf-8"))
+        except checker.Refused as reason:
+            raise DataError(
+                f"{path}: expected a certificate that proves its statement, found that {reason}"
+            ) from reason
+        name = path.relative_to(folder).as_posix()
+        found[proof.claim].append(JudgedProof(name, proof.kind, proof.covers, proof.sizes, proof.digest))
+    return {claim: tuple(each) for claim, each in found.items()}
 
 
 def judge_trials(claim: Claim, trials: Sequence[Trial], context: Context, notes: str = "") -> JudgedClaim:
@@ -252,6 +276,12 @@ def _judge(claim: Claim, context: Context) -> JudgedClaim:
             f"claim {claim.id}: expected trials, found {unread}; say under `otherwise` when a study may have none"
         )
     return _judged(claim, "not-run", _missing_data(claim, context) or claim.otherwise or NOTHING)
+
+
+def _with_proofs(judgement: JudgedClaim, found: Sequence[JudgedProof]) -> JudgedClaim:
+    """A judgement with its certificates, which prove it unless it fails in its trials or only a part is proved."""
+    proved = judgement.status not in FAILED and any(one.covers != "part" for one in found)
+    return replace(judgement, status="proved" if proved else judgement.status, proofs=tuple(found))
 
 
 def _trials(claim: Claim, readings: Sequence[Reading], context: Context) -> tuple[list[Trial], str, str]:

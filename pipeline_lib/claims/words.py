@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.statistics import Interval
 
-Status = Literal["refuted", "deviates", "verified", "answered", "consistent", "not-run"]
+Status = Literal["refuted", "deviates", "proved", "verified", "answered", "consistent", "not-run"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 """All statuses, in the order in which a report shows them."""
 

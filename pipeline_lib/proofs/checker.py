@@ -3,7 +3,7 @@
 A certificate is a TOML file with a statement and what proves it, in a small part of Python: functions of whole numbers,
 fractions and tuples, without attributes, imports and floating-point numbers; ``/`` is exact division. Whoever doubts a
 proof reads this module, the definitions in the certificate, and its field ``reduction``: why the finite statement
-implies the claim, in ``whole`` or for ``sizes``. ``cases()`` are tuples that begin the arguments of the rest.
+implies the claim, ``all`` of it, for ``sizes``, or a ``part``. Other functions take the entries of ``cases()`` first.
 
 enumeration
     ``holds(*case)`` is true for every case.
@@ -26,7 +26,7 @@ Example
 >>> certificate = '''
 ... claim = "toy"
 ... kind = "combination"
-... whole = true
+... covers = "all"
 ... sizes = "all real numbers"
 ... says = "x^2 + y^2 >= 2 x y."
 ... reduction = "None is needed."
@@ -40,7 +40,7 @@ Example
 ... neighbours = [{says = "2 may be 3.", definitions = "factor = lambda: 3", case = "()", point = "[1, 1]"}]
 ... '''
 >>> check(certificate)[:7]
-('toy', 'combination', True, 'all real numbers', 'x^2 + y^2 >= 2 x y.', 1, 1)
+('toy', 'combination', 'all', 'all real numbers', 'x^2 + y^2 >= 2 x y.', 1, 1)
 """
 
 import ast
@@ -61,7 +61,7 @@ LANGUAGE = (
     "NotIn Is IsNot"
 )
 """The parts of Python's syntax in which statements are written."""
-FIELDS = {"claim", "kind", "whole", "sizes", "says", "reduction", "definitions"}
+FIELDS = {"claim", "kind", "covers", "sizes", "says", "reduction", "definitions"}
 
 
 class Refused(Exception):
@@ -69,11 +69,11 @@ class Refused(Exception):
 
 
 class Proof(NamedTuple):
-    """What a certificate proves, whether that is the whole claim, in how many cases, with how many wrong neighbours."""
+    """What a certificate proves, how much of the claim that is, in how many cases, with how many wrong neighbours."""
 
     claim: str
     kind: str
-    whole: bool
+    covers: str
     sizes: str
     says: str
     cases: int
@@ -207,8 +207,7 @@ FUNCTIONS: dict[str, Any] = {one.__name__: one for one in (*BUILTIN, *ITERTOOLS,
 def defined(*definitions: str) -> dict[str, Any]:
     """The functions that texts define, later ones in place of earlier ones."""
     names = dict(FUNCTIONS)
-    for source in definitions:
-        exec(compiled(source), names)
+    exec(compiled("\n".join(definitions)), names)
     return names
 
 
@@ -280,14 +279,15 @@ def check(source: str) -> Proof:
     """Check a certificate, given as text, and return what it proves; raise :class:`Refused` if it proves nothing."""
     try:
         content = tomllib.loads(source)
-        if FIELDS - content.keys() or content.keys() - FIELDS - {"splits", "neighbours"}:
-            raise Refused(f"expected the fields {sorted(FIELDS)}, splits and neighbours, found {sorted(content)}")
+        wrong = FIELDS - content.keys() or content.keys() - FIELDS - {"splits", "neighbours"}
+        if wrong or content["covers"] not in ("all", "sizes", "part"):
+            raise Refused(f"expected {sorted(FIELDS)}, splits and neighbours, found {sorted(content)}")
         kind, definitions, neighbours = content["kind"], content["definitions"], content.get("neighbours", [])
         statement, splits, cases = defined(definitions), iter(content.get("splits", [])), 0
         for case in statement["cases"]():
             KINDS[kind](statement, case, next(splits) if kind == "enclosure" else "")
             cases += 1
-        if not cases or next(splits, None) is not None:
+        if not cases or [*splits]:
             raise Refused("expected at least one case, and splits for no other")
         for neighbour in neighbours:
             wrong = defined(definitions, neighbour["definitions"])
@@ -296,5 +296,5 @@ def check(source: str) -> Proof:
                 raise Refused(f"the statement {neighbour['says']!r} does not fail at its counterexample")
     except Exception as error:
         raise error if isinstance(error, Refused) else Refused(f"{type(error).__name__}: {error}") from error
-    said = [content[field] for field in ("claim", "kind", "whole", "sizes", "says")]
+    said = [content[field] for field in ("claim", "kind", "covers", "sizes", "says")]
     return Proof._make([*said, cases, len(neighbours), hashlib.sha256(source.encode()).hexdigest()])

@@ -17,6 +17,7 @@ from pipeline_lib.report.tables import Cell
 SIGNS: dict[Status, str] = {
     "refuted": "✗",
     "deviates": "≈",
+    "proved": "∎",
     "verified": "✓",
     "answered": "!",
     "consistent": "~",
@@ -38,6 +39,12 @@ class ClaimList:
     block: ClassVar[str] = "claims"
     shown: ClassVar[int] = 10
     """Trials a claim lists on the page, the deciding ones first; claims.json holds all."""
+    proof_of: ClassVar[dict[str, str]] = {
+        "all": "Proved for",
+        "sizes": "Proved for these sizes:",
+        "part": "A part is proved:",
+    }
+    """How a line on a certificate begins, by what it covers."""
 
     @staticmethod
     def trials(claim: JudgedClaim) -> list[tuple[str, str, str, str]]:

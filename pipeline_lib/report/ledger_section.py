@@ -105,7 +105,7 @@ def _numbered(every: LedgerRow) -> dict[str, Any]:
     for claim in claims:
         if found := THEOREM.fullmatch(claim.where):
             stands = theorems.get((claim.paper, found[1]), True)
-            theorems[claim.paper, found[1]] = stands and claim.status in ("verified", "consistent")
+            theorems[claim.paper, found[1]] = stands and claim.status in ("proved", "verified", "consistent")
     refuted = [claim for claim in claims if claim.status == "refuted"]
     return {
         "claims": len(claims),
