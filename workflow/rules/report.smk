@@ -1,7 +1,9 @@
 # From per-query values to tables, judged claims and one page.
 PUBLISHED = sorted(map(of_project, (ROOT / "workflow/published").glob("*.csv")))
 LEDGER = sorted(of_project(path) for paper in papers.every() for path in (*paper.ledger, paper.folder / "paper.toml"))
-CERTIFICATES = sorted(of_project(path) for paper in STUDY.papers for path in (ROOT / "pipeline_lib/proofs" / paper).glob("*.toml"))
+CERTIFICATES = sorted(
+    of_project(path) for paper in STUDY.papers for path in (ROOT / "pipeline_lib/proofs" / paper).glob("*.toml")
+)
 TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/report/templates").glob("*")))
 TERMS = [of_project(path) for path in (ROOT / "docs/glossary.md", ROOT / "docs/references.md") if path.exists()]
 PAGES = sorted(of_project(path) for paper in STUDY.papers for path in papers.page_files(paper))
