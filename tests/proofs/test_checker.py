@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from pipeline_lib.claims import ledger
 from pipeline_lib.proofs import checker
@@ -158,3 +159,10 @@ def test_a_comparison_that_enclosures_do_not_decide_is_refused() -> None:
 def test_a_negative_multiplier_is_refused() -> None:
     with pytest.raises(Refused, match="at least 0"):
         check(TOY.replace("[(1, [1, 2], 1)]", "[(-1, [1, 2], 1)]"))
+
+
+def test_every_claim_has_a_certificate_or_a_reason_why_not() -> None:
+    proved = {proof["claim"] for proof in map(tomllib.loads, SOURCES.values()) if proof["covers"] != "part"}
+    text = (Path(checker.__file__).parent / "open.yaml").read_text(encoding="utf-8")
+    open_ = [claim for entry in yaml.safe_load(text) for claim in entry["claims"]]
+    assert sorted([*proved, *open_]) == sorted(claim.id for claim in ledger.load())
