@@ -43,8 +43,9 @@ scores can be made 1 at no cost.)
 """
 
 import itertools
+import math
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,7 @@ from numpy.typing import NDArray
 from pipeline_lib import ranking
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Count, Positive, checked
+from pipeline_lib.core.checks import Count, Positive, Total, checked
 from pipeline_lib.core.errors import DataError
 
 MOST_LABEL_VECTORS = 100_000
@@ -433,3 +434,53 @@ def _events(vectors: NDArray[np.int64], grades: int, documents: tuple[int, ...])
     """One row per vector of labels of these documents: which label vectors agree with it."""
     code = vectors[:, documents] @ grades ** np.arange(len(documents))
     return np.array([code == value for value in range(grades ** len(documents))], np.float64)
+
+
+class NearTies(NamedTuple):
+    """Two laws of binary labels that only document 3 tells apart, and the regret that they force on every learner.
+
+    Attributes
+    ----------
+    distance : float
+        eps: document 3 is relevant with probability 1/2 - eps or 1/2 + eps, given which of 1 and 2 is.
+    relevances : array of float64, shape (m,)
+        a_i = E G(y_i)/Z(y) under the first law; the second one exchanges documents 1 and 2.
+    regret : float
+        What no learner that sees m - 1 labels falls below, averaged over the two laws.
+    """
+
+    distance: float
+    relevances: Floats
+    regret: float
+
+
+@checked
+def near_ties(m: Annotated[int, checks.Range(3, 1000)], T: Total) -> NearTies:
+    """Two laws after whose T rounds every learner that sees all binary labels but one has a regret of order T^(2/3).
+
+    One of the documents 1 and 2 is relevant, each with probability 1/2, all after the third are, and document 3 is as
+    the class says. With d_1 = D(m - 2) - D(m - 1), d_2 = D(m - 1) - D(m), Delta = 1/S_(m-2) - 1/S_(m-1) and
+    eps^3 = 3 d_2 / (64 d_1 T), the regret is at least Delta d_1 eps T / 4, if eps <= d_2 / (8 d_1)
+    (docs/feedback-on-top.md, Proposition 4).
+
+    Raises
+    ------
+    DataError
+        When T is below 24 d_1^2 / d_2^2, so that eps is too large.
+
+    Example
+    -------
+    >>> near_ties(3, 1000).regret / 1000 ** (2 / 3)
+    0.009110...
+    """
+    discounts = ranking.discounts(m)
+    first, second = discounts[m - 3] - discounts[m - 2], discounts[m - 2] - discounts[m - 1]
+    if (least := 24.0 * (first / second) ** 2) > T:
+        raise DataError(f"T: expected at least {math.ceil(least)} rounds for lists of {m} documents, found {T}")
+    ideal = np.cumsum(discounts)
+    high, low = 1.0 / ideal[m - 3], 1.0 / ideal[m - 2]
+    eps = math.cbrt(3.0 * second / (64.0 * first * T))
+    lead = eps * (high - low) / 2.0
+    of_three = [(high + low) / 4.0 + lead, (high + low) / 4.0 - lead, low / 2.0]
+    relevances = np.array(of_three + [(high + low) / 2.0] * (m - 3))
+    return NearTies(eps, relevances, float((high - low) * first * eps * T / 4.0))

@@ -168,3 +168,23 @@ def test_the_regret_in_a_squared_loss_round_by_round() -> None:
         else:
             regret += excess
     assert labels.squared_regret(game, law, T, axes) == pytest.approx((regret, learned), rel=1e-6)
+
+
+def test_exploring_first_comes_near_to_the_regret_that_no_learner_falls_below() -> None:
+    for row in labels.explored(labels.LabelsSettings(explored_rounds=(1000, 10**6))):
+        assert row.lower_bound <= row.regret < 2.0 * row.lower_bound
+        assert row.distance == pytest.approx(partial_labels.near_ties(row.m, row.T).distance)
+
+
+def test_near_ties_have_the_relevances_of_their_laws() -> None:
+    near = partial_labels.near_ties(4, 1000)
+    vectors = partial_labels.label_vectors(4, 2)
+    law = np.array([_probability(labels_, near.distance) for labels_ in vectors])
+    assert law.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(law @ partial_labels.relevances(4, 2), near.relevances, atol=1e-12)
+
+
+def _probability(y: np.ndarray, eps: float) -> float:
+    if y[0] + y[1] != 1 or y[3] == 0:
+        return 0.0
+    return 0.5 * (0.5 + (eps if y[2] == y[1] else -eps))

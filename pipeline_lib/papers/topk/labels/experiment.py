@@ -35,6 +35,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from annotated_types import Ge, Le
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from pipeline_lib import metrics, ranking
 from pipeline_lib.core import progress
@@ -94,6 +95,12 @@ class LabelsSettings(Settings):
     )
     estimated: Annotated[Rising, at_least(2)] = Field(
         (2, 3, 4), description="lengths of the lists on which the two squared losses are estimated"
+    )
+    explored: Annotated[Rising, at_least(3)] = Field(
+        (3, 4, 5), description="lengths of the lists on which exploring first is played against near ties"
+    )
+    explored_rounds: Annotated[Rising, at_least(1000)] = Field(
+        (1000, 100000, 10000000), description="values of T for which it is"
     )
 
 
@@ -161,6 +168,17 @@ class Growth(OfGame, table="tables/topk-label-exponents"):
     )
 
 
+class Explored(Row, table="tables/topk-label-explored"):
+    """The least regret of learners that explore first and then commit, if all binary labels but one are seen."""
+
+    m: int = Field(description="documents of the list")
+    T: int = Field(description="rounds of the game")
+    distance: float = Field(description="distance of the two laws, of order T^(-1/3)")
+    explorations: int = Field(description="number of rounds of exploration with which the regret is least")
+    regret: float = Field(description="that regret, averaged over the two laws, exactly")
+    lower_bound: float = Field(description="regret that no learner falls below, of order T^(2/3)")
+
+
 class Game(NamedTuple):
     """One way to play: lists of m documents with labels of some grades, of which k are seen, and who plays on what."""
 
@@ -182,6 +200,32 @@ def measure(job: Job) -> Iterator[Row]:
     yield from targets(job.settings)
     yield from squared(job.settings, job.seed)
     yield from games(job.settings, job.seed)
+    yield from explored(job.settings)
+
+
+def explored(settings: LabelsSettings) -> Iterator[Explored]:
+    """Explore for N rounds, then show the order that document 3 speaks for, with the best N in hindsight."""
+    for m, T in product(settings.explored, settings.explored_rounds):
+        near, discounts = partial_labels.near_ties(m, T), ranking.discounts(m)
+        best = partial_labels.best_value(near.relevances)
+        averaged = near.relevances.copy()
+        averaged[:2] = averaged[:2].mean()
+        informative = [order for order in permutations(range(m)) if order[-1] != 2]
+        exploring = best - max(float(averaged[list(order)] @ discounts) for order in informative)
+        wrong = best - partial_labels.best_value(averaged)
+        rounds = np.unique(np.geomspace(1, T, 400).astype(np.int64)) // 2 * 2 + 1
+        # Document 3 agrees with document 2 with probability 1/2 + eps under one law, 1/2 - eps under the other.
+        mistaken = binom.cdf(rounds // 2, rounds, 0.5 + near.distance)
+        regrets = rounds * exploring + (T - rounds) * 2.0 * wrong * mistaken
+        least = int(np.argmin(regrets))
+        yield Explored(
+            m=m,
+            T=T,
+            distance=near.distance,
+            explorations=int(rounds[least]),
+            regret=float(regrets[least]),
+            lower_bound=near.regret,
+        )
 
 
 def laws(settings: LabelsSettings) -> Iterator[Law]:
@@ -415,7 +459,7 @@ EXPERIMENT = Experiment(
         Step(
             "labels",
             measure,
-            rows=(Law, Target, Squared, Regret, Growth),
+            rows=(Law, Target, Squared, Regret, Growth, Explored),
             cost=Cost(2.0, start_mb=500.0),
             seconds=_seconds,
         ),
