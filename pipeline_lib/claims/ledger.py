@@ -195,19 +195,20 @@ def judge(claims: Iterable[Claim], context: Context) -> list[JudgedClaim]:
     """Judge every claim on the tables of a study, in the ledger's order.
 
     A claim whose experiment is not part of the study, or whose tables hold no row for it, is ``not-run`` with the
-    reason. A claim with a certificate of all of it, or of some sizes, is ``proved``, unless the tables contradict it.
+    reason.
 
     Raises
     ------
     DataError
         When a table does not hold what the claim reads from it.
     """
-    certificates = proofs(context.settings)
-    return [_with_proofs(_judge(claim, context), certificates.get(claim.id, ())) for claim in claims]
+    return [_judge(claim, context) for claim in claims]
 
 
-def proofs(papers: Iterable[str]) -> dict[str, tuple[JudgedProof, ...]]:
-    """Check the certificates of some papers, and return what they prove by the claims' ids.
+def with_proofs(judgements: Iterable[JudgedClaim], papers: Iterable[str]) -> list[JudgedClaim]:
+    """Check the certificates of some papers, and give them to the judgements of the claims that they prove.
+
+    A claim with a certificate of all of it, or of it for some sizes, is ``proved``, unless its tables contradict it.
 
     Raises
     ------
@@ -224,7 +225,7 @@ def proofs(papers: Iterable[str]) -> dict[str, tuple[JudgedProof, ...]]:
             ) from reason
         name = path.relative_to(folder).as_posix()
         found[proof.claim].append(JudgedProof(name, proof.kind, proof.covers, proof.sizes, proof.digest))
-    return {claim: tuple(each) for claim, each in found.items()}
+    return [_with_proofs(one, tuple(found[one.id])) for one in judgements]
 
 
 def judge_trials(claim: Claim, trials: Sequence[Trial], context: Context, notes: str = "") -> JudgedClaim:
@@ -278,10 +279,9 @@ def _judge(claim: Claim, context: Context) -> JudgedClaim:
     return _judged(claim, "not-run", _missing_data(claim, context) or claim.otherwise or NOTHING)
 
 
-def _with_proofs(judgement: JudgedClaim, found: Sequence[JudgedProof]) -> JudgedClaim:
-    """A judgement with its certificates, which prove it unless it fails in its trials or only a part is proved."""
-    proved = judgement.status not in FAILED and any(one.covers != "part" for one in found)
-    return replace(judgement, status="proved" if proved else judgement.status, proofs=tuple(found))
+def _with_proofs(judgement: JudgedClaim, proofs: tuple[JudgedProof, ...]) -> JudgedClaim:
+    proved = judgement.status not in FAILED and any(one.covers != "part" for one in proofs)
+    return replace(judgement, status="proved" if proved else judgement.status, proofs=proofs)
 
 
 def _trials(claim: Claim, readings: Sequence[Reading], context: Context) -> tuple[list[Trial], str, str]:

@@ -1,4 +1,4 @@
-"""Turn the tables of a study into a status for every claim of the ledger."""
+"""Turn the tables of a study, and the certificates of proofs, into a status for every claim of the ledger."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,4 +21,5 @@ def run(
     """Judge every claim and write claims.json."""
     found = storage.read_json(availability)["datasets"]
     context = ledger.Context.of(study, found, tables=tables, settings=settings)
-    ledger.write(output, ledger.judge(ledger.load(), context), context)
+    judgements = ledger.with_proofs(ledger.judge(ledger.load(), context), settings)
+    ledger.write(output, judgements, context)
