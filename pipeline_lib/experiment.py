@@ -7,6 +7,7 @@ classes of the rows that it yields, what it reads, how its work is divided, and 
 
 Example
 -------
+>>> from collections.abc import Iterator
 >>> from pipeline_lib.core import settings; from pipeline_lib.data import rows
 >>> class Draws(settings.Settings):
 ...     draws: settings.Whole = settings.Field(100, description="random numbers in the mean")

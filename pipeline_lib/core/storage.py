@@ -258,7 +258,7 @@ def _open(path: str | os.PathLike[str]) -> BinaryIO:
     try:
         return open(path, "rb")
     except OSError as error:
-        if _aside(Path(path), 1).exists():
+        if os.path.exists(_aside(Path(path), 1)):
             raise DamagedFileError(path, f"it is not there, because it was moved to {_aside(Path(path), 1)}") from error
         raise DataError(f"{path}: expected a file that can be read, found none ({error.strerror})") from error
 

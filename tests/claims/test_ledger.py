@@ -149,11 +149,11 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         (lambda d: d["claims"][2].update(kind="guess"), r"slam-thm2\.kind: expected .* found 'guess'"),
         (
             lambda d: d["claims"][2]["rule"].update(check="at-must"),
-            r"rule: expected .*'bound'.* under 'check'",
+            r"rule: expected .*using 'check'.*'bound'",
         ),
         (
             lambda d: d["claims"][2]["rule"].update(tolerance="1e-9"),
-            r"rule\.tolerance: expected a number, found '1e-9'",
+            r"rule\.tolerance: expected a valid number, found '1e-9'",
         ),
         (lambda d: d["claims"][2].update(rule=[]), r"slam-thm2\.rule: expected at least 1"),
         (lambda d: d["claims"].append(d["claims"][2]), r"claim slam-thm2: expected every id once"),

@@ -146,12 +146,14 @@ def test_the_digest_counts_group_sizes_that_are_not_needed(tmp_path: Path) -> No
 REFUSED: list[tuple[dict[str, Any], str]] = [
     (
         {"models": [{"name": "m", "algorithm": "erm", "surrogate": "kl", "l2": {"letor-sim": [1.0, "x", 1, 1, -1.0]}}]},
-        r"l2\.letor-sim\[1\]: expected a number.*\n.*l2\.letor-sim\[4\]",
+        r"l2\.letor-sim\[1\]: expected a valid number.*\n.*l2\.letor-sim\[4\]",
     ),
-    ({"datasets": [{"name": "mine", "files": ["FILE"], "folds": 2**31}]}, "folds: expected a number <= 1000"),
+    (
+        {"datasets": [{"name": "mine", "files": ["FILE"], "folds": 2**31}]},
+        "folds: expected a number less .* 1000",
+    ),
     ({"datasets": [{"name": "mine", "files": ["x" * 5000]}]}, "which cannot be looked up"),
     ({"datasets": [{"name": "mine", "files": ["~nobody-has-this-name/x"]}]}, "expected a file, found no"),
-    ({"papers": {"slam", "lists"}}, "papers: expected a list, found the set"),
     ({"perceptron": {"average": 1}}, "perceptron.average: expected true or false, found 1"),
     ({"title": "\ud800"}, "title: expected text"),
     (

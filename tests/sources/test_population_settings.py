@@ -28,7 +28,7 @@ def test_every_experiment_on_a_population_is_met() -> None:
     """The places are collected by name; each paper that draws from a population has at least one."""
     assert "letor_sim.population" in PLACES
     of_papers = {place[1] for place in PLACES.values() if place[0] == "experiments"}
-    assert {"cone", "lists", "topk", "twolayer"} <= of_papers <= set(papers.names())
+    assert {"lists", "topk", "twolayer"} <= of_papers <= set(papers.names())
 
 
 @pytest.mark.parametrize("place", PLACES)

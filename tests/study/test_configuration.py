@@ -356,15 +356,15 @@ def test_a_study_lists_what_it_sets_otherwise_than_the_default_and_nothing_else(
         "seed": 7,
         "models": ["listnet", {"name": "mine", "algorithm": "random"}],
         "datasets": [{"name": "clicks", "files": [str(file)]}],
-        "experiments": {"lists": {"averages": {"draws": 60}}},
+        "experiments": {"lists": {"averages": {"candidates": 60}}},
     }
     found = {one.setting: one for one in study_settings.changes(check(given).config)}
-    assert list(found) == ["seed", "datasets", "models", "experiments.lists.averages.draws"]
+    assert list(found) == ["seed", "datasets", "models", "experiments.lists.averages.candidates"]
     assert found["datasets"].value == ["clicks"]
     assert found["models"].value == ["listnet", "mine"]
-    drawn = found["experiments.lists.averages.draws"]
+    drawn = found["experiments.lists.averages.candidates"]
     assert (drawn.default, drawn.value) == (
-        study_settings.study_settings().parse({}).experiments.lists.averages.draws,
+        study_settings.study_settings().parse({}).experiments.lists.averages.candidates,
         60,
     )
     assert drawn.description

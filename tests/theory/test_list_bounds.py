@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline_lib import surrogates
-from pipeline_lib.cli import main
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.theory import entropy, list_bounds, list_lengths
 
@@ -171,28 +170,3 @@ def test_surrogates_supply_their_constants():
     assert found["lipschitz"] == pytest.approx(2 * 3 / 0.5)
     assert found["loss_bound"] == pytest.approx(3.0)
     assert not found["convex"]
-
-
-def test_the_command_prints_the_number(capsys):
-    command = ["bound", "--name", "erm", "--surrogate", "listnet", "--n", "6000", "--m", "120"]
-    assert main(command) == 0
-    value = list_bounds.evaluate(
-        "erm", n=6000, m=120, lipschitz=2.0, radius=1.0, feature_norm=1.0, loss_bound=4.0, delta=0.05
-    )
-    said = capsys.readouterr().out
-    assert f"{value:.6g}" in said
-    assert "vacuous              yes" in said
-
-
-@pytest.mark.parametrize(("largest", "said"), [("1", False), ("4", True)])
-def test_the_command_says_when_a_loss_is_too_large_for_chapelle_and_wu(capsys, largest, said):
-    command = ["bound", "--name", "chapelle-wu", "--lipschitz-l2", "1", "--loss-bound", largest, "--n", "60"]
-    assert main([*command, "--m", "12"]) == 0
-    assert ("losses in [0, 1]" in capsys.readouterr().out) == said
-
-
-def test_the_command_names_what_is_wrong(capsys):
-    assert main(["bound", "--name", "ogd", "--surrogate", "smooth-dcg", "--n", "60", "--m", "12"]) == 1
-    assert "convex" in capsys.readouterr().err
-    assert main(["bound", "--name", "ogd", "--lipschitz", "2", "--n", "60", "--m", "12"]) == 1
-    assert "--loss-bound" in capsys.readouterr().err

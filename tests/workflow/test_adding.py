@@ -203,8 +203,9 @@ def test_a_measure(following: Callable[..., Project]) -> None:
 def test_a_bound(following: Callable[..., Project]) -> None:
     project = following("a-bound")
     used("a-bound", project.folder)
-    arguments = ["bound", "--name", "one-ranker", "--loss-bound", "1", "--n", "5000", "--m", "10"]
-    assert "Hoeffding" in python(project.folder, "-m", "pipeline_lib", *arguments)
+    call = "list_bounds.evaluate('one-ranker', n=5000, m=10, loss_bound=1.0, delta=0.05, radius=1.0, feature_norm=1.0)"
+    found = python(project.folder, "-c", f"from pipeline_lib.theory import list_bounds; print({call})")
+    assert 0.0 < float(found) < 0.1
 
 
 def test_an_experiment(following: Callable[..., Project]) -> None:
