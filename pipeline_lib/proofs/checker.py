@@ -279,8 +279,8 @@ def check(source: str) -> Proof:
     """Check a certificate, given as text, and return what it proves; raise :class:`Refused` if it proves nothing."""
     try:
         content = tomllib.loads(source)
-        wrong = FIELDS - content.keys() or content.keys() - FIELDS - {"splits", "neighbours"}
-        if wrong or content["covers"] not in ("all", "sizes", "part"):
+        strange = FIELDS - content.keys() or content.keys() - FIELDS - {"splits", "neighbours"}
+        if strange or content["covers"] not in ("all", "sizes", "part"):
             raise Refused(f"expected {sorted(FIELDS)}, splits and neighbours, found {sorted(content)}")
         kind, definitions, neighbours = content["kind"], content["definitions"], content.get("neighbours", [])
         statement, splits, cases = defined(definitions), iter(content.get("splits", [])), 0
