@@ -30,7 +30,7 @@ from pipeline_lib.core.errors import ConfigurationError, DataError, hint
 from pipeline_lib.core.settings import different
 from pipeline_lib.experiment import pattern_of
 from pipeline_lib.papers import Paper, every, experiments
-from pipeline_lib.proofs import checker
+from pipeline_lib.proofs import FOLDER, checker
 
 NOTHING = "The tables of the study hold no row that bears on it."
 """Why a claim is not judged whose tables are empty, where its ledger does not say it better."""
@@ -215,17 +215,23 @@ def with_proofs(judgements: Iterable[JudgedClaim], papers: Iterable[str]) -> lis
     DataError
         When a certificate is refused; the message names its file.
     """
-    folder, found = Path(checker.__file__).parent, defaultdict(list)
-    for path in sorted(path for paper in papers for path in (folder / paper).glob("*.toml")):
+    found = defaultdict(list)
+    for path in sorted(path for paper in papers for path in (FOLDER / paper).glob("*.toml")):
         try:
             proof = checker.check(path.read_text(encoding="utf-8"))
         except checker.Refused as reason:
             raise DataError(
                 f"{path}: expected a certificate that proves its statement, found that {reason}"
             ) from reason
-        name = path.relative_to(folder).as_posix()
-        found[proof.claim].append(JudgedProof(name, proof.kind, proof.covers, proof.sizes, proof.digest))
-    return [_with_proofs(one, tuple(found[one.id])) for one in judgements]
+        name = path.relative_to(FOLDER).as_posix()
+        for claim in proof.claims:
+            found[claim].append(JudgedProof(name, proof.kind, proof.covers, proof.sizes, proof.digest))
+    judged_again = []
+    for one in judgements:
+        proved = one.status not in FAILED and any(proof.covers != "part" for proof in found[one.id])
+        status = "proved" if proved else one.status
+        judged_again.append(replace(one, status=status, proofs=tuple(found[one.id])))
+    return judged_again
 
 
 def judge_trials(claim: Claim, trials: Sequence[Trial], context: Context, notes: str = "") -> JudgedClaim:
@@ -277,11 +283,6 @@ def _judge(claim: Claim, context: Context) -> JudgedClaim:
             f"claim {claim.id}: expected trials, found {unread}; say under `otherwise` when a study may have none"
         )
     return _judged(claim, "not-run", _missing_data(claim, context) or claim.otherwise or NOTHING)
-
-
-def _with_proofs(judgement: JudgedClaim, proofs: tuple[JudgedProof, ...]) -> JudgedClaim:
-    proved = judgement.status not in FAILED and any(one.covers != "part" for one in proofs)
-    return replace(judgement, status="proved" if proved else judgement.status, proofs=proofs)
 
 
 def _trials(claim: Claim, readings: Sequence[Reading], context: Context) -> tuple[list[Trial], str, str]:

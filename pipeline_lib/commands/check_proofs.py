@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.proofs import checker
-
-FOLDER = Path(checker.__file__).parent
+from pipeline_lib.proofs import FOLDER, checker
 
 
 def run(
@@ -27,10 +25,8 @@ def run(
             print(f"{path.stem:34} REFUSED: {reason}", flush=True)
             continue
         took = f"{time.monotonic() - began:5.2f} s"
-        print(
-            f"{proof.claim:34} {proof.kind:11} {proof.digest[:12]} {proof.cases:6} cases {took}  {proof.sizes}",
-            flush=True,
-        )
+        words = f"{', '.join(proof.claims):34} {proof.kind:11} {proof.digest[:12]} {proof.cases:6} cases {took}"
+        print(f"{words}  {proof.sizes}", flush=True)
     if refused:
         raise DataError(
             f"check-proofs: expected certificates that prove their statements, refused {', '.join(refused)}"

@@ -24,7 +24,7 @@ counterexample, a case and a point x, at which it fails exactly; the checker ver
 Example
 -------
 >>> certificate = '''
-... claim = "toy"
+... claims = ["toy"]
 ... kind = "combination"
 ... covers = "all"
 ... sizes = "all real numbers"
@@ -40,7 +40,7 @@ Example
 ... neighbours = [{says = "2 may be 3.", definitions = "factor = lambda: 3", case = "()", point = "[1, 1]"}]
 ... '''
 >>> check(certificate)[:7]
-('toy', 'combination', 'all', 'all real numbers', 'x^2 + y^2 >= 2 x y.', 1, 1)
+(['toy'], 'combination', 'all', 'all real numbers', 'x^2 + y^2 >= 2 x y.', 1, 1)
 """
 
 import ast
@@ -61,7 +61,7 @@ LANGUAGE = (
     "NotIn Is IsNot"
 )
 """The parts of Python's syntax in which statements are written."""
-FIELDS = {"claim", "kind", "covers", "sizes", "says", "reduction", "definitions"}
+FIELDS = {"claims", "kind", "covers", "sizes", "says", "reduction", "definitions"}
 
 
 class Refused(Exception):
@@ -69,9 +69,9 @@ class Refused(Exception):
 
 
 class Proof(NamedTuple):
-    """What a certificate proves, how much of the claim that is, in how many cases, with how many wrong neighbours."""
+    """What a certificate proves, how much of the claims that is, in how many cases, with how many wrong neighbours."""
 
-    claim: str
+    claims: list[str]
     kind: str
     covers: str
     sizes: str
@@ -296,5 +296,5 @@ def check(source: str) -> Proof:
                 raise Refused(f"the statement {neighbour['says']!r} does not fail at its counterexample")
     except Exception as error:
         raise error if isinstance(error, Refused) else Refused(f"{type(error).__name__}: {error}") from error
-    said = [content[field] for field in ("claim", "kind", "covers", "sizes", "says")]
+    said = [content[field] for field in ("claims", "kind", "covers", "sizes", "says")]
     return Proof._make([*said, cases, len(neighbours), hashlib.sha256(source.encode()).hexdigest()])
