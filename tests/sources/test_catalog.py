@@ -114,7 +114,7 @@ def test_an_unknown_data_set_names_the_nearest(asked, nearest):
         ({"queries": 1}, r"simulation\.queries: expected one for each of the 2 parts or more"),
         (
             {"queries": 9, "population": {"noise": -1}},
-            r"simulation\.population: noise: expected .* equal to 0",
+            r"simulation\.population: noise: expected a number greater than or equal to 0",
         ),
         ({"queries": 9, "populatoin": {}}, "did you mean 'population'"),
     ],

@@ -6,6 +6,7 @@ A file that exists gets the block at its end, or above the line that the text qu
 
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -205,7 +206,7 @@ def test_a_bound(following: Callable[..., Project]) -> None:
     used("a-bound", project.folder)
     call = "list_bounds.evaluate('one-ranker', n=5000, m=10, loss_bound=1.0, delta=0.05, radius=1.0, feature_norm=1.0)"
     found = python(project.folder, "-c", f"from pipeline_lib.theory import list_bounds; print({call})")
-    assert 0.0 < float(found) < 0.1
+    assert float(found) == pytest.approx(math.sqrt(math.log(20.0) / (2 * 5000)))
 
 
 def test_an_experiment(following: Callable[..., Project]) -> None:
