@@ -174,7 +174,7 @@ class Explored(Row, table="tables/topk-label-explored"):
     m: int = Field(description="documents of the list")
     T: int = Field(description="rounds of the game")
     distance: float = Field(description="distance of the two laws, of order T^(-1/3)")
-    explorations: int = Field(description="number of rounds of exploration with which the regret is least")
+    explorations: int = Field(description="rounds of exploration with which the regret is least, of some 400 numbers")
     regret: float = Field(description="that regret, averaged over the two laws, exactly")
     lower_bound: float = Field(description="regret that no learner falls below, of order T^(2/3)")
 
@@ -204,7 +204,7 @@ def measure(job: Job) -> Iterator[Row]:
 
 
 def explored(settings: LabelsSettings) -> Iterator[Explored]:
-    """Explore for N rounds, then show the order that document 3 speaks for, with the best N in hindsight."""
+    """Explore for N rounds, then show the order that document 3 speaks for, with the best of some 400 N."""
     for m, T in product(settings.explored, settings.explored_rounds):
         near, discounts = partial_labels.near_ties(m, T), ranking.discounts(m)
         best = partial_labels.best_value(near.relevances)
