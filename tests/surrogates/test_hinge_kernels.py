@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from ranking_losses import some_queries
 
+from pipeline_lib.surrogates.pair_sweeps import SHORT_LIST
 from pipeline_lib.surrogates.pairwise import RankSVM
 
 
@@ -40,6 +41,20 @@ def test_rounded_ranksvm_by_pairs(width, largest):
     np.testing.assert_allclose(gradient, expected["gradient"], atol=1e-9)
     np.testing.assert_allclose(product, expected["product"], atol=1e-9 / width)
     np.testing.assert_allclose(inside, expected["inside"], atol=1e-9 / width)
+
+
+def test_ranksvm_counts_the_same_pairs_in_short_lists_and_in_long_ones():
+    rng = np.random.default_rng(5)
+    sizes = [1, 2, SHORT_LIST - 1, SHORT_LIST, SHORT_LIST + 1, 2 * SHORT_LIST]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    y = rng.integers(0, 4, offsets[-1]).astype(np.int32)
+    scores = rng.integers(-8, 9, offsets[-1]) / 4.0  # many ties, and many pairs that meet their margin exactly
+    values, gradient = RankSVM().value_and_gradient(scores, y, offsets)
+    for q, (a, b) in enumerate(itertools.pairwise(offsets)):
+        t = 1.0 + scores[None, a:b] - scores[a:b, None]
+        active = (y[a:b, None] > y[None, a:b]) & (t > 0.0)
+        assert values[q] == t[active].sum()  # all of them are multiples of 1/4, and sums of these are exact
+        np.testing.assert_array_equal(gradient[a:b], active.sum(axis=0) - active.sum(axis=1))
 
 
 @pytest.mark.parametrize("normalisation", ["sum", "mean"])
