@@ -11,8 +11,8 @@ t = margin + s_j - s_i, and with a width h >= 0
 
     alpha(t) = clip(t / h, 0, 1)   (1[t > 0] for h = 0),     rounded hinge(t) = alpha t - h alpha^2 / 2.
 
-Hinges that are not rounded have weights of 0 and 1, and those of short lists are counted pair by pair: whole numbers, so
-that both ways give the same sums.
+Hinges that are not rounded have weights of 0 and 1, and those of short lists are counted pair by pair: whole numbers,
+so that both ways give the same sums.
 
 Everything follows from the weights alpha: with g = sum alpha (e_j - e_i), the gradient, sum alpha t is margin sum alpha
 + <g, s>, so that the losses need not be summed.

@@ -13,6 +13,9 @@ for all of these rankers at once,
 
     R(f) <= R^(f) + sqrt(2 S log(N/delta) / n) + M log(N/delta) / (3 n),      S = max_f (1/n) sum_i sigma_f^2(m_i).
 
+Where N differs between rankers of different variances, each pays for its own: if K kinds of rankers are known
+beforehand, N_k of them with the variance sigma_k^2, the same holds with S_k and log(K N_k/delta) for all of kind k.
+
 It is Bernstein's inequality for the n independent averages of the queries, and a union over the rankers. In n it falls
 as n^(-1/2) at every m, and in m it levels off at the deviation of infinitely long lists, with sigma^2(m) - v falling as
 1/m. The gap of a single ranker has these rates as well, by the central limit theorem. The bound of Theorem 1 has
@@ -22,8 +25,9 @@ neither (docs/errata.md, R); docs/the-two-layer-gap.md has the proofs.
 
     m* = 1 + sqrt(2 (s2 - 2 s1) / v),
 
-which depends neither on the budget nor on the capacity and the confidence; :mod:`pipeline_lib.theory.judging_depth`
-has the same formula for the gradients of trained rankers.
+which for one kind of rankers depends neither on the budget nor on the capacity and the confidence; among several kinds,
+these decide which variances count. :mod:`pipeline_lib.theory.judging_depth` has the same formula for the gradients of
+trained rankers.
 """
 
 import math
@@ -140,11 +144,11 @@ def worst_case(loss_bound: Positive = 1.0) -> Variances:
 def bound(
     documents_per_query: ArrayLike,
     variances: Sequence[Variances],
-    log_rankers: NonNegative,
+    log_rankers: ArrayLike,
     delta: Probability,
     loss_bound: Positive = 1.0,
 ) -> Rates:
-    """The bound with both rates: sqrt(2 S log(N/delta)/n) and M log(N/delta)/(3 n).
+    """The bound with both rates: sqrt(2 S log(N/delta)/n) and M log(N/delta)/(3 n), or the largest of those by kind.
 
     Parameters
     ----------
@@ -152,8 +156,9 @@ def bound(
         m_i, whole numbers of at least 2.
     variances : sequence of Variances
         Those of all rankers, or those that bound sigma^2 of any of them.
-    log_rankers : float >= 0
-        log N, the natural logarithm of the number of rankers.
+    log_rankers : float >= 0, or array-like of as many as there are variances
+        log N, the natural logarithm of the number of all rankers; or log N_k, that of the rankers with each of the
+        ``variances``.
     delta : float in (0, 1)
         The bound fails with at most this probability.
     loss_bound : float > 0
@@ -169,14 +174,20 @@ def bound(
     >>> few, many = (bound([m] * 400, [Variances(0.01, 0.02, 0.1)], 3.0, 0.05).total for m in (2, 200))
     >>> round(few, 4), round(many, 4)
     (0.0624, 0.0227)
+
+    A single ranker whose losses depend on the query alone, beside many whose losses depend on the documents:
+
+    >>> kinds = [Variances(0.25, 0.0, 0.0), Variances(0.0, 0.03, 0.25)]
+    >>> round(bound([8] * 60, kinds, 7.0, 0.05).total, 4), round(bound([8] * 60, kinds, [0.0, 7.0], 0.05).total, 4)
+    (0.3441, 0.1958)
     """
     m = checks.whole_numbers("documents_per_query", documents_per_query, 2, checks.MOST)
     if not len(m) or not variances:
         raise DataError("documents_per_query, variances: expected at least one of each, found none")
     lengths, counts = np.unique(m, return_counts=True)
-    largest = max(float(counts @ one.of_average(lengths)) for one in variances) / len(m)
-    terms = _terms(np.array([len(m)]), np.array([largest]), log_rankers, delta, loss_bound)
-    return Rates(*(float(term[0]) for term in terms))
+    means = np.array([[counts @ one.of_average(lengths) / len(m)] for one in variances])
+    deviation, remainder = _terms(np.array([len(m)]), means, log_rankers, delta, loss_bound)
+    return Rates(float(deviation[0]), float(remainder[0]))
 
 
 @checked
@@ -199,7 +210,7 @@ def best_depth(variances: Variances) -> float:
 def budget(
     documents: Total,
     variances: Sequence[Variances],
-    log_rankers: NonNegative,
+    log_rankers: ArrayLike,
     delta: Probability,
     loss_bound: Positive = 1.0,
 ) -> tuple[NDArray[np.int64], Rates]:
@@ -223,7 +234,7 @@ def budget(
         raise DataError("variances: expected those of at least one ranker, found none")
 
     def totals(n: NDArray[np.int64]) -> Floats:
-        return np.asarray(sum(_terms(n, _largest(n, documents, variances), log_rankers, delta, loss_bound)))
+        return np.asarray(sum(_terms(n, _means(n, documents, variances), log_rankers, delta, loss_bound)))
 
     most = documents // 2
     n = np.arange(1, most + 1) if most <= MOST_TRIED else np.unique(np.geomspace(1, most, MOST_TRIED).astype(np.int64))
@@ -239,7 +250,7 @@ def of_even_lists(
     queries: Count,
     documents: Total,
     variances: Sequence[Variances],
-    log_rankers: NonNegative,
+    log_rankers: ArrayLike,
     delta: Probability,
     loss_bound: Positive = 1.0,
 ) -> Rates:
@@ -259,19 +270,28 @@ def of_even_lists(
     if documents < 2 * queries or not variances:
         raise DataError(f"queries: expected 1 to {documents // 2} (two documents each), found {queries}")
     n = np.array([queries])
-    deviation, remainder = _terms(n, _largest(n, documents, variances), log_rankers, delta, loss_bound)
+    deviation, remainder = _terms(n, _means(n, documents, variances), log_rankers, delta, loss_bound)
     return Rates(float(deviation[0]), float(remainder[0]))
 
 
-def _largest(n: NDArray[np.int64], documents: int, variances: Sequence[Variances]) -> Floats:
-    """S for as many documents over n queries as evenly as possible."""
+def _means(n: NDArray[np.int64], documents: int, variances: Sequence[Variances]) -> Floats:
+    """(1/n) sum_i sigma_k^2(m_i) for as many documents over n queries as evenly as possible, shape (K, len(n))."""
     small, larger = documents // n, documents % n
-    means = [((n - larger) * one.of_average(small) + larger * one.of_average(small + 1)) / n for one in variances]
-    return np.asarray(np.max(means, axis=0))
+    return np.array(
+        [((n - larger) * one.of_average(small) + larger * one.of_average(small + 1)) / n for one in variances]
+    )
 
 
 def _terms(
-    n: NDArray[np.int64], largest: Floats, log_rankers: float, delta: float, loss_bound: float
+    n: NDArray[np.int64], means: Floats, log_rankers: ArrayLike, delta: float, loss_bound: float
 ) -> tuple[Floats, Floats]:
-    exponent = log_rankers - math.log(delta)
-    return np.asarray(np.sqrt(2.0 * largest * exponent / n)), np.asarray(loss_bound * exponent / (3.0 * n))
+    """Both terms for the kind of rankers with the largest sum, for every n."""
+    logs = checks.floats("log_rankers", log_rankers)
+    if np.any(logs < 0.0) or logs.shape not in ((), (len(means),)):
+        expected = f"expected a number of at least 0, or one for each of {len(means)} variances"
+        raise DataError(f"log_rankers: {expected}, found {logs}")
+    exponents = logs + (math.log(len(means)) if logs.ndim else 0.0) - math.log(delta)
+    exponents = np.broadcast_to(exponents, len(means))[:, None]
+    deviation, remainder = np.sqrt(2.0 * means * exponents / n), loss_bound * exponents / (3.0 * n)
+    largest = np.argmax(deviation + remainder, axis=0)[None]
+    return np.take_along_axis(deviation, largest, axis=0)[0], np.take_along_axis(remainder, largest, axis=0)[0]

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.papers.twolayer.rates import experiment as rates
+from pipeline_lib.papers.twolayer.rates import mixed
 from pipeline_lib.papers.twolayer.rates.experiment import RatesSettings
 from pipeline_lib.papers.twolayer.sign_rankers import Signs, even_lists
 from pipeline_lib.theory import two_layer, two_layer_rates
@@ -147,3 +148,44 @@ def test_every_class_is_measured_with_every_plan():
 def test_lists_longer_than_the_budget_are_refused(name):
     with pytest.raises(ConfigurationError, match=f"{name}: expected at most half the budget 20, found 16"):
         RatesSettings.parse({"budgets": [20], "tried": [2], "planned_documents": [2], name: [2, 16]})
+
+
+def test_the_worst_gap_of_the_mixed_class_by_enumeration():
+    # Two queries of three documents, x_0 and two rankers by noise: all signs and all orders have the same probability.
+    orders = [sum(a > b for a, b in itertools.combinations(one, 2)) / 3 for one in itertools.permutations(range(3))]
+    expected: dict[float, float] = {}
+    for signs in itertools.product((0.0, 1.0), repeat=2):
+        for wrong in itertools.product(orders, repeat=4):
+            gap = 0.5 - min(sum(signs), wrong[0] + wrong[1], wrong[2] + wrong[3]) / 2
+            expected[round(gap, 12)] = expected.get(round(gap, 12), 0.0) + 1 / (4 * 6**4)
+    gaps, probabilities = mixed.worst_gap(2, 3, 2)
+    found = {round(float(gap), 12): p for gap, p in zip(gaps, probabilities, strict=True) if p > 1e-15}
+    assert found == pytest.approx(expected)
+
+
+def test_the_variances_of_the_mixed_class_are_those_of_its_lists():
+    lengths = np.arange(2, 9)
+    inversions = lengths * (lengths - 1) * (2 * lengths + 5) / 72  # Kendall's variance
+    assert mixed.BY_DOCUMENTS.of_average(lengths) == pytest.approx(inversions / (lengths * (lengths - 1) / 2) ** 2)
+    assert mixed.BY_QUERIES.of_average(lengths) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("rankers", [1, 1000])
+@pytest.mark.parametrize("documents", [2, 8])
+def test_the_union_bound_by_variance_holds_with_the_stated_probability(rankers, documents):
+    n, delta = 240 // documents, 0.05
+    gaps, probabilities = mixed.worst_gap(n, documents, rankers)
+    kinds = [mixed.BY_QUERIES, mixed.BY_DOCUMENTS]
+    bound = two_layer_rates.bound([documents] * n, kinds, [0.0, math.log(rankers)], delta).total
+    assert probabilities[gaps > bound].sum() <= delta
+
+
+def test_every_kind_pays_for_its_own_variance():
+    kinds = [mixed.BY_QUERIES, mixed.BY_DOCUMENTS]
+    each = [two_layer_rates.bound([4] * 50, [one], math.log(2 * N), 0.05) for one, N in zip(kinds, (1, 9), strict=True)]
+    assert two_layer_rates.bound([4] * 50, kinds, [0.0, math.log(9)], 0.05) == max(each, key=lambda terms: terms.total)
+    deeper = [two_layer_rates.budget(480, kinds, [0.0, math.log(N)], 0.05)[0][0] for N in (1, 1000, 10**6)]
+    assert deeper == sorted(deeper)
+    assert deeper[0] < deeper[-1]
+    with pytest.raises(DataError, match="log_rankers: expected a number of at least 0, or one for each of 2 variances"):
+        two_layer_rates.bound([4] * 50, kinds, [1.0], 0.05)

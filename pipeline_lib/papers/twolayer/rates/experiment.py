@@ -1,7 +1,8 @@
 """With which powers of queries and documents does the worst gap fall, and does the budget that follows make it smaller?
 
 `twolayer`, discussion 3, advises fewer queries with more documents each for larger classes, because n* falls with the
-capacity. Whether that makes the worst gap smaller is measured within the first budget.
+capacity. Whether that makes the worst gap smaller is measured within the first budget, and computed for a class whose
+rankers differ in their variances (:mod:`pipeline_lib.papers.twolayer.rates.mixed`).
 
 The rankers with weights -1 and 1 (:mod:`pipeline_lib.papers.twolayer.sign_rankers`) have a worst gap that is known on
 every sample, and variances that are known exactly. In the populations that *differ*, queries concern different
@@ -27,6 +28,7 @@ from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Probability, Rising, Settings, Sizes, Whole, at_least, no_fewer_than
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
+from pipeline_lib.papers.twolayer.rates import mixed
 from pipeline_lib.papers.twolayer.sign_rankers import Signs, even_lists
 from pipeline_lib.statistics import fit_exponent, mean_interval
 from pipeline_lib.theory import two_layer, two_layer_rates
@@ -64,6 +66,9 @@ class RatesSettings(Settings):
         (1, 4, 16), description="values of the capacity whose plans by Theorem 1 are tried on all of them"
     )
     planned_documents: Sizes = Field((2, 3, 4, 6, 8, 16, 32), description="further values of m there")
+    rankers_by_documents: Annotated[Rising, no_fewer_than(2, "to compare")] = Field(
+        (1, 10, 100, 1000), description="numbers of rankers that documents decide, beside one that queries decide"
+    )
     plan_repetitions: Annotated[Whole, Ge(2)] = Field(1000, description="number of samples for every plan")
     delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")
     c1: Positive = Field(1.0, description="c1 in the bound of Theorem 1, for its plan")
@@ -137,6 +142,17 @@ class Split(Row, table="tables/twolayer-capacities"):
     bound: float = Field(description="Theorem 1 with D(k) = c1 sqrt(V/k) and C/n documents for every query")
 
 
+class Mixed(Row, table="tables/twolayer-mixed"):
+    """The worst gap of one ranker that queries decide and V that documents decide, within one budget of documents."""
+
+    rankers: int = Field(description="V, rankers that documents decide")
+    documents: int = Field(description="m, documents of every query")
+    queries: int = Field(description="n, as many queries as the budget has room for")
+    gap: float = Field(description="largest expected minus training risk of the class, its expectation")
+    bound: float = Field(description="bound with the true rates, one log N for all rankers")
+    bound_by_variance: float = Field(description="the same where every kind of rankers has its own log N")
+
+
 def measure(job: Job) -> Iterator[Row]:
     """Measure the worst gaps along the lines and within the budgets."""
     settings, seed = job.settings, job.seed
@@ -158,6 +174,7 @@ def measure(job: Job) -> Iterator[Row]:
         if kind == DIFFER:
             yield from _plans(settings, signs, seed)
     yield from splits(settings, seed)
+    yield from _mixed(settings)
 
 
 def _populations(settings: RatesSettings) -> Iterator[tuple[str, Signs]]:
@@ -277,6 +294,21 @@ def splits(settings: RatesSettings, seed: int) -> Iterator[Split]:
         )
 
 
+def _mixed(settings: RatesSettings) -> Iterator[Mixed]:
+    kinds = [mixed.BY_QUERIES, mixed.BY_DOCUMENTS]
+    for rankers, m in itertools.product(settings.rankers_by_documents, settings.tried):
+        n = settings.budgets[0] // m
+        gaps, probabilities = mixed.worst_gap(n, m, rankers)
+        yield Mixed(
+            rankers=rankers,
+            documents=m,
+            queries=n,
+            gap=float(gaps @ probabilities),
+            bound=two_layer_rates.bound([m] * n, kinds, math.log1p(rankers), settings.delta).total,
+            bound_by_variance=two_layer_rates.bound([m] * n, kinds, [0.0, math.log(rankers)], settings.delta).total,
+        )
+
+
 def _seconds(settings: RatesSettings, cell: Cell) -> float:
     populations = len(settings.turned_shares) * len(settings.capacities)
     lines = sum(settings.queries) + len(settings.documents) * settings.fixed_queries + settings.queries[-1]
@@ -288,5 +320,13 @@ def _seconds(settings: RatesSettings, cell: Cell) -> float:
 
 EXPERIMENT = Experiment(
     RatesSettings,
-    (Step("rates", measure, rows=(Rate, Exponent, Plan, Split), cost=Cost(2.0, start_mb=500.0), seconds=_seconds),),
+    (
+        Step(
+            "rates",
+            measure,
+            rows=(Rate, Exponent, Plan, Split, Mixed),
+            cost=Cost(2.0, start_mb=500.0),
+            seconds=_seconds,
+        ),
+    ),
 )
