@@ -35,6 +35,20 @@ def test_a_study_has_the_same_bytes_as_on_this_machine(
     assert {(job["JobState"], job["NumCPUs"]) for job in sent} == {("COMPLETED", "1")}
 
 
+@pytest.mark.slow
+def test_short_jobs_can_be_sent_together(
+    cluster: Slurm, finished: Project, without_results: Project, tmp_path: Path
+) -> None:
+    run = Run(without_results, cluster, runs.plan(tmp_path / "accidents", {}))
+    before = len(cluster.jobs())
+    run.send("--groups", "train_model=training", "evaluate_model=training", "--group-components", "training=20")
+    assert run.status == 0, run.output[-6000:]
+    assert run.project.tables() == finished.tables()
+    models = len(list((run.project.folder / "results/small/models/letor-sim").iterdir()))
+    together = [job["StdOut"] for job in cluster.jobs()[before:] if "train" in job["StdOut"]]
+    assert len(together) == -(-models // 20), together
+
+
 def test_another_scheduler_gives_the_same_bytes_although_jobs_fail_and_are_cancelled(
     cluster: Slurm, finished: Project, without_results: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
