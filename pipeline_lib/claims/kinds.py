@@ -219,6 +219,8 @@ def _from_relation(entry: Any) -> Any:
     entry = {"holds": entry} if isinstance(entry, str) else entry
     key = next((key for key in ("holds", "exponent") if isinstance(entry, Mapping) and key in entry), None)
     if key is None:
+        if isinstance(entry, Mapping) and "check" not in entry:
+            raise ValueError(f"expected one of the keys holds, exponent and check, found {', '.join(map(str, entry))}")
         return entry
     others = {name: entry[name] for name in entry if name != key}
     pairs = [part.split() for part in str(entry[key]).split(",")]

@@ -219,8 +219,12 @@ def _wrong_value(alternatives: list[Any]) -> str:
     own = [str(one["ctx"]["error"]) for one in alternatives if one["type"] == "value_error"]
     if own:
         return own[0]
-    words = " or ".join(dict.fromkeys(map(_expected, alternatives)))
+    # An empty list is only what it is taken for where it could be nothing else.
+    kinds = [one for one in alternatives if one["type"] != "too_short"] or alternatives
+    words = " or ".join(dict.fromkeys(map(_expected, kinds)))
     found = alternatives[0]["input"]
+    if alternatives[0]["type"] == "union_tag_invalid":
+        found = alternatives[0]["ctx"]["tag"]
     shown = repr(found)
     if len(shown) > _SHOWN:
         shown = f"{shown[:_SHOWN]} ..."
@@ -235,6 +239,10 @@ def _expected(error: Mapping[str, Any]) -> str:
     """Pydantic's words for what was expected, as they are after "expected"."""
     if error["type"] == "string_pattern_mismatch":
         return PATTERNS.get(error["ctx"]["pattern"], f"text that matches {error['ctx']['pattern']}")
+    if error["type"] == "union_tag_invalid":
+        return f"one of {error['ctx']['expected_tags']} under the key {error['ctx']['discriminator'].strip(chr(39))}"
+    if error["type"] == "too_short":
+        return f"no fewer entries than {error['ctx']['min_length']}"
     words = re.sub(r"^\w+ should (be|have) ", "", error["msg"])
     return KINDS.get(error["type"], f"a number {words}" if words.startswith(("greater", "less")) else words)
 
@@ -249,6 +257,7 @@ PATTERNS = {
 KINDS = {
     "bool_type": "true or false",
     "dict_type": "a mapping",
+    "model_attributes_type": "a mapping",
     "model_type": "a mapping",
     "string_too_short": "text",
     "string_type": "text",

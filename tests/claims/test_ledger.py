@@ -149,13 +149,17 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         (lambda d: d["claims"][2].update(kind="guess"), r"slam-thm2\.kind: expected .* found 'guess'"),
         (
             lambda d: d["claims"][2]["rule"].update(check="at-must"),
-            r"rule: expected .*using 'check'.*'bound'",
+            r"rule: expected one of 'bound', .* under the key check, found 'at-must'",
+        ),
+        (
+            lambda d: d["claims"][2].update(rule={"hodls": "slack >= 0"}),
+            r"rule: expected one of the keys holds, .* hodls",
         ),
         (
             lambda d: d["claims"][2]["rule"].update(tolerance="1e-9"),
             r"rule\.tolerance: expected a valid number, found '1e-9'",
         ),
-        (lambda d: d["claims"][2].update(rule=[]), r"slam-thm2\.rule: expected at least 1"),
+        (lambda d: d["claims"][2].update(rule=[]), r"slam-thm2\.rule: expected no fewer entries than 1"),
         (lambda d: d["claims"].append(d["claims"][2]), r"claim slam-thm2: expected every id once"),
         (
             lambda d: d.update(paper="topk"),
