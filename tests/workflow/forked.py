@@ -1,8 +1,8 @@
 """Run Snakemake without importing it anew each time: in a fork of a process that has imported it.
 
-Half of a dry run's time is spent on imports. The process is the fork server of ``multiprocessing``; it holds nothing of
-``pipeline_lib``, which each fork imports from the project that it runs in. Tests that kill a run, or that run the
-command as a person types it, start it themselves.
+Most of a dry run's time is spent on imports, of the libraries that the package needs too. The process is the fork
+server of ``multiprocessing``; it holds nothing of ``pipeline_lib``, which each fork imports from the project that it
+runs in. Tests that kill a run, or that run the command as a person types it, start it themselves.
 """
 
 import asyncio
@@ -15,9 +15,11 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from .job_server import LIBRARIES
+
 ROOT = Path(__file__).parents[2]
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload([__name__, "snakemake.cli"])
+_CONTEXT.set_forkserver_preload([__name__, "snakemake.cli", *LIBRARIES])
 
 
 def snakemake(
