@@ -15,17 +15,17 @@ import pytest
 
 import pipeline_lib
 from pipeline_lib.core import compiled
+from tests.workflow import forked
 
 ROOT = Path(__file__).parents[2]
 
 
 def run(folder: Path, program: str, **variables: str) -> str:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    command = [sys.executable, "-c", program]
-    environment |= {"PYTHONPATH": str(folder), **variables}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    """What a program prints that imports the package of a folder."""
+    program = f"import numba\nnumba.config.reload_config()\n{program}"  # numba was imported with other variables
+    status, printed = forked.python(program, folder, **{"NUMBA_CACHE_DIR": "", **variables})
+    assert status == 0, printed
+    return printed.strip()
 
 
 @pytest.fixture
