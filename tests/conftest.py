@@ -11,6 +11,13 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from hypothesis.internal.conjecture import providers
 
+from tests.workflow.job_server import THREADS
+
+# Copies of the project, in temporary folders, take the machine code that was compiled for the project itself.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1]))
+# One thread per process, as in every command: workers of pytest-xdist and jobs of studies share the cores.
+os.environ.update(dict.fromkeys(THREADS, "1"))
+
 # A machine under load may be slow: no test fails for that.
 COMMON = settings(
     settings.get_profile("default"), deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True

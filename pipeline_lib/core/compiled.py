@@ -9,6 +9,7 @@ tests and other programs that use the package need no setting.
 
 import contextlib
 import hashlib
+import os
 import shutil
 import sys
 import time
@@ -26,15 +27,18 @@ config: Any = numba.config  # its attributes are made from variables of the envi
 
 __all__: list[str] = []  # internal: what it decorates is internal (see pipeline_lib.core.checks)
 
+PACKAGE = Path(__file__).parents[1]
 KEPT_FOR = 3600.0
-"""Seconds for which code of an earlier version is kept, because jobs of a run that began before an edit may use it."""
+"""Seconds for which code of another version is kept after its last use: jobs of a run that began before an edit, or a
+copy of the package, may use it."""
 
 
 def njit(function: Any = None, /, **options: Any) -> Any:
     """Compile a function as ``numba.njit`` does, with the same options, and keep the machine code in a file.
 
-    The file is where ``NUMBA_CACHE_DIR`` says, else in the folder ``__pycache__`` beside the module, else in the user's
-    folder of caches. Where none of them can be written, every process compiles the function anew.
+    The file is in the folder ``NUMBA_CACHE_DIR``, which copies of the package may share, else in the folder
+    ``__pycache__`` beside the module, else in the user's folder of caches. Where none of them can be written, every
+    process compiles the function anew.
 
     Example
     -------
@@ -121,6 +125,8 @@ class _OfThisCode(caching._CacheLocator):  # type: ignore[misc]
     def ensure_cache_path(self) -> None:
         is_new = not self._folder.exists()
         super().ensure_cache_path()  # type: ignore[no-untyped-call]
+        with contextlib.suppress(OSError):
+            os.utime(self._folder)
         if is_new:
             for other in self._folder.parent.glob(f"{self._stem}*"):
                 with contextlib.suppress(OSError):  # another process may have removed it
@@ -129,7 +135,11 @@ class _OfThisCode(caching._CacheLocator):  # type: ignore[misc]
 
 
 class Chosen(_OfThisCode, caching.UserProvidedCacheLocator):  # type: ignore[misc]
-    """The folder that ``NUMBA_CACHE_DIR`` names."""
+    """The folder that ``NUMBA_CACHE_DIR`` names, as if the package were there: its copies share what they compile."""
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, file: str) -> str:
+        return str(Path(file).parent.relative_to(PACKAGE.parent) / "__pycache__")
 
 
 class BesideModule(_OfThisCode, caching.InTreeCacheLocator):  # type: ignore[misc]

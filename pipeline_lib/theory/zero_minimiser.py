@@ -96,7 +96,7 @@ def best_direction(data: RankingData, v: ArrayLike, tol: Positive = 1e-6) -> Dir
     v : shape (N,), up to :data:`LARGEST`
         The weights of the documents.
     tol : float > 0
-        In units of scores: of a mean over queries.
+        In units of scores, or of scores times the largest weight where that is above 1: of a mean over queries.
 
     Raises
     ------
@@ -116,6 +116,9 @@ def best_direction(data: RankingData, v: ArrayLike, tol: Positive = 1e-6) -> Dir
     largest = float(np.abs(weights).max(initial=0.0))
     if largest > LARGEST:
         raise DataError(f"v: expected weights up to {LARGEST:g} in absolute value, found {largest:g}")
+    if largest > 1.0:  # no solver comes to an absolute tolerance where rounding errors are larger
+        found = best_direction(data, weights / largest, tol)
+        return Direction(found.u, largest * found.lead, largest * found.spread)
     slopes = _lead_slopes(y, bounds, weights)
     gradient = data.X64.T @ slopes / data.n_queries
     length = float(np.linalg.norm(gradient))

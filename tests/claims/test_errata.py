@@ -12,6 +12,7 @@ from pipeline_lib.claims import errata, ledger
 from pipeline_lib.claims.errata import Erratum
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.papers.witnesses import Witness
+from tests import readings
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "errata.md").read_text(encoding="utf-8")
@@ -50,7 +51,7 @@ def test_names_are_unique_and_say_the_paper() -> None:
 
 
 def test_the_claims_that_are_named_exist() -> None:
-    known = {claim.id for claim in ledger.load()}
+    known = {claim.id for claim in readings.ledger_of_claims()}
     named = {name for one in (*errata.load(), *EVERY) for name in one.claims}
     assert len(named) > 50
     assert named <= known

@@ -174,7 +174,7 @@ def test_a_wrong_ledger_names_file_claim_and_key(broken: Any, spoil: Any, messag
 
 def test_statements_of_this_project_say_so() -> None:
     """What counts as one of the paper's claims on the front page is not a correction, and not marked otherwise."""
-    for claim in ledger.load():
+    for claim in LEDGER:
         assert "ours" not in claim.where
         if claim.id.endswith("-corrected"):
             assert claim.where.endswith("corrected") or claim.says.startswith("(Ours)"), claim.id

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from pipeline_lib import papers
-from pipeline_lib.claims import ledger
 from pipeline_lib.claims.ledger import Claim
+from tests import readings
 
-EVERY = ledger.load()
+EVERY = readings.ledger_of_claims()
 CLAIMS = [claim for claim in EVERY if claim.words]
 
 

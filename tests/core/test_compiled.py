@@ -15,17 +15,17 @@ import pytest
 
 import pipeline_lib
 from pipeline_lib.core import compiled
+from tests.workflow import forked
 
 ROOT = Path(__file__).parents[2]
 
 
 def run(folder: Path, program: str, **variables: str) -> str:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    command = [sys.executable, "-c", program]
-    environment |= {"PYTHONPATH": str(folder), **variables}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    """What a program prints that imports the package of a folder."""
+    program = f"import numba\nnumba.config.reload_config()\n{program}"  # numba was imported with other variables
+    status, printed = forked.python(program, folder, **{"NUMBA_CACHE_DIR": "", **variables})
+    assert status == 0, printed
+    return printed.strip()
 
 
 @pytest.fixture
@@ -73,21 +73,32 @@ def test_where_the_package_cannot_be_written_code_is_kept_elsewhere_or_not_at_al
     assert run(package, H, **places) == ("1.0 0" if locked else "1.0 1")
 
 
-def test_code_of_earlier_versions_is_removed_after_an_hour(package: Path) -> None:
+def test_copies_of_the_package_share_what_they_compile(package: Path, tmp_path: Path) -> None:
+    kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+    assert run(package, H, **kept) == "1.0 0"
+    shutil.copytree(package / "pipeline_lib", tmp_path / "other/pipeline_lib")
+    assert run(tmp_path / "other", H, **kept) == "1.0 1"
+    (tmp_path / "other/pipeline_lib/sizes.py").write_text("SIZE = 4.0\n")
+    assert run(tmp_path / "other", H, **kept) == "4.0 0"
+    assert run(package, H, **kept) == "1.0 1"
+
+
+def test_code_of_other_versions_is_removed_when_it_was_not_used_for_an_hour(package: Path) -> None:
     kept = package / "pipeline_lib/__pycache__"
     inner = package / "pipeline_lib/inner.py"
 
-    def edited() -> list[str]:
+    def edited() -> set[str]:
         inner.write_text(f"{inner.read_text()}\n")
         run(package, H)
-        return sorted(path.name for path in kept.glob("inner-*"))
+        return {path.name for path in kept.glob("inner-*")}
 
     first, both = edited(), edited()
     assert len(first) == 1
     assert len(both) == 2
     for name in both:
         os.utime(kept / name, (0, 0))
-    assert not set(edited()) & set(both)
+    run(package, H)
+    assert edited() & both == both - first
 
 
 def test_an_edit_of_the_ideal_dcg_is_seen_by_a_kernel_of_another_module(tmp_path: Path) -> None:

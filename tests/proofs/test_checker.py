@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline_lib.claims import ledger
 from pipeline_lib.proofs import FOLDER, checker
 from pipeline_lib.proofs.checker import Polynomial, Refused, check, defined, listed
+from tests import readings
 from tools.proofs import splits
 
 CERTIFICATES = sorted(FOLDER.rglob("*.toml"))
@@ -35,7 +35,7 @@ WRONG_LANGUAGE = [
 def test_every_certificate_proves_a_statement_of_a_claim_and_has_wrong_neighbours(name: str) -> None:
     proof = check(SOURCES[name])
     assert proof.claims
-    assert {*proof.claims} <= {claim.id for claim in ledger.load()}
+    assert {*proof.claims} <= {claim.id for claim in readings.ledger_of_claims()}
     assert proof.neighbours >= 1
     assert proof.cases >= 1
 
@@ -166,4 +166,4 @@ def test_every_claim_has_a_certificate_or_a_reason_why_not() -> None:
     proved = {claim for content in contents for claim in content["claims"]}
     text = (FOLDER / "open.yaml").read_text(encoding="utf-8")
     open_ = [claim for entry in yaml.safe_load(text) for claim in entry["claims"]]
-    assert sorted([*proved, *open_]) == sorted(claim.id for claim in ledger.load())
+    assert sorted([*proved, *open_]) == sorted(claim.id for claim in readings.ledger_of_claims())

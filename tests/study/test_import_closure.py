@@ -15,6 +15,7 @@ from pipeline_lib.cli import command_names
 from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.study import import_closure
 from pipeline_lib.study.import_closure import closure, digest, remember
+from tests.workflow.job_server import LIBRARIES
 
 ROOT = Path(__file__).parents[2]
 Package = Callable[..., str]
@@ -172,9 +173,23 @@ def test_what_is_remembered_changes_no_digest(memory: Path, package: Package, mo
     assert found()[0] == first
 
 
-@pytest.mark.parametrize("command", command_names())
-def test_importing_a_command_loads_nothing_outside_its_closure(command: str) -> None:
-    module = f"pipeline_lib.commands.{command.replace('-', '_')}"
-    script = f"import {module}, pipeline_lib.cli, sys; print(*(n for n in sys.modules if n.startswith('pipeline_lib')))"
-    loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert set(loaded.stdout.split()) <= closure(["pipeline_lib.__main__", module])
+LOADED = """
+import importlib, os, sys
+for module in sys.argv[1:]:
+    if not os.fork():
+        importlib.import_module("pipeline_lib.cli")
+        importlib.import_module(module)
+        print(*(name for name in sys.modules if name.startswith("pipeline_lib")), flush=True)
+        os._exit(0)
+    assert os.wait()[1] == 0
+"""
+
+
+def test_importing_a_command_loads_nothing_outside_its_closure() -> None:
+    modules = [f"pipeline_lib.commands.{command.replace('-', '_')}" for command in command_names()]
+    libraries = "".join(f"import {library}\n" for library in LIBRARIES)  # once for all
+    command = [sys.executable, "-c", libraries + LOADED, *modules]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for module, loaded in zip(modules, printed.splitlines(), strict=True):
+        assert module in loaded.split()
+        assert set(loaded.split()) <= closure(["pipeline_lib.__main__", module])

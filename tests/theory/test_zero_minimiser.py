@@ -99,4 +99,5 @@ def test_weights_whose_sums_overflow_are_refused() -> None:
     assert zero_minimiser.best_direction(data, 1e100 * weights(data)).ratio == pytest.approx(ratio)
     assert 0.1 < ratio < 10.0
     data = sample(1, 3, 0.5)
-    assert math.isfinite(zero_minimiser.best_direction(data, 1e100 * weights(data)).ratio)
+    small, large = (zero_minimiser.best_direction(data, scale * weights(data)) for scale in (1.0, 1e100))
+    assert (large.lead, large.spread) == pytest.approx((1e100 * small.lead, 1e100 * small.spread), rel=1e-4)

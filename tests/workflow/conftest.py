@@ -31,11 +31,11 @@ PARTS = (
     "docs/glossary.md",
     "docs/references.md",
 )
-LEFT_OUT = shutil.ignore_patterns("raw", "parquet", "logs", "*.partial")
+LEFT_OUT = shutil.ignore_patterns("raw", "parquet", "logs", "*.partial", "__pycache__")
 RECORDS_OF_RUNS = ("provenance.json", "ro-crate-metadata.json", "files.json")
 """Files that say when and how a study ran, or list such files with digests, and therefore differ from run to run."""
-COMPILED = (".pyc", ".nbi", ".nbc")
-"""Files that Python and numba replace and never change, so that copies of the project may share them."""
+COMPILED = ".pyc"
+"""Files that Python replaces and never changes, so that copies of the project may share them."""
 
 SMALL = {
     "study": "small",
@@ -108,7 +108,7 @@ def announced(output: str) -> dict[str, int]:
 
 
 def copy_parts(folder: Path) -> None:
-    """Copy what a run needs of this project; compiled kernels are in ``__pycache__`` and travel along."""
+    """Copy what a run needs of this project."""
     for part in PARTS:
         (folder / part).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / part).is_dir():

@@ -26,7 +26,8 @@ from pathlib import Path
 
 # What starts no threads: a fork holds only one thread of the process that it is made from.
 LIBRARIES = (
-    *("numpy", "numba", "scipy.optimize", "scipy.special", "yaml", "jinja2", "tomllib"),
+    *("numpy", "numba", "scipy.optimize", "scipy.signal", "scipy.special", "scipy.stats", "flint"),
+    *("yaml", "jinja2", "tomllib", "grimp", "rocrate.rocrate", "markdown_it", "latex2mathml.converter"),
     *("pydantic.main", "pydantic.json_schema", "pydantic.functional_validators"),
     *("matplotlib.figure", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_agg"),
     *("pyarrow.compute", "pyarrow.parquet"),

@@ -14,11 +14,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from tests.small_settings import SETTINGS
+
+from . import forked
 from .conftest import ROOT, Project
 
 pytestmark = pytest.mark.workflow
@@ -96,28 +100,21 @@ def sources(folder: Path) -> dict[str, str]:
     }
 
 
-def python(folder: Path, *arguments: str) -> str:
+def python(folder: Path, code: str) -> str:
     """Run Python in a copy of the project; return what it printed."""
-    result = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert not result.returncode, result.stdout[-6000:]
-    return result.stdout
+    status, output = forked.python(code, folder)
+    assert not status, output[-6000:]
+    return output
 
 
 def used(page: str, folder: Path) -> None:
     """Run the blocks of a page that show how to use what was added."""
     for block in blocks(page):
         if not block.path:
-            python(folder, "-c", block.code)
+            python(folder, block.code)
 
 
+@cache
 def trainings(folder: Path) -> list[str]:
     """The digests of the code that trains and measures with what there was before: where they stay, nothing reruns."""
     script = (
@@ -125,7 +122,7 @@ def trainings(folder: Path) -> list[str]:
         "print(digest('train_model', 'pipeline_lib.learners.erm', 'pipeline_lib.surrogates.listwise:ListNet'))\n"
         "print(digest('evaluate_model', 'pipeline_lib.metrics'))"
     )
-    return python(folder, "-c", script).splitlines()
+    return python(folder, script).splitlines()
 
 
 @pytest.fixture
@@ -177,7 +174,9 @@ def test_a_surrogate(following: Callable[..., Project]) -> None:
     for part in ("tests", "pyproject.toml"):
         (shutil.copytree if (ROOT / part).is_dir() else shutil.copy2)(ROOT / part, project.folder / part)
     suite = "tests/surrogates/test_every_surrogate.py"
-    python(project.folder, "-m", "pytest", "-q", "-n", "0", "-k", "absolute", suite)
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-k", "absolute", suite]
+    done = subprocess.run(command, cwd=project.folder, env={**os.environ, "PYTHONPATH": str(project.folder)})
+    assert done.returncode == 0
 
 
 def test_a_learner(following: Callable[..., Project]) -> None:
@@ -205,13 +204,14 @@ def test_a_bound(following: Callable[..., Project]) -> None:
     project = following("a-bound")
     used("a-bound", project.folder)
     call = "list_bounds.evaluate('one-ranker', n=5000, m=10, loss_bound=1.0, delta=0.05, radius=1.0, feature_norm=1.0)"
-    found = python(project.folder, "-c", f"from pipeline_lib.theory import list_bounds; print({call})")
+    found = python(project.folder, f"from pipeline_lib.theory import list_bounds; print({call})")
     assert float(found) == pytest.approx(math.sqrt(math.log(20.0) / (2 * 5000)))
 
 
 def test_an_experiment(following: Callable[..., Project]) -> None:
     models = [{"name": "random", "algorithm": "random"}]
-    project = following("an-experiment", papers=["topk"], models=models, folds=[1])
+    small = {"topk": SETTINGS["topk"]}  # of the paper's other experiments
+    project = following("an-experiment", papers=["topk"], experiments=small, models=models, folds=[1])
     table = "results/small/tables/topk-first.parquet"
     project.snakemake(table)
     found = pl.read_parquet(project.folder / table)
