@@ -229,6 +229,27 @@ Definition order_only :=
 End Round.
 Arguments scores r w i : clear implicits.
 
+(* Such a k exists for every list: the first one of the best-scored. *)
+Theorem best_less_exists m x label v RML : exists k,
+  let r := @Round m x label v k RML in
+  best_less r
+  /\ forall s s' : 'I_m -> R,
+       (forall i j, (s i <= s j) = (s' i <= s' j)) -> k s =1 k s'.
+Proof.
+pose best s i j :=
+  (label j < label i)%N
+  && [forall j', (label j' < label i)%N ==> ((s j' : R) <= s j)].
+exists (fun s i => odflt i [pick j | best s i j]); split=> [s i|s s' same i].
+  case/existsP => j0 j0i /=; case: pickP => [j /andP[ji /forallP j_best]|none].
+    by split=> // j' j'i; apply: (implyP (j_best j')).
+  pose below j := (label j < label i)%N.
+  case: (@arg_maxP _ _ _ j0 below s j0i) => j ji j_best; have := none j.
+  case/negP; apply/andP; split; first exact: ji.
+  by apply/forallP => j'; apply/implyP/j_best.
+congr odflt; apply: eq_pick => j; congr (_ && _).
+by apply: eq_forallb => j'; rewrite same.
+Qed.
+
 (* ------------------------------------------------------------------------- *)
 (* The algorithms *)
 
@@ -241,7 +262,8 @@ Section Algorithm.
 
 Variables (active : rule) (eta : R) (X : nat -> round).
 
-(* The sum of the weights of active documents, and the direction of the update *)
+(* The sum of the weights of active documents, and the direction of the
+   update *)
 Definition A r (s : 'I_(m r) -> R) : R := \sum_(i | active s i) v i.
 Definition z r (s : 'I_(m r) -> R) : E :=
   \sum_(i | active s i) v i *: (x (k s i) - x i).
@@ -508,7 +530,8 @@ have -> : eta ^+ 2 * (norm2 u * (2%:R * b / eta + Delta ^+ 2) * n)
     = (2%:R * b * eta + eta ^+ 2 * Delta ^+ 2) * n * norm2 u.
   rewrite [RHS]mulrC -mulrA mulrCA; congr (_ * _); rewrite mulrA mulrDr.
   congr ((_ + _) * _).
-  by rewrite expr2 -[eta * eta * _]mulrA [eta * (_ / _)]mulrC divfK ?gt_eqF // mulrC.
+  rewrite expr2 -[eta * eta * _]mulrA [eta * (_ / _)]mulrC.
+  by rewrite divfK ?gt_eqF // mulrC.
 apply: (@le_trans _ _ (norm2 (w active eta X T) * norm2 u)); last first.
   by rewrite ler_wpmul2r ?norm2_ge0 // sum_steps_2_and_4.
 apply: le_trans (CauchySchwarz _ _).
@@ -691,7 +714,8 @@ have pq_le : (p * q) *+ 2 <= p ^+ 2 + q ^+ 2.
   by rewrite -subr_ge0 addrAC -sqrrB sqr_ge0.
 apply/andP; split; last first.
   rewrite c_p f_pq mulr_natl -mulrnDl [p ^+ 2 *+ 2]mulr2n addrA subrK addrC.
-  by rewrite sqrrD [X in _ <= X]mulr2n addrAC ler_add2l mulrC [X in _ <= X]addrC.
+  rewrite sqrrD [X in _ <= X]mulr2n addrAC ler_add2l mulrC.
+  by rewrite [X in _ <= X]addrC.
 have f_le : f <= (p + q) ^+ 2.
   rewrite f_pq sqrrD ler_subl_addr [X in _ <= X]addrAC ler_addr.
   by apply: addr_ge0; [apply: addr_ge0|]; rewrite ?sqr_ge0.
@@ -707,8 +731,7 @@ have : ((p * q) *+ 2) ^+ 2 < (g - P) ^+ 2.
   by rewrite ltr_sqr ?nnegrE // (le_trans pq_ge0) // ltW.
 rewrite ltNge => /negP; apply.
 have -> : ((p * q) *+ 2) ^+ 2 = P * (f *+ 2 + P).
-  rewrite f_pq /P -mulrnDl subrK mulrnAl mulrnAr -mulrnA exprMn_n exprMn.
-  by [].
+  by rewrite f_pq /P -mulrnDl subrK mulrnAl mulrnAr -mulrnA exprMn_n exprMn.
 have n_g : n = g + f by rewrite subrK.
 move: le_cn; rewrite -/g c_p -/P n_g; clearbody P g => le_cn.
 rewrite sqrrB mulrDr -expr2 ler_add2r ler_subl_addr; apply: le_trans le_cn _.

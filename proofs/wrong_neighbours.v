@@ -79,8 +79,8 @@ rewrite /dot /= /row_dot (bigD1 (Ordinal t_lt)) //= big1 => [|c c_neq].
 by rewrite mxE -[c == t :> nat]/(c == Ordinal t_lt) (negPf c_neq) mul0r.
 Qed.
 
-(* What is assumed of rounds holds, for 0 <= a <= 1; that the sum of the weights
-   is at most 1 is needed for the last bound on a only. *)
+(* What is assumed of rounds holds for 0 <= a <= 1, and all of it but the sum of
+   the weights for a > 1. *)
 Lemma axes_v_ge0 t : 0 <= a -> forall i : 'I_(m (axes t)), 0 <= v i.
 Proof. by move=> a_ge0 i /=; case: ifP. Qed.
 
@@ -223,7 +223,8 @@ Theorem no_smaller_constant (R : realFieldType) (factor c : R) :
        <= factor * F algorithm_2 eta X u T + c * (norm2 u * Delta ^+ 2)) ->
   1 <= c.
 Proof.
-move=> bound; have [ok dist loss_le f0 [total u2]] := theorem_2_attained 1 (1 : R).
+move=> bound.
+have [ok dist loss_le f0 [total u2]] := theorem_2_attained 1 (1 : R).
 have := bound _ _ _ _ _ (half R 1) ltr01 ok dist loss_le.
 by rewrite f0 total u2 mulr0 add0r mulr1.
 Qed.
@@ -241,4 +242,211 @@ Proof.
 split; [by move=> t; apply: axes_v_ge0; apply: ler0n | exact: axes_best
        |exact: axes_distances |].
 by rewrite axes_F // axes_N ?pnatr_eq0 // norm2_half mulr0 add0r ltr_nat.
+Qed.
+
+(* ------------------------------------------------------------------------- *)
+(* Small steps *)
+
+Section SmallSteps.
+
+Variable R : realFieldType.
+
+Let quarter : R := 4%:R^-1.
+
+Lemma quarters : quarter *+ 4 = 1.
+Proof. by rewrite -mulr_natr mulVf // pnatr_eq0. Qed.
+
+Lemma quarter_gt0 : 0 < quarter.
+Proof. by rewrite invr_gt0 ltr0n. Qed.
+
+Definition vec (a b : R) : Rd R 2 := \row_c (if c == 0 then a else b).
+
+Lemma dot_vec a b a' b' : dot (vec a b) (vec a' b') = a * a' + b * b'.
+Proof.
+by rewrite /dot /= /row_dot !big_ord_recl big_ord0 addr0 !mxE.
+Qed.
+
+(* The same list is met again and again: an irrelevant document at (0, 0), and
+   relevant ones at (2, 1) and (-2, 1), with the weights 3/4 and 1/4. The
+   ranking loss is the sum of the weights of misordered documents. *)
+Definition place (i : 'I_3) : Rd R 2 :=
+  if i == 0 then vec 0 0 else if i == 1 then vec 2%:R 1 else vec (- 2%:R) 1.
+Definition weight (i : 'I_3) : R :=
+  if i == 0 then 0 else if i == 1 then quarter *+ 3 else quarter.
+Definition opposed : round (Rd R 2) :=
+  @Round R (Rd R 2) 3 place (fun i => if i == 0 then 0%N else 1%N) weight
+    (fun s i => 0)
+    (fun s => \sum_(i | (i != 0) && (s i <= s 0)) weight i).
+
+Lemma opposed_less (i j : 'I_(m opposed)) : less j i = (j == 0) && (i != 0).
+Proof. by rewrite /less /=; case: (i == 0); case: (j == 0). Qed.
+
+Lemma opposed_has_less (i : 'I_(m opposed)) : has_less i = (i != 0).
+Proof.
+apply/existsP/idP => [[j]|i0]; first by rewrite opposed_less => /andP[].
+by exists 0; rewrite opposed_less i0.
+Qed.
+
+Lemma opposed_misordered s (i : 'I_(m opposed)) :
+  misordered s i = (i != 0) && (s i <= s 0).
+Proof.
+apply/existsP/andP => [[j]|[i0 s_le]].
+  by rewrite opposed_less => /andP[/andP[/eqP-> ->]].
+by exists 0; rewrite opposed_less i0.
+Qed.
+
+Lemma opposed_sum (V : zmodType) (P : pred 'I_3) f :
+  \sum_(i | P i) f i
+    = (if P 0 then f 0 else 0) + ((if P 1 then f 1 else 0)
+      + (if P ord_max then f ord_max else 0)) :> V.
+Proof.
+rewrite big_mkcond /= !big_ord_recl big_ord0 addr0.
+rewrite (_ : lift ord0 ord0 = 1); last exact: val_inj.
+by rewrite (_ : lift _ _ = ord_max) //; apply: val_inj.
+Qed.
+
+Lemma opposed_well_formed : well_formed opposed.
+Proof.
+split.
+- move=> i /=; rewrite /weight; do 2?case: ifP => // _;
+  by rewrite ?mulrn_wge0 // ltW ?quarter_gt0.
+- by rewrite opposed_sum /= /weight /= add0r -mulrSr quarters.
+move=> s i; rewrite opposed_has_less => i0; split.
+  by rewrite opposed_less.
+by move=> j; rewrite opposed_less => /andP[/eqP-> _].
+Qed.
+
+Lemma opposed_loss : loss_at_most_weights opposed.
+Proof.
+by move=> s; rewrite (eq_bigl _ _ (opposed_misordered s)).
+Qed.
+
+Lemma opposed_distances T : distances_at_most 6%:R (fun=> opposed) T.
+Proof.
+have norm (i : 'I_3) : norm2 (place i) <= 3%:R ^+ 2.
+  rewrite /norm2 /place; do 2?case: ifP => _; rewrite dot_vec ?mulrNN.
+  - by rewrite mulr0 addr0 sqr_ge0.
+  - by rewrite mulr1 -natrM -(natrD _ (2 * 2) 1) -natrX ler_nat.
+  by rewrite mulr1 -natrM -(natrD _ (2 * 2) 1) -natrX ler_nat.
+move=> t _ i j; rewrite (natrM _ 2 3); exact: norm2B_le.
+Qed.
+
+(* The comparator (0, 1) has no loss. *)
+Definition up : Rd R 2 := vec 0 1.
+
+Lemma norm2_up : norm2 up = 1.
+Proof. by rewrite /norm2 dot_vec mulr0 mulr1 add0r. Qed.
+
+Lemma up_loss : slam_loss (scores opposed up) = 0.
+Proof.
+apply: big1 => i _; case: (eqVneq i 0) => [->|i0]; first by rewrite mul0r.
+suff -> : hinge (scores opposed up) i = 0 by rewrite mulr0.
+apply/eqP; rewrite eq_le hinge_ge0 andbT; apply: hinge_le0 => j.
+rewrite opposed_less => /andP[/eqP-> _]; rewrite /scores /= /place.
+rewrite (negPf i0) /=.
+by case: ifP => _; rewrite !dot_vec !mulr0 !mulr1 !add0r addr0 subrr.
+Qed.
+
+(* While 3 b < 1, all hinges at the vector (b, b) are positive, and the last
+   document is misordered. *)
+Section Diagonal.
+
+Variable b : R.
+Hypotheses (b_ge0 : 0 <= b) (b_small : b *+ 3 < 1).
+Let s := scores opposed (vec b b).
+
+Lemma diagonal0 : s 0 = 0.
+Proof. by rewrite /s /scores /= /place /= dot_vec !mul0r addr0. Qed.
+
+Lemma diagonal1 : s 1 = b *+ 3.
+Proof. by rewrite /s /scores /= /place /= dot_vec mulr_natl mul1r -mulrSr. Qed.
+
+Lemma diagonal2 : s ord_max = - b.
+Proof.
+rewrite /s /scores /= /place /= dot_vec mulNr mulr_natl mul1r mulr2n.
+by rewrite opprD subrK.
+Qed.
+
+Lemma diagonal_active i : algorithm_1 opposed s i = (i != 0).
+Proof.
+rewrite /algorithm_1 /hinge_positive opposed_has_less; apply: andb_idr.
+move=> i0; rewrite -/s diagonal0 addr0 subr_gt0.
+case: (eqVneq i 1) => [->|i1].
+  by rewrite diagonal1.
+rewrite (_ : i = ord_max) ?diagonal2 ?(le_lt_trans _ ltr01) ?oppr_le0 //.
+by apply: val_inj; case: i i0 i1 => [[|[|[|]]]].
+Qed.
+
+Lemma diagonal_z : z algorithm_1 s = - vec 1 1.
+Proof.
+rewrite /z (eq_bigl _ _ diagonal_active) opposed_sum /= add0r.
+apply/rowP => c; rewrite !mxE /=; case: (c == 0); rewrite /weight /= !sub0r.
+  rewrite opprK mulrN addrC -opprB -mulrBl [_ *+ 3]mulrSr addrK.
+  by rewrite mulr_natr -mulrnA quarters.
+by rewrite -mulrDl -mulrSr quarters mul1r.
+Qed.
+
+Lemma diagonal_RML : quarter <= RML s.
+Proof.
+rewrite /= opposed_sum /= add0r -/(s 0) diagonal0 diagonal2 oppr_le0 b_ge0.
+by rewrite ler_addr; case: ifP => _ //; rewrite mulrn_wge0 // ltW ?quarter_gt0.
+Qed.
+
+End Diagonal.
+
+Variables (eta : R) (T : nat).
+Hypotheses (eta_gt0 : 0 < eta) (eta_small : eta *+ (3 * T) <= 1).
+
+Lemma opposed_small t : (t < T)%N -> eta *+ t *+ 3 < 1.
+Proof.
+move=> t_lt; apply: lt_le_trans eta_small; rewrite -mulrnA mulnC.
+by rewrite ltr_pmuln2l // ltn_mul2l.
+Qed.
+
+Lemma opposed_w t : (t <= T)%N ->
+  w algorithm_1 eta (fun=> opposed) t = vec (eta *+ t) (eta *+ t).
+Proof.
+elim: t => [|t IH] t_lt.
+  by apply/rowP => c; rewrite !mxE /= mulr0n if_same.
+have b_ge0 : 0 <= eta *+ t by rewrite mulrn_wge0 ?ltW.
+have b_small := opposed_small t_lt.
+rewrite w_S /lossy /s_ IH 1?ltnW // diagonal_z //.
+rewrite gt_eqF ?(lt_le_trans quarter_gt0 (diagonal_RML b_ge0)) //=.
+apply/rowP => c; rewrite !mxE mulrN opprK.
+by case: ifP => _; rewrite mulr1 mulrSr.
+Qed.
+
+Lemma opposed_total :
+  quarter *+ T <= total_RML algorithm_1 eta (fun=> opposed) T.
+Proof.
+rewrite /total_RML -[T in _ *+ T]card_ord -sumr_const; apply: ler_sum => t _.
+rewrite /s_ opposed_w ?(ltnW (ltn_ord t)) //; apply: diagonal_RML.
+by rewrite mulrn_wge0 ?ltW.
+Qed.
+
+End SmallSteps.
+
+(* Without the term 2/eta, no bound holds for Algorithm 1, whatever the factors
+   of F and of U^2 Delta^2. *)
+Theorem needs_2_over_eta (R : realFieldType) (factor : R) (c : nat) :
+  ~ (forall (d : nat) (X : nat -> round (Rd R d)) (T : nat) (eta Delta : R) u,
+       0 < eta -> well_formed_rounds X T -> distances_at_most Delta X T ->
+       (forall t, (t < T)%N -> loss_at_most_weights (X t)) ->
+       total_RML algorithm_1 eta X T
+         <= factor * F algorithm_1 eta X u T
+            + c%:R * (norm2 u * Delta ^+ 2)).
+Proof.
+pose T := (4 * (36 * c).+1)%N; pose eta : R := (3 * T)%:R^-1.
+have eta_gt0 : 0 < eta by rewrite invr_gt0 ltr0n.
+have eta_small : eta *+ (3 * T) <= 1.
+  by rewrite -mulr_natr mulVf // pnatr_eq0.
+move=> /(_ 2%N (fun=> opposed R) T eta 6%:R (up R) eta_gt0).
+move=> /(_ (fun _ _ => opposed_well_formed R) (@opposed_distances R T)).
+move=> /(_ (fun _ _ => @opposed_loss R)).
+have -> : F algorithm_1 eta (fun=> opposed R) (up R) T = 0.
+  by rewrite /F big1 // => t _; apply: up_loss.
+rewrite mulr0 add0r norm2_up mul1r.
+move=> /(le_trans (opposed_total eta_gt0 eta_small)).
+rewrite mulrnA quarters -natrX -natrM ler_nat.
+by rewrite mulnC ltnn.
 Qed.
