@@ -106,6 +106,10 @@ rewrite (card_in_imset place_of_inj) card_first //.
 by rewrite -[X in (_ <= X)%N]card_ord max_card.
 Qed.
 
+Lemma sum_places (V : zmodType) (f : nat -> V) :
+  \sum_(i in P) f (above i) = \sum_(c in first m #|P|) f c.
+Proof. by rewrite -places (big_imset _ place_of_inj). Qed.
+
 (* Documents of P that others precede *)
 Definition preceded := [set i in P | (0 < others i)%N].
 
@@ -289,6 +293,149 @@ apply: (@le_trans _ _ (\sum_(i in preceded (rank s) relevant) v_MAP i)).
   rewrite ler_pmul2l ?invr_gt0 //.
   exact: (level_loss rank_inj h_decreases pos_inj pos_lt g_le0 g_le).
 apply: sum_le_more => i; [exact: v_MAP_ge0 | exact: preceded_misordered].
+Qed.
+
+(* ------------------------------------------------------------------------- *)
+(* NDCG *)
+
+(* The gain G is 0 for the label 0 and increases with the label; the discount D
+   of a rank is at least 0, decreases, and is convex. Such are 2^l - 1 and
+   1 / log2(c + 2), for ranks c from 0. *)
+Variables G D : nat -> R.
+Hypothesis G0 : G 0 = 0.
+Hypothesis G_increases : forall l, G l <= G l.+1.
+Hypothesis D_ge0 : forall c, 0 <= D c.
+Hypothesis D_decreases : forall a b, (a <= b)%N -> D b <= D a.
+Hypothesis D_convex : forall a b c, (a <= b)%N ->
+  D b - D (b + c)%N <= D a - D (a + c)%N.
+
+(* The positions are those of an order of falling labels. *)
+Hypothesis pos_falling : forall i j, (label j < label i)%N -> (pos i < pos j)%N.
+
+(* The DCG of a ranking, and that of the best one. If that is 0, so is the
+   loss. *)
+Definition DCG (rk : 'I_m -> 'I_m) : R := \sum_i G (label i) * D (rk i).
+Let Z := DCG pos.
+Definition NDCG_loss (rk : 'I_m -> 'I_m) : R :=
+  if Z == 0 then 0 else 1 - DCG rk / Z.
+
+(* The tightest weights, v* of Theorem 1 in docs/weights-of-slam.md; the level l
+   here is l + 1 there, because the documents of the level l have a label above
+   l, and there are #|level l| of them. *)
+Definition v_NDCG i : R :=
+  Z^-1 * \sum_(l < label i)
+    (G l.+1 - G l) * (D (pos i) - D (pos i + (m - #|level l|))%N).
+
+Definition NDCG_round := Round x label v_NDCG k (fun s => NDCG_loss (rank s)).
+
+Lemma G_ge0 l : 0 <= G l.
+Proof. by elim: l => [|l IH]; rewrite ?G0 // (le_trans IH). Qed.
+
+Lemma Z_ge0 : 0 <= Z.
+Proof. by apply: sumr_ge0 => i _; rewrite mulr_ge0 ?G_ge0. Qed.
+
+Lemma G_step_ge0 l : 0 <= G l.+1 - G l.
+Proof. by rewrite subr_ge0. Qed.
+
+Lemma D_step_ge0 a c : 0 <= D a - D (a + c)%N.
+Proof. by rewrite subr_ge0 D_decreases ?leq_addr. Qed.
+
+Lemma v_NDCG_ge0 i : 0 <= v_NDCG i.
+Proof.
+rewrite /v_NDCG mulr_ge0 ?invr_ge0 ?Z_ge0 //; apply: sumr_ge0 => l _.
+by rewrite mulr_ge0 ?G_step_ge0 ?D_step_ge0.
+Qed.
+
+(* A gain is the sum of its steps, so that a sum over documents with their gains
+   is one over levels. *)
+Let top := \max_i label i.
+
+Lemma label_le i : (label i <= top)%N.
+Proof. exact: leq_bigmax. Qed.
+
+Lemma G_steps l : G l = \sum_(a < l) (G a.+1 - G a).
+Proof.
+rewrite -(big_mkord xpredT (fun a => G a.+1 - G a)) telescope_sumr //.
+by rewrite G0 subr0.
+Qed.
+
+Lemma by_levels (f : 'I_m -> R) :
+  \sum_i G (label i) * f i
+    = \sum_(l < top) (G l.+1 - G l) * \sum_(i in level l) f i.
+Proof.
+have steps i : G (label i) = \sum_(l < top | (l < label i)%N) (G l.+1 - G l).
+  rewrite -(big_ord_widen top (fun l => G l.+1 - G l) (label_le i)).
+  exact: G_steps.
+under eq_bigr => i _ do rewrite steps mulr_suml.
+rewrite (exchange_big_dep xpredT) //=; apply: eq_bigr => l _.
+by rewrite mulr_sumr; apply: eq_bigl => i; rewrite inE.
+Qed.
+
+(* The documents of a level have the first positions: no other precedes them in
+   the order of pos. *)
+Lemma pos_level l i : i \in level l -> pos i = above pos (level l) i :> nat.
+Proof.
+rewrite inE => l_lt; rewrite [LHS](rank_split (level l) pos_inj).
+suff -> : others pos (level l) i = 0%N by rewrite addn0.
+apply/eqP; rewrite cards_eq0; apply/eqP/setP => j; rewrite !inE -leqNgt.
+apply/negP => /andP[j_le pos_lt].
+have := pos_falling (leq_ltn_trans j_le l_lt).
+by rewrite ltnNge ltnW.
+Qed.
+
+Lemma pos_level_lt l i : i \in level l -> (pos i < #|level l|)%N.
+Proof. by move=> il; rewrite (pos_level il) above_lt. Qed.
+
+(* The loss of one level is at most the sum over the documents of it that a less
+   relevant one precedes. *)
+Lemma level_DCG (rk : 'I_m -> 'I_m) l : injective rk ->
+  \sum_(i in level l) (D (pos i) - D (rk i))
+    <= \sum_(i in preceded rk (level l))
+        (D (pos i) - D (pos i + (m - #|level l|))%N).
+Proof.
+move=> rk_inj; pose h c := D c - D (c + (m - #|level l|))%N.
+pose g i := D (above rk (level l) i) - D (rk i).
+have -> : \sum_(i in level l) (D (pos i) - D (rk i)) = \sum_(i in level l) g i.
+  rewrite !sumrB (sum_places _ rk_inj) -(sum_places _ pos_inj).
+  by congr (_ - _); apply: eq_bigr => i /pos_level->.
+apply: (level_loss rk_inj (h := h) _ pos_inj (@pos_level_lt l)).
+- by move=> a b; apply: D_convex.
+- move=> i _ alone; rewrite /g (rank_split (level l) rk_inj) alone addn0 subrr //.
+move=> i _; rewrite /g /h ler_add2l ler_opp2 D_decreases //.
+by rewrite (rank_split (level l) rk_inj) leq_add2l others_le.
+Qed.
+
+Theorem NDCG_loss_at_most_weights : loss_at_most_weights NDCG_round.
+Proof.
+move=> s /=; rewrite /NDCG_loss; case: ifP => [_|/negbT Z_neq0].
+  by apply: sumr_ge0 => i _; apply: v_NDCG_ge0.
+have [rank_inj _] := ranked s.
+have Z_gt0 : 0 < Z by rewrite lt_def Z_neq0 Z_ge0.
+have -> : 1 - DCG (rank s) / Z
+    = Z^-1 * \sum_i G (label i) * (D (pos i) - D (rank s i)).
+  under eq_bigr do rewrite mulrBr.
+  by rewrite sumrB mulrBr mulVf // [_ / Z]mulrC.
+rewrite /v_NDCG -mulr_sumr ler_pmul2l ?invr_gt0 // by_levels.
+under [X in _ <= X]eq_bigr => i _ do rewrite
+  (big_ord_widen top (fun l => (G l.+1 - G l)
+    * (D (pos i) - D (pos i + (m - #|level l|))%N)) (label_le i)).
+rewrite (exchange_big_dep xpredT) //=; apply: ler_sum => l _.
+rewrite -mulr_sumr ler_wpmul2l ?G_step_ge0 //.
+apply: le_trans (level_DCG l rank_inj) _.
+apply: sum_le_more => i; first exact: D_step_ge0.
+move=> i_pre; rewrite (preceded_misordered _ _ i_pre) /=.
+by move: i_pre; rewrite !inE => /andP[].
+Qed.
+
+Theorem v_NDCG_sum : \sum_i v_NDCG i <= 1.
+Proof.
+have le_Z : \sum_i v_NDCG i <= Z^-1 * Z.
+  rewrite -mulr_sumr ler_wpmul2l ?invr_ge0 ?Z_ge0 //; apply: ler_sum => i _.
+  rewrite G_steps mulr_suml; apply: ler_sum => l _.
+  by rewrite ler_wpmul2l ?G_step_ge0 // ler_subl_addr ler_addl D_ge0.
+apply: le_trans le_Z _; case: (eqVneq Z 0) => [->|Z_neq0].
+  by rewrite mulr0 ler01.
+by rewrite mulVf.
 Qed.
 
 End Ranking.
