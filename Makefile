@@ -4,6 +4,7 @@
 # make test-slow  run the tests that take minutes, and search at random for examples that break a property
 # make test-cluster  run studies on a real SLURM, which is obtained and started for the tests
 # make mutants    try random errors that no test has been tried on yet; hours, and it goes on where it was stopped
+# make formal     check by Coq that the bound free of the list length is proved; Coq has to be installed
 # make lint       formatting, lint, types, and Snakemake's own lint
 # make bench      install the peers, measure for a quarter of an hour, and write docs/benchmarks.md
 # make docs       write the documentation as a site into build/docs/
@@ -22,7 +23,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every process of a run or of the tests would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all setup test check test-slow test-cluster mutants lint format config docs bench lock clean
+.PHONY: all setup test check test-slow test-cluster mutants formal lint format config docs bench lock clean
 .DEFAULT_GOAL := all
 
 all: $(READY)
@@ -52,6 +53,9 @@ test-cluster: $(READY)
 
 mutants: $(READY)
 	python -m tools.mutation --jobs $(WORKERS)
+
+formal:
+	@sh proofs/check.sh
 
 lint: $(READY)
 	ruff format --check .

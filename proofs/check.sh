@@ -1,0 +1,44 @@
+#!/bin/sh
+# Do the proofs in this folder pass Coq, and do their theorems rest on no axiom? It compiles into build/formal.
+set -eu
+cd "$(dirname "$0")/.."
+needs="install the Debian packages coq, libcoq-mathcomp-ssreflect and libcoq-mathcomp-algebra"
+if ! command -v coqc >/dev/null; then
+    echo "make formal: coqc was not found; $needs" >&2
+    exit 1
+fi
+folder=build/formal
+files="perceptron_bound wrong_neighbours"
+rm -rf $folder
+mkdir -p $folder
+# Warnings of the library's own files say nothing of these.
+compile="coqc -q -w none -Q $folder formal"
+
+echo "From mathcomp Require Import all_ssreflect all_algebra." >$folder/library.v
+if ! $compile $folder/library.v 2>/dev/null; then
+    echo "make formal: Coq has no Mathematical Components; $needs" >&2
+    exit 1
+fi
+
+for file in $files; do
+    echo "proofs/$file.v"
+    $compile -o $folder/$file.vo proofs/$file.v
+    theorems=$(sed -n 's/^Theorem \([A-Za-z0-9_]*\).*/\1/p' proofs/$file.v)
+    {
+        echo "From formal Require Import $file."
+        for theorem in $theorems; do
+            # Coq prints the name, and then what the theorem rests on.
+            echo "Goal True. idtac \"$theorem:\". Abort. Print Assumptions $theorem."
+        done
+    } >$folder/assumptions_of_$file.v
+    $compile $folder/assumptions_of_$file.v >$folder/$file.printed
+    cat $folder/$file.printed
+    for theorem in $theorems; do
+        echo "$theorem:"
+        echo "Closed under the global context"
+    done >$folder/$file.expected
+    if [ -z "$theorems" ] || ! cmp -s $folder/$file.printed $folder/$file.expected; then
+        echo "make formal: expected theorems of proofs/$file.v that rest on no axiom; see above" >&2
+        exit 1
+    fi
+done

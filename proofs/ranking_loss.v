@@ -1,0 +1,441 @@
+(* Lemma 1 of docs/weights-of-slam.md: for every ranking, 1 - AP and 1 - NDCG
+   are at most the sum of the weights of misordered documents. This is the
+   hypothesis [loss_at_most_weights] of perceptron_bound.v.
+
+   Here ranks and positions are counted from 0.
+
+   Contents
+     One level             the documents of some labels in a ranking
+     The weights           the sum over the largest positions is the smallest
+*)
+
+From mathcomp Require Import all_ssreflect all_algebra.
+From formal Require Import perceptron_bound.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+(* ------------------------------------------------------------------------- *)
+(* One level *)
+
+(* The first n of m positions *)
+Definition first m n := [set c : 'I_m | (c < n)%N].
+
+Lemma card_first m n : (n <= m)%N -> #|first m n| = n.
+Proof.
+move=> n_le; rewrite -sum1_card (eq_bigl (fun c : 'I_m => (c < n)%N)).
+  by rewrite -(big_ord_widen m (fun=> 1%N) n_le) sum1_card card_ord.
+by move=> c; rewrite inE.
+Qed.
+
+Section Level.
+
+(* The documents of P, such as those with the label l or more, in a ranking *)
+Variables (m : nat) (rank : 'I_m -> 'I_m) (P : {set 'I_m}).
+Hypothesis rank_inj : injective rank.
+Implicit Types i j : 'I_m.
+
+(* How many documents of P, and how many others, stand above document i *)
+Definition above i := #|[set j in P | (rank j < rank i)%N]|.
+Definition others i := #|[set j in ~: P | (rank j < rank i)%N]|.
+
+Lemma rank_split i : rank i = (above i + others i)%N :> nat.
+Proof.
+have <- : #|[set j | (rank j < rank i)%N]| = rank i.
+  rewrite -sum1_card -[RHS](card_first (ltnW (ltn_ord (rank i)))) -sum1_card.
+  rewrite [RHS](reindex_inj rank_inj) /=.
+  by apply: eq_bigl => j; rewrite !inE.
+rewrite -(cardsID P); congr (_ + _)%N; apply: eq_card => j.
+  by rewrite !inE andbC.
+by rewrite !inE.
+Qed.
+
+Lemma others_le i : (others i <= m - #|P|)%N.
+Proof.
+rewrite -[m in (m - _)%N]card_ord -(cardsC P) addKn; apply: subset_leq_card.
+by apply/subsetP => j; rewrite inE => /andP[].
+Qed.
+
+Lemma above_lt i : i \in P -> (above i < #|P|)%N.
+Proof.
+move=> iP; apply: proper_card; apply/properP; split.
+  by apply/subsetP => j; rewrite inE => /andP[].
+by exists i => //; rewrite inE iP ltnn.
+Qed.
+
+Lemma above_mono i j : i \in P -> (rank i < rank j)%N -> (above i < above j)%N.
+Proof.
+move=> iP i_lt; apply: proper_card; apply/properP; split.
+  by apply/subsetP => j'; rewrite !inE => /andP[-> /= /ltn_trans]; apply.
+by exists i; rewrite !inE iP ?ltnn.
+Qed.
+
+Lemma others_mono i j : (rank i <= rank j)%N -> (others i <= others j)%N.
+Proof.
+move=> i_le; apply: subset_leq_card; apply/subsetP => j'.
+by rewrite !inE => /andP[-> /= /leq_trans]; apply.
+Qed.
+
+Lemma above_inj : {in P &, injective above}.
+Proof.
+move=> i j iP jP same; case: (ltngtP (rank i) (rank j)) => [lt|lt|/val_inj].
+- by have := above_mono iP lt; rewrite same ltnn.
+- by have := above_mono jP lt; rewrite same ltnn.
+exact: rank_inj.
+Qed.
+
+(* above i as one of m positions *)
+Lemma above_lt_m i : (above i < m)%N.
+Proof. by apply: leq_ltn_trans (ltn_ord (rank i)); rewrite rank_split leq_addr. Qed.
+
+Definition place_of i : 'I_m := Ordinal (above_lt_m i).
+
+Lemma place_of_inj : {in P &, injective place_of}.
+Proof. by move=> i j iP jP [/above_inj]; apply. Qed.
+
+(* The documents of P have the places 0, ..., r - 1 in their own order. *)
+Lemma places : place_of @: P = first m #|P|.
+Proof.
+apply/eqP; rewrite eqEcard; apply/andP; split.
+  by apply/subsetP => c /imsetP[i iP ->]; rewrite inE above_lt.
+rewrite (card_in_imset place_of_inj) card_first //.
+by rewrite -[X in (_ <= X)%N]card_ord max_card.
+Qed.
+
+Lemma sum_places (V : zmodType) (f : nat -> V) :
+  \sum_(i in P) f (above i) = \sum_(c in first m #|P|) f c.
+Proof. by rewrite -places (big_imset _ place_of_inj). Qed.
+
+(* Documents of P that others precede *)
+Definition preceded := [set i in P | (0 < others i)%N].
+
+(* ------------------------------------------------------------------------- *)
+(* The weights *)
+
+(* Let h decrease, and let pos give each document of P one of the positions
+   0, ..., r - 1. The places of the documents that others precede are the last
+   ones, so that the sum of h over them is at most that over their positions. *)
+Variables (R : realFieldType) (h : nat -> R) (pos : 'I_m -> 'I_m).
+Hypothesis h_decreases : forall a b, (a <= b)%N -> h b <= h a.
+Hypothesis pos_inj : injective pos.
+Hypothesis pos_lt : forall i, i \in P -> (pos i < #|P|)%N.
+
+Lemma sum_of_last :
+  \sum_(i in preceded) h (above i) <= \sum_(i in preceded) h (pos i).
+Proof.
+have sub : preceded \subset P by apply/subsetP => i; rewrite inE => /andP[].
+pose S := place_of @: preceded; pose S' := pos @: preceded.
+have place_inj : {in preceded &, injective place_of}.
+  by move=> i j /(subsetP sub) iP /(subsetP sub) jP; apply: place_of_inj.
+have -> : \sum_(i in preceded) h (above i) = \sum_(c in S) h c.
+  by rewrite (big_imset _ place_inj).
+have -> : \sum_(i in preceded) h (pos i) = \sum_(c in S') h c.
+  by rewrite (big_imset _ (in2W pos_inj)).
+have card_S : #|S :\: S'| = #|S' :\: S|.
+  have : #|S| = #|S'|.
+    by rewrite (card_in_imset place_inj) (card_imset _ pos_inj).
+  by rewrite -(cardsID S' S) -(cardsID S S') setIC => /addnI.
+have below b c : b \in S' :\: S -> c \in S -> (b <= c)%N.
+  rewrite inE => /andP[bS /imsetP[i iB b_pos]] /imsetP[j jB ->] /=.
+  have : b \in first m #|P| by rewrite inE b_pos pos_lt // (subsetP sub).
+  rewrite -places => /imsetP[i' i'P b_place].
+  rewrite b_place /= ltnW // above_mono // ltnNge; apply/negP => le.
+  move/negP: bS; apply; rewrite b_place imset_f // inE i'P.
+  by apply: leq_trans (others_mono le); move: jB; rewrite inE => /andP[].
+rewrite [X in X <= _](big_setID S') [X in _ <= X](big_setID S) /= setIC ler_add2l.
+case: (set_0Vmem (S :\: S')) => [S0|[c0 c0S]].
+  have S'0 : S' :\: S = set0 by apply/eqP; rewrite -cards_eq0 -card_S S0 cards0.
+  by rewrite S0 S'0 !big_set0.
+have size_gt0 : (0 < #|S :\: S'|)%N by apply/card_gt0P; exists c0.
+rewrite -(ler_pmuln2r size_gt0) -[X in _ <= X]sumrMnl.
+rewrite [X in _ *+ X <= _]card_S -sumr_const; apply: ler_sum => b bS.
+rewrite -sumr_const; apply: ler_sum => c; rewrite inE => /andP[_ cS].
+exact/h_decreases/below.
+Qed.
+
+(* What each document of P adds to a loss is at most h at its place, if others
+   precede it, and nothing if none does. *)
+Lemma level_loss (g : 'I_m -> R) :
+  (forall i, i \in P -> others i = 0%N -> g i <= 0) ->
+  (forall i, i \in P -> g i <= h (above i)) ->
+  \sum_(i in P) g i <= \sum_(i in preceded) h (pos i).
+Proof.
+move=> g_le0 g_le; apply: le_trans sum_of_last.
+rewrite (big_setID preceded) /= -[X in _ <= X]addr0; apply: ler_add.
+  rewrite (eq_bigl (fun i => i \in preceded)) => [|i]; last by rewrite !inE andbA andbb.
+  by apply: ler_sum => i; rewrite inE => /andP[iP _]; apply: g_le.
+rewrite -oppr_ge0 -sumrN; apply: sumr_ge0 => i.
+rewrite !inE => /andP[not_preceded iP]; rewrite oppr_ge0 g_le0 //.
+by move: not_preceded; rewrite iP -leqNgt leqn0 => /eqP.
+Qed.
+
+End Level.
+
+Lemma sum_le_more (R : realFieldType) (I : finType) (P Q : pred I) (f : I -> R) :
+  (forall i, 0 <= f i) -> (forall i, P i -> Q i) ->
+  \sum_(i | P i) f i <= \sum_(i | Q i) f i.
+Proof.
+move=> f_ge0 PQ; rewrite [X in _ <= X](bigID P) /=.
+rewrite (eq_bigl P) => [|i]; last by apply: andb_idl; apply: PQ.
+by rewrite ler_addl; apply: sumr_ge0.
+Qed.
+
+(* ------------------------------------------------------------------------- *)
+(* A ranking by scores: what has a larger score stands above; equal scores may
+   stand in any order. *)
+Section Ranking.
+
+Variables (R : realFieldType) (E : space R) (m : nat).
+Variables (x : 'I_m -> E) (label : 'I_m -> nat).
+Variable k : ('I_m -> R) -> 'I_m -> 'I_m.
+Variable rank : ('I_m -> R) -> 'I_m -> 'I_m.
+
+Definition ranks := forall s,
+  injective (rank s) /\ (forall i j, s j < s i -> (rank s i < rank s j)%N).
+Hypothesis ranked : ranks.
+
+(* The documents with a label above l; pos gives positions in an order of
+   falling labels. *)
+Definition level l := [set i | (l < label i)%N].
+
+Lemma preceded_misordered v RML s l i :
+  i \in preceded (rank s) (level l) ->
+  misordered (r := Round x label v k RML) s i.
+Proof.
+rewrite inE => /andP[]; rewrite inE => l_lt /card_gt0P[j].
+rewrite !inE -leqNgt => /andP[j_le above_i]; apply/existsP; exists j.
+rewrite /less /= (leq_ltn_trans j_le l_lt) /= leNgt; apply/negP => s_lt.
+have [_ /(_ _ _ s_lt)] := ranked s.
+by rewrite ltnNge ltnW.
+Qed.
+
+(* ------------------------------------------------------------------------- *)
+(* Average precision *)
+
+(* The r relevant documents, those with the label 1 or more, have the positions
+   0, ..., r - 1 in any order. *)
+Variable pos : 'I_m -> 'I_m.
+Hypothesis pos_inj : injective pos.
+
+Let relevant := level 0.
+Let r := #|relevant|.
+Let n := (m - r)%N.
+
+(* The precision at the rank of a relevant document is the share of relevant
+   ones down to it. If none is relevant, the loss is 0. *)
+Definition AP_loss (rk : 'I_m -> 'I_m) : R :=
+  if r == 0%N then 0
+  else 1 - r%:R^-1 * \sum_(i in relevant)
+                      (above rk relevant i).+1%:R / (rk i).+1%:R.
+
+(* The weights (6), for positions from 0 *)
+Definition v_MAP i : R :=
+  if i \in relevant then n%:R / (r%:R * (n + (pos i).+1)%:R) else 0.
+
+Definition AP_round := Round x label v_MAP k (fun s => AP_loss (rank s)).
+
+Lemma v_MAP_ge0 i : 0 <= v_MAP i.
+Proof.
+by rewrite /v_MAP; case: ifP => // _; rewrite divr_ge0 ?mulr_ge0 ?ler0n.
+Qed.
+
+Lemma v_MAP_sum : \sum_i v_MAP i <= 1.
+Proof.
+case: (eqVneq r 0%N) => [r0|r_neq0].
+  rewrite big1 ?ler01 // => i _; rewrite /v_MAP.
+  by rewrite [relevant](cards0_eq r0) inE.
+have r_gt0 : 0 < r%:R :> R by rewrite ltr0n lt0n.
+rewrite /v_MAP -big_mkcond /=.
+apply: (@le_trans _ _ (\sum_(i in relevant) r%:R^-1)); last first.
+  by rewrite sumr_const -/r -[_ *+ r]mulr_natr mulVf // gt_eqF.
+apply: ler_sum => i _; rewrite invfM mulrCA ger_pmulr ?invr_gt0 //.
+by rewrite ler_pdivr_mulr ?ltr0n ?addnS // mul1r ler_nat -addnS leq_addr.
+Qed.
+
+Theorem AP_loss_at_most_weights :
+  (forall i, i \in relevant -> (pos i < r)%N) ->
+  loss_at_most_weights AP_round.
+Proof.
+move=> pos_lt s /=; rewrite /AP_loss; case: ifP => [r0|/negbT r_neq0].
+  by apply: sumr_ge0 => i _; apply: v_MAP_ge0.
+have [rank_inj _] := ranked s.
+have r_gt0 : 0 < r%:R :> R by rewrite ltr0n lt0n.
+pose h c : R := n%:R / (n + c.+1)%:R.
+have h_decreases a b : (a <= b)%N -> h b <= h a.
+  move=> ab; rewrite ler_wpmul2l ?ler0n // lef_pinv ?posrE ?ltr0n ?addnS //.
+  by rewrite ler_nat ltnS leq_add2l.
+pose g i : R := 1 - (above (rank s) relevant i).+1%:R / (rank s i).+1%:R.
+have g_le0 i : i \in relevant -> others (rank s) relevant i = 0%N -> g i <= 0.
+  move=> _ alone; rewrite /g (rank_split relevant rank_inj) alone addn0.
+  by rewrite divff ?subrr // pnatr_eq0.
+have g_le i : i \in relevant -> g i <= h (above (rank s) relevant i).
+  move=> _; rewrite /g (rank_split relevant rank_inj) -addSn.
+  set a := above _ _ _; set b := others _ _ _.
+  have b_le : (b <= n)%N by apply: others_le.
+  have -> : h a = 1 - a.+1%:R / (a.+1 + n)%:R.
+    have nonzero : (a.+1 + n)%:R != 0 :> R by rewrite pnatr_eq0.
+    by rewrite -[X in X - _](divff nonzero) -mulrBl {1}natrD addrC addKr /h addnC.
+  rewrite ler_add2l ler_opp2 ler_wpmul2l ?ler0n // lef_pinv ?posrE ?ltr0n //.
+  by rewrite ler_nat leq_add2l.
+apply: (@le_trans _ _ (\sum_(i in preceded (rank s) relevant) v_MAP i)).
+  have -> : \sum_(i in preceded (rank s) relevant) v_MAP i
+      = r%:R^-1 * \sum_(i in preceded (rank s) relevant) h (pos i).
+    rewrite mulr_sumr; apply: eq_bigr => i; rewrite inE => /andP[i_rel _].
+    by rewrite /v_MAP i_rel invfM mulrCA.
+  have -> : 1 - r%:R^-1 * (\sum_(i in relevant)
+        (above (rank s) relevant i).+1%:R / (rank s i).+1%:R)
+      = r%:R^-1 * \sum_(i in relevant) g i.
+    by rewrite sumrB sumr_const -/r mulrBr mulVf ?gt_eqF.
+  rewrite ler_pmul2l ?invr_gt0 //.
+  exact: (level_loss rank_inj h_decreases pos_inj pos_lt g_le0 g_le).
+apply: sum_le_more => i; [exact: v_MAP_ge0 | exact: preceded_misordered].
+Qed.
+
+(* ------------------------------------------------------------------------- *)
+(* NDCG *)
+
+(* The gain G is 0 for the label 0 and increases with the label; the discount D
+   of a rank is at least 0, decreases, and is convex. Such are 2^l - 1 and
+   1 / log2(c + 2), for ranks c from 0. *)
+Variables G D : nat -> R.
+Hypothesis G0 : G 0 = 0.
+Hypothesis G_increases : forall l, G l <= G l.+1.
+Hypothesis D_ge0 : forall c, 0 <= D c.
+Hypothesis D_decreases : forall a b, (a <= b)%N -> D b <= D a.
+Hypothesis D_convex : forall a b c, (a <= b)%N ->
+  D b - D (b + c)%N <= D a - D (a + c)%N.
+
+(* The positions are those of an order of falling labels. *)
+Hypothesis pos_falling : forall i j, (label j < label i)%N -> (pos i < pos j)%N.
+
+(* The DCG of a ranking, and that of the best one. If that is 0, so is the
+   loss. *)
+Definition DCG (rk : 'I_m -> 'I_m) : R := \sum_i G (label i) * D (rk i).
+Let Z := DCG pos.
+Definition NDCG_loss (rk : 'I_m -> 'I_m) : R :=
+  if Z == 0 then 0 else 1 - DCG rk / Z.
+
+(* The tightest weights, v* of Theorem 1 in docs/weights-of-slam.md; the level l
+   here is l + 1 there, because the documents of the level l have a label above
+   l, and there are #|level l| of them. *)
+Definition v_NDCG i : R :=
+  Z^-1 * \sum_(l < label i)
+    (G l.+1 - G l) * (D (pos i) - D (pos i + (m - #|level l|))%N).
+
+Definition NDCG_round := Round x label v_NDCG k (fun s => NDCG_loss (rank s)).
+
+Lemma G_ge0 l : 0 <= G l.
+Proof. by elim: l => [|l IH]; rewrite ?G0 // (le_trans IH). Qed.
+
+Lemma Z_ge0 : 0 <= Z.
+Proof. by apply: sumr_ge0 => i _; rewrite mulr_ge0 ?G_ge0. Qed.
+
+Lemma G_step_ge0 l : 0 <= G l.+1 - G l.
+Proof. by rewrite subr_ge0. Qed.
+
+Lemma D_step_ge0 a c : 0 <= D a - D (a + c)%N.
+Proof. by rewrite subr_ge0 D_decreases ?leq_addr. Qed.
+
+Lemma v_NDCG_ge0 i : 0 <= v_NDCG i.
+Proof.
+rewrite /v_NDCG mulr_ge0 ?invr_ge0 ?Z_ge0 //; apply: sumr_ge0 => l _.
+by rewrite mulr_ge0 ?G_step_ge0 ?D_step_ge0.
+Qed.
+
+(* A gain is the sum of its steps, so that a sum over documents with their gains
+   is one over levels. *)
+Let top := \max_i label i.
+
+Lemma label_le i : (label i <= top)%N.
+Proof. exact: leq_bigmax. Qed.
+
+Lemma G_steps l : G l = \sum_(a < l) (G a.+1 - G a).
+Proof.
+rewrite -(big_mkord xpredT (fun a => G a.+1 - G a)) telescope_sumr //.
+by rewrite G0 subr0.
+Qed.
+
+Lemma by_levels (f : 'I_m -> R) :
+  \sum_i G (label i) * f i
+    = \sum_(l < top) (G l.+1 - G l) * \sum_(i in level l) f i.
+Proof.
+have steps i : G (label i) = \sum_(l < top | (l < label i)%N) (G l.+1 - G l).
+  rewrite -(big_ord_widen top (fun l => G l.+1 - G l) (label_le i)).
+  exact: G_steps.
+under eq_bigr => i _ do rewrite steps mulr_suml.
+rewrite (exchange_big_dep xpredT) //=; apply: eq_bigr => l _.
+by rewrite mulr_sumr; apply: eq_bigl => i; rewrite inE.
+Qed.
+
+(* The documents of a level have the first positions: no other precedes them in
+   the order of pos. *)
+Lemma pos_level l i : i \in level l -> pos i = above pos (level l) i :> nat.
+Proof.
+rewrite inE => l_lt; rewrite [LHS](rank_split (level l) pos_inj).
+suff -> : others pos (level l) i = 0%N by rewrite addn0.
+apply/eqP; rewrite cards_eq0; apply/eqP/setP => j; rewrite !inE -leqNgt.
+apply/negP => /andP[j_le pos_lt].
+have := pos_falling (leq_ltn_trans j_le l_lt).
+by rewrite ltnNge ltnW.
+Qed.
+
+Lemma pos_level_lt l i : i \in level l -> (pos i < #|level l|)%N.
+Proof. by move=> il; rewrite (pos_level il) above_lt. Qed.
+
+(* The loss of one level is at most the sum over the documents of it that a less
+   relevant one precedes. *)
+Lemma level_DCG (rk : 'I_m -> 'I_m) l : injective rk ->
+  \sum_(i in level l) (D (pos i) - D (rk i))
+    <= \sum_(i in preceded rk (level l))
+        (D (pos i) - D (pos i + (m - #|level l|))%N).
+Proof.
+move=> rk_inj; pose h c := D c - D (c + (m - #|level l|))%N.
+pose g i := D (above rk (level l) i) - D (rk i).
+have -> : \sum_(i in level l) (D (pos i) - D (rk i)) = \sum_(i in level l) g i.
+  rewrite !sumrB (sum_places _ rk_inj) -(sum_places _ pos_inj).
+  by congr (_ - _); apply: eq_bigr => i /pos_level->.
+apply: (level_loss rk_inj (h := h) _ pos_inj (@pos_level_lt l)).
+- by move=> a b; apply: D_convex.
+- move=> i _ alone; rewrite /g (rank_split (level l) rk_inj) alone addn0 subrr //.
+move=> i _; rewrite /g /h ler_add2l ler_opp2 D_decreases //.
+by rewrite (rank_split (level l) rk_inj) leq_add2l others_le.
+Qed.
+
+Theorem NDCG_loss_at_most_weights : loss_at_most_weights NDCG_round.
+Proof.
+move=> s /=; rewrite /NDCG_loss; case: ifP => [_|/negbT Z_neq0].
+  by apply: sumr_ge0 => i _; apply: v_NDCG_ge0.
+have [rank_inj _] := ranked s.
+have Z_gt0 : 0 < Z by rewrite lt_def Z_neq0 Z_ge0.
+have -> : 1 - DCG (rank s) / Z
+    = Z^-1 * \sum_i G (label i) * (D (pos i) - D (rank s i)).
+  under eq_bigr do rewrite mulrBr.
+  by rewrite sumrB mulrBr mulVf // [_ / Z]mulrC.
+rewrite /v_NDCG -mulr_sumr ler_pmul2l ?invr_gt0 // by_levels.
+under [X in _ <= X]eq_bigr => i _ do rewrite
+  (big_ord_widen top (fun l => (G l.+1 - G l)
+    * (D (pos i) - D (pos i + (m - #|level l|))%N)) (label_le i)).
+rewrite (exchange_big_dep xpredT) //=; apply: ler_sum => l _.
+rewrite -mulr_sumr ler_wpmul2l ?G_step_ge0 //.
+apply: le_trans (level_DCG l rank_inj) _.
+apply: sum_le_more => i; first exact: D_step_ge0.
+move=> i_pre; rewrite (preceded_misordered _ _ i_pre) /=.
+by move: i_pre; rewrite !inE => /andP[].
+Qed.
+
+Theorem v_NDCG_sum : \sum_i v_NDCG i <= 1.
+Proof.
+have le_Z : \sum_i v_NDCG i <= Z^-1 * Z.
+  rewrite -mulr_sumr ler_wpmul2l ?invr_ge0 ?Z_ge0 //; apply: ler_sum => i _.
+  rewrite G_steps mulr_suml; apply: ler_sum => l _.
+  by rewrite ler_wpmul2l ?G_step_ge0 // ler_subl_addr ler_addl D_ge0.
+apply: le_trans le_Z _; case: (eqVneq Z 0) => [->|Z_neq0].
+  by rewrite mulr0 ler01.
+by rewrite mulVf.
+Qed.
+
+End Ranking.

@@ -1,0 +1,78 @@
+"""Coq accepts the proofs in the folder ``proofs/``, and ``make formal`` refuses axioms."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NO_AXIOM = "Closed under the global context"
+
+needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="Coq is not installed")
+
+
+def _made(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run ``make formal`` in a folder."""
+    make = shutil.which("make")
+    assert make is not None
+    return subprocess.run(
+        [make, "formal"], cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A folder with the Makefile, and the proofs to damage."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    shutil.copytree(ROOT / "proofs", tmp_path / "proofs")
+    return tmp_path
+
+
+@needs_coq
+@pytest.mark.slow
+def test_the_theorems_are_proved_without_axioms(copy: Path) -> None:
+    made = _made(copy)
+    assert made.returncode == 0, made.stderr
+    rests_on = dict(zip(*[iter(line for line in made.stdout.splitlines() if not line.endswith(".v"))] * 2, strict=True))
+    assert {"theorem_1:", "theorem_2:", "theorem_2_sharp:", "no_smaller_constant:"} <= rests_on.keys()
+    assert set(rests_on.values()) == {NO_AXIOM}
+    assert {path.name for path in (copy / "proofs").iterdir()} == {path.name for path in (ROOT / "proofs").iterdir()}
+
+
+@needs_coq
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "Axiom wrong : False. Theorem planted : False. Proof. exact wrong. Qed.",
+        "Theorem planted : False. Admitted.",
+        "Lemma planted : True. Proof. exact I. Qed.",
+        "Theorem planted : False. Proof. exact I. Qed.",
+    ],
+    ids=["an axiom", "no proof", "no theorem", "a wrong proof"],
+)
+def test_a_theorem_that_rests_on_an_axiom_or_has_no_proof_is_refused(copy: Path, planted: str) -> None:
+    for path in (copy / "proofs").glob("*.v"):
+        path.write_text("Theorem right : True.\nProof. exact I. Qed.\n")
+    assert _made(copy).returncode == 0
+    (copy / "proofs/wrong_neighbours.v").write_text(planted.replace(". ", ".\n"))
+    assert _made(copy).returncode != 0
+
+
+def test_what_has_to_be_installed_is_named_where_coq_is_missing(copy: Path) -> None:
+    commands = copy / "commands"
+    commands.mkdir()
+    for name in ("sh", "dirname"):
+        (commands / name).symlink_to(str(shutil.which(name)))
+    made = subprocess.run(
+        ["/bin/sh", "proofs/check.sh"],
+        cwd=copy,
+        env={"PATH": str(commands)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode == 1
+    assert "libcoq-mathcomp-algebra" in made.stderr
