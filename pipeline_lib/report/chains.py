@@ -54,8 +54,8 @@ def figure(chain: Rows) -> Figure:
     rows = []
     for link in shown:
         factor = "" if link.factor is None else f" ×{short(link.factor)}"
-        rows.append((f"{link.label}{factor}", {"link": Measured(link.value, link.low, link.high)}))
-    rows[-1][1]["without a theorem"] = Measured(first.trivial, first.trivial, first.trivial)
+        rows.append((f"{link.label}{factor}", {"value": Measured(link.value, link.low, link.high)}))
+    rows[-1][1]["largest possible value"] = Measured(first.trivial, first.trivial, first.trivial)
     return row_figure(
         _name(chain),
         f"{first.place}: where the bound loses ({first.dataset}, {first.setting})",
@@ -78,14 +78,14 @@ def summary(name: str, caption: str, found: Sequence[Rows]) -> Table:
         col("setting", "Setting"),
         col("measured", "Measured"),
         col("stated", "Stated"),
-        col("trivial", "Without a theorem"),
+        col("trivial", "Largest possible"),
         col("step", "Costliest step"),
         col("factor", "Its factor"),
         col("without", "Stated without it"),
     ]
     notes = [
-        "“Without a theorem”: the largest value that the quantity can have. “Stated without it”: the number if that "
-        "step cost nothing; terms that later steps add remain, so that it need not be the quotient of the two columns."
+        "“Stated without it”: the number if that step cost nothing; terms that later steps add remain, so that it need "
+        "not be the quotient of the two columns."
     ]
     if any(row.step.endswith(UNSURE) for row in rows):
         notes.append(

@@ -10,7 +10,7 @@ may include parts, ``{% include "page/regret.md" %}``, and it can use
       SELECT ... FROM "topk-regret"
     {% endset %}
     claims("topk-thm41", "topk-thm42")      shows claims with their verdicts; every claim stands on its page once
-    verdict("topk-thm41")                   a link to a claim after the sign of its verdict, for running text
+    verdict("topk-thm41")                   the sign and name of a claim's status, with a link, for running text
     trials("topk-thm41", "regret_exponent")  rows of its trials that have these values: settings and values; x_low
                                             and x_high are the ends of the interval of x, or x itself
     model_title("erm-listnet")              what a model of the study is called
