@@ -176,11 +176,14 @@ def line_plot(
             x, y, *_ = zip(*places, strict=True)
             [handles[label]] = axis.plot(x, y, sign, color=PAPER, markeredgecolor=INK, markersize=9, zorder=3)
         logarithmic(axis, log)
+        if "x" in log and len(panels) > 1:
+            axis.xaxis.get_major_locator().set_params(numticks=4)
         if "x" not in log and all(float(point[0]).is_integer() for points in series.values() for point in points):
             axis.locator_params(axis="x", integer=True)
-        axis.set(xlabel=words(xlabel))
         axis.set_title(words(title), fontsize=8.5)
         axis.grid()
+    for axis in axes[1:2] if len(panels) > 2 else axes:
+        axis.set(xlabel=words(xlabel))
     axes[0].set(ylabel=words(ylabel))
     for label, handle in handles.items():
         handle.set_label(words(label))
@@ -205,7 +208,7 @@ def logarithmic(axes: Axes, log: str) -> None:
         axis: Axis = getattr(axes, f"{name}axis")
         axes.set(**{f"{name}scale": "log"})
         low, high = axis.get_view_interval()
-        label = FuncFormatter(lambda value, _: short(value) if value < LONG else f"{value:.0e}".replace("e+0", "e"))
+        label = FuncFormatter(lambda value, _: short(value) if value < LONG else f"{value:.0e}".replace("e+0", "e").replace("e+", "e"))
         axis.set_major_formatter(label)
         axis.set_minor_locator(LogLocator(subs=(2.0, 3.0, 5.0)) if high < SHORT * low else NullLocator())
         axis.set_minor_formatter(label)
@@ -226,6 +229,7 @@ def heat_maps(
     """
     figure = drawing(0.34 * len(rows) + 1.15)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    size = min(7.5, 24.0 * WIDTH / (len(columns) * len(panels)))
     # Transparent colour is light on white and dark on black: the numbers can be read on both.
     shades = LinearSegmentedColormap.from_list("shades", [to_rgba(COLOURS[0], alpha) for alpha in (FAINTEST, SHADE)])
     for axis, (title, values) in zip(axes, panels.items(), strict=True):
@@ -235,7 +239,7 @@ def heat_maps(
         axis.pcolormesh(np.ma.masked_invalid(logs), cmap=shades, edgecolors=PAPER, linewidth=1.0)
         for i, j in np.argwhere(~np.isnan(numbers)):
             shown = f"{numbers[i, j]:{form}}".lstrip("0")
-            axis.text(j + 0.5, i + 0.5, shown, ha="center", va="center", fontsize=7.5)
+            axis.text(j + 0.5, i + 0.5, shown, ha="center", va="center", fontsize=size)
         axis.set_ylim(len(rows), 0)
         axis.set_title(words(title), fontsize=8.5)
         axis.set_xticks(np.arange(len(columns)) + 0.5, [words(column) for column in columns])
