@@ -175,6 +175,7 @@ def _severity(claim: JudgedClaim, severity: Severity) -> Row:
     return {
         "status": claim.status.replace("-", " "),
         "claim": Cell(f"[{claim.id}](#claim-{claim.id})", raw=claim.id, running=True),
+        "place": claim.where,
         "informative": severity.informative,
         "trials": severity.trials,
         "slack_factor": None if factor is None else Cell(rounded_down(factor), factor),

@@ -18,7 +18,7 @@ may include parts, ``{% include "page/regret.md" %}``, and it can use
     table(...), col(...)                    a table (pipeline_lib.report.tables)
     lines(...), heat(...), against(...), curves(...), power(...)
                                             figures (pipeline_lib.report.declared_figures)
-    chain_figure(...), chains(...), largest_chains(...), chain_summary(...), chain_steps(...)
+    chain_figure(...), chain_overview(...), chain_summary(...), chain_steps(...), chains(...), largest_chains(...)
                                             from measurements to bounds (pipeline_lib.report.chains)
     count(3, "query", "queries")            a number with its noun
     definitions(pairs), listing(text)       terms with their meanings, text as it stands
@@ -84,6 +84,7 @@ OF_ALL: Mapping[str, Any] = {
     "chain_figure": chains.figure,
     "chains": chains.chains,
     "largest_chains": chains.largest,
+    "chain_overview": chains.overview,
     "chain_summary": chains.summary,
     "chain_steps": chains.steps,
     "measure_title": measure_title,

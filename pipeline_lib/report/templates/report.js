@@ -54,9 +54,10 @@ function makeFilterable(figure, table) {
   field.addEventListener("input", () => {
     const words = plain(field.value).split(/\s+/).filter(Boolean);
     for (const body of table.tBodies) {
+      const heading = body.querySelector(".group")?.textContent ?? "";
       for (const row of body.rows) {
         const group = row.classList.contains("group");
-        row.hidden = !group && !words.every((word) => plain(row.innerText || row.textContent).includes(word));
+        row.hidden = !group && !words.every((word) => plain(`${heading} ${row.textContent}`).includes(word));
       }
     }
   });
