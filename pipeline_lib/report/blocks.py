@@ -175,8 +175,8 @@ def between(text: str, escaped: Callable[[str], str], marked: Callable[[re.Match
 def mathematics(text: str) -> str:
     r"""Turn a statement with mathematics in plain letters, or in TeX between ``\(`` and ``\)``, into HTML.
 
-    In plain letters ``<=``, ``sqrt`` and names of Greek letters become single signs, and ``_`` lowers and ``^`` raises the word, the number, or
-    what is in braces or round brackets after it.
+    In plain letters ``<=``, ``sqrt`` and names of Greek letters become single signs, and ``_`` lowers and ``^`` raises
+    the word, the number, or what is in braces or round brackets after it.
 
     Example
     -------

@@ -9,7 +9,7 @@ from itertools import dropwhile
 from types import SimpleNamespace
 from typing import Any
 
-from pipeline_lib.report.declared_figures import row_figure
+from pipeline_lib.report.declared_figures import RowFigure, row_figure
 from pipeline_lib.report.figures import Figure, Measured
 from pipeline_lib.report.queries import Rows, Tables
 from pipeline_lib.report.results import ResultsFolder
@@ -69,7 +69,7 @@ def figure(chain: Rows) -> Figure:
     )
 
 
-def overview(name: str, title: str, caption: str, found: Sequence[Rows]) -> Figure:
+def overview(name: str, title: str, caption: str, found: Sequence[Rows]) -> RowFigure:
     """The figure of several chains: what is measured at the beginning of each, and what is stated at its end."""
     rows = []
     for chain in found:

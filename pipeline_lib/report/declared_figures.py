@@ -99,8 +99,8 @@ def lines(
 ) -> Figure:
     """Declare a figure of curves on one pair of axes, or on a pair for every title; a label has one colour in all.
 
-    ``dashed`` are lines without a band, in all pairs or by title, ``marks`` single points; ``log`` names the logarithmic axes. The ends of every
-    curve are said in words.
+    ``dashed`` are lines without a band, in all pairs or by title, ``marks`` single points; ``log`` names the
+    logarithmic axes. The ends of every curve are said in words.
     """
     parts = {"": drawn} if isinstance(drawn, Curves) else drawn
     bounds = dict.fromkeys(parts, dashed) if isinstance(dashed, Curves) else dashed

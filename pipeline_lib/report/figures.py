@@ -153,8 +153,8 @@ def line_plot(
 
     ``panels`` maps the title of a panel to its series by label; each point is ``(x, y, low, high)``, with
     ``low == y == high`` where there is no band. ``log`` names the logarithmic axes (``""``, ``"x"``, ``"y"`` or
-    ``"xy"``). ``dashed`` are lines without a band, by panel as well, the first in the colour of the first series, and so on;
-    ``marks`` are single points of at most three kinds, drawn in every panel.
+    ``"xy"``). ``dashed`` are lines without a band, by panel as well, the first in the colour of the first series, and
+    so on; ``marks`` are single points of at most three kinds, drawn in every panel.
     """
     figure = drawing(2.7)
     axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
@@ -208,7 +208,9 @@ def logarithmic(axes: Axes, log: str) -> None:
         axis: Axis = getattr(axes, f"{name}axis")
         axes.set(**{f"{name}scale": "log"})
         low, high = axis.get_view_interval()
-        label = FuncFormatter(lambda value, _: short(value) if value < LONG else f"{value:.0e}".replace("e+0", "e").replace("e+", "e"))
+        label = FuncFormatter(
+            lambda value, _: short(value) if value < LONG else f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
+        )
         axis.set_major_formatter(label)
         axis.set_minor_locator(LogLocator(subs=(2.0, 3.0, 5.0)) if high < SHORT * low else NullLocator())
         axis.set_minor_formatter(label)

@@ -125,8 +125,9 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.globals |= {"signs": claims_section.SIGNS, "address": errata.address}
-    found.filters |= {"inline": lambda words: Markup(inline(words)), "plain": plain}
-    found.filters |= {"mathematics": lambda words: Markup(mathematics(words)), "running": lambda words: Markup(running(words))}
+    for shown in (inline, mathematics, running):
+        found.filters[shown.__name__] = lambda words, shown=shown: Markup(shown(words))
+    found.filters["plain"] = plain
     return found
 
 
