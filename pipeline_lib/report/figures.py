@@ -159,6 +159,7 @@ def line_plot(
     figure = drawing(2.7)
     axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
     labels = list(dict.fromkeys(label for series in panels.values() for label in series))
+    bounds = list(dict.fromkeys(label for series in (dashed or {}).values() for label in series))
     handles: dict[str, Artist] = {}
     for axis, (title, series) in zip(axes, panels.items(), strict=True):
         for label, points in series.items():
@@ -168,8 +169,9 @@ def line_plot(
                 axis.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
             often = 0.08 if len(x) > 12 else 1  # by distance, as a share of the drawing, where points are many
             [handles[label]] = axis.plot(x, y, **look, markersize=4, markevery=often, linewidth=1.2)
-        for i, (label, curve) in enumerate((dashed or {}).get(title, {}).items()):
+        for label, curve in (dashed or {}).get(title, {}).items():
             x, y, *_ = zip(*curve, strict=True)
+            i = bounds.index(label)
             look = {"color": COLOURS[i % len(COLOURS)], "dashes": DASHES[i % len(DASHES)]}
             [handles[label]] = axis.plot(x, y, **look, linewidth=1.2)
         for sign, (label, places) in zip(MARKS, (marks or {}).items(), strict=False):
@@ -177,7 +179,7 @@ def line_plot(
             [handles[label]] = axis.plot(x, y, sign, color=PAPER, markeredgecolor=INK, markersize=9, zorder=3)
         logarithmic(axis, log)
         if "x" in log and len(panels) > 1:
-            axis.xaxis.get_major_locator().set_params(numticks=4)
+            axis.xaxis.get_major_locator().set_params(numticks=max(3, 9 // len(panels)))
         if "x" not in log and all(float(point[0]).is_integer() for points in series.values() for point in points):
             axis.locator_params(axis="x", integer=True)
         axis.set_title(words(title), fontsize=8.5)
