@@ -182,8 +182,8 @@ def mathematics(text: str) -> str:
     -------
     >>> mathematics("min_w λ/2 ||w||^2 + φ_{SLAM}(s)")
     'min<sub>w</sub> λ/2 ‖w‖<sup>2</sup> + φ<sub>SLAM</sub>(s)'
-    >>> mathematics("x_i >= sqrt(lambda_u)")
-    'x<sub>i</sub> ≥ √(λ<sub>u</sub>)'
+    >>> mathematics("x_i >= -2 sqrt(lambda_u)")
+    'x<sub>i</sub> ≥ −2 √(λ<sub>u</sub>)'
     >>> mathematics("v_max of v^NDCG@k, T^(2/3)")
     'v<sub>max</sub> of v<sup>NDCG@k</sup>, T<sup>2/3</sup>'
     >>> mathematics(r"at most \(m\) of v_max")
@@ -200,6 +200,7 @@ _GREEK = re.compile(r"(?<![A-Za-z])(alpha|beta|gamma|delta|epsilon|eta|lambda|mu
 def _raised(text: str) -> str:
     for words, sign in _SIGNS.items():
         text = text.replace(words, sign)
+    text = re.sub(r"(?<![\w-])-(?=\d)", "−", text)
     safe = html.escape(_GREEK.sub(lambda found: html.unescape(f"&{found[0]};"), text))
     for sign, tag in (("_", "sub"), ("^", "sup")):
         safe = re.sub(rf"\{sign}\{{([^{{}}]+)\}}", rf"<{tag}>\1</{tag}>", safe)
