@@ -126,7 +126,7 @@ def outcomes(judged: JudgedStudy, paper: str) -> list[Block]:
         for status in ("refuted", "deviates")
     }
     words = [f"The paper's claims: {row.counts(False)}. Claims of this project: {row.counts(True)}."]
-    words += [f"{status.capitalize()}: {', '.join(links)}." for status, links in contradicted.items() if links]
+    words += [f"{status.capitalize()}: {'; '.join(links)}." for status, links in contradicted.items() if links]
     if letters := [f"[{one.letter}](#{errata.address(one.letter)})" for one in errata.load() if paper in one.where]:
         words.append(f"[Errata](#errata): {', '.join(letters)}.")
     return [Subsection(f"claims-{paper}", "What came out", tuple(map(prose, words)))]
