@@ -137,10 +137,10 @@ class Comparison(Check):
             trial, excess = trials[furthest], excesses[furthest].value
             measured, limit = shown_value(trial.values[self.statistic]), plain(amount(self.limit, trial))
             against = f"{measured} against {limit}{at(trial)}"
-            if self.check == "equals":
-                found = f"the largest difference is {plain(excess)} ({against})"
-            elif status in FAILED:
+            if status in FAILED:
                 found = f"the decisive value is {against}"
+            elif self.check == "equals":
+                found = f"the largest difference is {plain(excess)} ({against})"
             else:
                 found = f"the smallest slack is {plain(-excess)} ({against})"
             if self.check == "bound" and status == "consistent":
@@ -172,11 +172,10 @@ class Order(Check):
         status = of_trials(statuses)
         deciding = [i for i, one in enumerate(each) if one == status] or range(len(each))
         trial, (a, b) = compared[min(deciding, key=lambda i: leads[i].value)]
-        held, overlapping, reversed_ = (each.count(one) for one in ("verified", "consistent", "refuted"))
+        outcomes = {"verified": "as stated", "consistent": "undecided", "refuted": "reversed"}
+        counted = [f"{each.count(one)} {words}" for one, words in outcomes.items() if one in each]
         sentence = (
-            f"of {len(each)} comparison{'s' * (len(each) != 1)}, {held} hold{'s' * (held == 1)}, {overlapping} "
-            f"{'lies' if overlapping == 1 else 'lie'} within the intervals and {reversed_} "
-            f"{'is' if reversed_ == 1 else 'are'} reversed; "
+            f"of {len(each)} comparison{'s' * (len(each) != 1)}, {' and '.join(counted)}; "
             f"the {'closest' if status == 'verified' else 'decisive'} one is "
             f"{_with_value(a, trial)} against {_with_value(b, trial)}{at(trial)}."
         )

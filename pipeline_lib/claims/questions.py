@@ -85,7 +85,8 @@ class Question(Check):
     def _sentence(self, answer: Answer, given: Sequence[Answer | None], trials: Sequence[Trial]) -> str:
         agreeing = [trial for trial, one in zip(trials, given, strict=True) if one == answer]
         example = f"{self._values(agreeing[0])}{at(agreeing[0])}"
-        return f"{in_some(len(agreeing), trials)}: {answer.says.rstrip('.')} ({example})."
+        share = f"; {in_some(len(agreeing), trials)}" if len(trials) > 1 else ""
+        return f"{answer.says.rstrip('.')} ({example}{share})."
 
     def _values(self, trial: Trial) -> str:
         return ", ".join(f"{spoken(name)} {shown_value(trial.values[name])}" for name in self.statistics)

@@ -39,6 +39,8 @@ def rounded_down(number: float) -> str:
         return "∞" if number > 0 else plain(number)
     digits = 2 - math.floor(math.log10(number))
     scaled = math.floor(number * 10.0**digits * (1 + 1e-12)) / 10.0**digits
+    if digits > 6:
+        return f"{scaled:.3g}"
     return f"{scaled:,.{max(digits, 0)}f}".rstrip("0").rstrip(".") if digits > 0 else f"{scaled:,.0f}"
 
 

@@ -175,15 +175,15 @@ def between(text: str, escaped: Callable[[str], str], marked: Callable[[re.Match
 def mathematics(text: str) -> str:
     r"""Turn a statement with mathematics in plain letters, or in TeX between ``\(`` and ``\)``, into HTML.
 
-    In plain letters ``<=`` and ``>=`` become single signs, and ``_`` lowers and ``^`` raises the word, the number, or
-    what is in braces or round brackets after it.
+    In plain letters ``<=``, ``sqrt`` and names of Greek letters become single signs, and ``_`` lowers and ``^`` raises
+    the word, the number, or what is in braces or round brackets after it.
 
     Example
     -------
     >>> mathematics("min_w λ/2 ||w||^2 + φ_{SLAM}(s)")
-    'min<sub>w</sub> λ/2 ||w||<sup>2</sup> + φ<sub>SLAM</sub>(s)'
-    >>> mathematics("x_i >= 0")
-    'x<sub>i</sub> ≥ 0'
+    'min<sub>w</sub> λ/2 ‖w‖<sup>2</sup> + φ<sub>SLAM</sub>(s)'
+    >>> mathematics("x_i >= -2 sqrt(lambda_u)")
+    'x<sub>i</sub> ≥ −2 √(λ<sub>u</sub>)'
     >>> mathematics("v_max of v^NDCG@k, T^(2/3)")
     'v<sub>max</sub> of v<sup>NDCG@k</sup>, T<sup>2/3</sup>'
     >>> mathematics(r"at most \(m\) of v_max")
@@ -193,8 +193,15 @@ def mathematics(text: str) -> str:
     return "".join(mathml(piece) if i % 2 else _raised(piece) for i, piece in enumerate(pieces))
 
 
+_SIGNS = {"<=": "≤", ">=": "≥", "||": "‖", "sqrt(": "√(", " - ": " − "}
+_GREEK = re.compile(r"(?<![A-Za-z])(alpha|beta|gamma|delta|epsilon|eta|lambda|mu|rho|sigma|phi)(?![A-Za-z])")
+
+
 def _raised(text: str) -> str:
-    safe = html.escape(text.replace("<=", "≤").replace(">=", "≥"))
+    for words, sign in _SIGNS.items():
+        text = text.replace(words, sign)
+    text = re.sub(r"(?<![\w-])-(?=\d)", "−", text)
+    safe = html.escape(_GREEK.sub(lambda found: html.unescape(f"&{found[0]};"), text))
     for sign, tag in (("_", "sub"), ("^", "sup")):
         safe = re.sub(rf"\{sign}\{{([^{{}}]+)\}}", rf"<{tag}>\1</{tag}>", safe)
         safe = re.sub(rf"\{sign}\(([^()]+)\)", rf"<{tag}>\1</{tag}>", safe)

@@ -9,7 +9,7 @@ from itertools import dropwhile
 from types import SimpleNamespace
 from typing import Any
 
-from pipeline_lib.report.declared_figures import row_figure
+from pipeline_lib.report.declared_figures import RowFigure, row_figure
 from pipeline_lib.report.figures import Figure, Measured
 from pipeline_lib.report.queries import Rows, Tables
 from pipeline_lib.report.results import ResultsFolder
@@ -18,6 +18,8 @@ from pipeline_lib.report.tables import Table, col, short, table
 AXES = ("dataset", "loss", "n", "bound")
 LEAST = 1e-12
 """Links at 0 and below, which have no place on a logarithmic axis, are left out up to the first one above this."""
+LARGEST = "largest possible value"
+"""What holds without any theorem, as it is called in legends."""
 UNSURE = "(?)"
 """After the name of a step whose lead over the next one may be noise."""
 
@@ -54,8 +56,8 @@ def figure(chain: Rows) -> Figure:
     rows = []
     for link in shown:
         factor = "" if link.factor is None else f" ×{short(link.factor)}"
-        rows.append((f"{link.label}{factor}", {"link": Measured(link.value, link.low, link.high)}))
-    rows[-1][1]["without a theorem"] = Measured(first.trivial, first.trivial, first.trivial)
+        rows.append((f"{link.label}{factor}", {"value": Measured(link.value, link.low, link.high)}))
+    rows[-1][1][LARGEST] = Measured(first.trivial, first.trivial, first.trivial)
     return row_figure(
         _name(chain),
         f"{first.place}: where the bound loses ({first.dataset}, {first.setting})",
@@ -65,6 +67,18 @@ def figure(chain: Rows) -> Figure:
         log="x",
         source=chain.source,
     )
+
+
+def overview(name: str, title: str, caption: str, found: Sequence[Rows]) -> RowFigure:
+    """The figure of several chains: what is measured at the beginning of each, and what is stated at its end."""
+    rows = []
+    for chain in found:
+        ends = {"measured": chain[0], "stated": chain[-1]}
+        shown = {words: Measured(one.value, one.low, one.high) for words, one in ends.items() if one.value > LEAST}
+        shown[LARGEST] = Measured(chain[0].trivial, chain[0].trivial, chain[0].trivial)
+        rows.append((f"{_paper(chain)}, {chain[0].dataset}: {chain[0].place}", shown))
+    source = ", ".join(dict.fromkeys(chain.source for chain in found))
+    return row_figure(name, title, caption, {"": rows}, xlabel="loss", log="x", source=source)
 
 
 def summary(name: str, caption: str, found: Sequence[Rows]) -> Table:
@@ -78,14 +92,14 @@ def summary(name: str, caption: str, found: Sequence[Rows]) -> Table:
         col("setting", "Setting"),
         col("measured", "Measured"),
         col("stated", "Stated"),
-        col("trivial", "Without a theorem"),
+        col("trivial", "Largest possible"),
         col("step", "Costliest step"),
         col("factor", "Its factor"),
         col("without", "Stated without it"),
     ]
     notes = [
-        "“Without a theorem”: the largest value that the quantity can have. “Stated without it”: the number if that "
-        "step cost nothing; terms that later steps add remain, so that it need not be the quotient of the two columns."
+        "“Stated without it”: the number if that step cost nothing; terms that later steps add remain, so that it need "
+        "not be the quotient of the two columns."
     ]
     if any(row.step.endswith(UNSURE) for row in rows):
         notes.append(

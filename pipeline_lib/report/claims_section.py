@@ -27,8 +27,8 @@ SIGNS: dict[Status, str] = {
 
 
 def linked(claim: str, status: Status) -> str:
-    """A link to a claim after the sign of its status, as running text."""
-    return f"{SIGNS[status]}\u00a0[{claim}](#claim-{claim})"
+    """The sign and the name of a claim's status, with a link to it, as running text."""
+    return f"[{SIGNS[status]}\u00a0{status.replace('-', ' ')}](#claim-{claim})"
 
 
 @dataclass(frozen=True)

@@ -94,29 +94,30 @@ def lines(
     xlabel: str,
     ylabel: str,
     log: str = "",
-    dashed: Curves = NONE,
+    dashed: Curves | Mapping[str, Curves] = NONE,
     marks: Curves = NONE,
 ) -> Figure:
     """Declare a figure of curves on one pair of axes, or on a pair for every title; a label has one colour in all.
 
-    ``dashed`` are lines without a band, ``marks`` single points; ``log`` names the logarithmic axes. The ends of every
-    curve are said in words.
+    ``dashed`` are lines without a band, in all pairs or by title, ``marks`` single points; ``log`` names the
+    logarithmic axes. The ends of every curve are said in words.
     """
     parts = {"": drawn} if isinstance(drawn, Curves) else drawn
+    bounds = dict.fromkeys(parts, dashed) if isinstance(dashed, Curves) else dashed
     shown = {panel: _for_axis(one, log) for panel, one in parts.items()}
     told = (f"{panel}: {in_words(one, xlabel)}" if panel else in_words(one, xlabel) for panel, one in parts.items())
     return Figure(
         name=name,
         title=title,
         caption=caption + _cut(parts.values(), log),
-        source=sum((*parts.values(), dashed, marks), NONE).source,
+        source=sum((*parts.values(), *bounds.values(), marks), NONE).source,
         description=" ".join(told),
         draw=lambda: figures.line_plot(
             {panel: one.points for panel, one in shown.items()},
             xlabel=xlabel,
             ylabel=ylabel,
             log=log,
-            dashed=dashed.points,
+            dashed={panel: one.points for panel, one in bounds.items()},
             marks=marks.points,
         ),
     )

@@ -12,9 +12,7 @@ from pipeline_lib.claims.errata import Erratum
 from pipeline_lib.claims.judged import JudgedStudy
 from pipeline_lib.claims.words import Status
 from pipeline_lib.papers.witnesses import Witness
-from pipeline_lib.report.blocks import between, inline, mathematics, plain
-from pipeline_lib.report.claims_section import linked
-from pipeline_lib.report.tables import MISSING, Cell
+from pipeline_lib.report.blocks import between, inline, mathematics
 
 SHOWN = {
     "printed": "printed",
@@ -78,24 +76,10 @@ def given(judged: JudgedStudy, chosen: Sequence[str]) -> dict[str, Any] | None:
         lists = ErrataList(own, every, statuses), WitnessList(loose, frozenset(statuses))
         of_papers.append((name, papers.get(name).title, *lists))
     return {
-        "shown": [_row(one, every, statuses) for one in shown],
+        "shown": shown,
         "exact": sum(any(witness.errata == one.letter for witness in every) for one in shown),
         "papers": of_papers,
         "data": ErrataList(tuple(one for one in errata.load() if not one.where), (), statuses),
-    }
-
-
-def _row(one: Erratum, every: Sequence[Witness], statuses: Mapping[str, Status]) -> dict[str, Any]:
-    known = [name for name in one.claims if name in statuses]
-    exact = [witness.name for witness in every if witness.errata == one.letter]
-    links = ", ".join(linked(name, statuses[name]) for name in known)
-    instances = ", ".join(f"[{name}](#witness-{name})" for name in exact)
-    return {
-        "erratum": Cell(f"[{one.letter}](#{errata.address(one.letter)})", one.letter, running=True),
-        "place": plain(one.place),
-        "subject": one.subject,
-        "claims": Cell(links or MISSING, " ".join(known), running=True),
-        "witnesses": Cell(instances or MISSING, " ".join(exact), running=True),
     }
 
 

@@ -36,7 +36,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MARKS = ("*", "d", "p")
 DASHES = ((5, 2), (7, 2, 1.5, 2), (1.5, 1.5), (9, 2.5), (7, 2, 1.5, 2, 1.5, 2), (3, 3), (12, 3))
-WIDTH = 7.2
+WIDTH = 6.2
 """Width of every figure in inches: the width of the page's column."""
 
 LETTER, HANDLE = 4.8, 40.0
@@ -46,8 +46,8 @@ SHORT = 50.0
 """Logarithmic axes over less than this factor have ticks between the powers of ten."""
 LONG = 1e5
 """Logarithmic axes name powers of ten from here on as such."""
-SHADE = 0.6
-"""How dense the darkest cell of a heat map is."""
+FAINTEST, SHADE = 0.06, 0.6
+"""How dense the lightest and the darkest cell of a heat map are."""
 Band = tuple[float, float, float, float]
 """A point of a line: (x, y, low, high)."""
 
@@ -146,19 +146,20 @@ def line_plot(
     xlabel: str,
     ylabel: str,
     log: str = "",
-    dashed: Mapping[str, Sequence[Band]] | None = None,
+    dashed: Mapping[str, Mapping[str, Sequence[Band]]] | None = None,
     marks: Mapping[str, Sequence[Band]] | None = None,
 ) -> Drawing:
     """Draw lines with bands, in panels next to each other on the same axes; a series looks alike in all of them.
 
     ``panels`` maps the title of a panel to its series by label; each point is ``(x, y, low, high)``, with
     ``low == y == high`` where there is no band. ``log`` names the logarithmic axes (``""``, ``"x"``, ``"y"`` or
-    ``"xy"``). ``dashed`` are lines without a band, the first in the colour of the first series, and so on, and
-    ``marks`` single points of at most three kinds; both are drawn in every panel.
+    ``"xy"``). ``dashed`` are lines without a band, by panel as well, the first in the colour of the first series, and
+    so on; ``marks`` are single points of at most three kinds, drawn in every panel.
     """
-    figure = drawing(3.2)
+    figure = drawing(2.7)
     axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
     labels = list(dict.fromkeys(label for series in panels.values() for label in series))
+    bounds = list(dict.fromkeys(label for series in (dashed or {}).values() for label in series))
     handles: dict[str, Artist] = {}
     for axis, (title, series) in zip(axes, panels.items(), strict=True):
         for label, points in series.items():
@@ -168,19 +169,23 @@ def line_plot(
                 axis.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
             often = 0.08 if len(x) > 12 else 1  # by distance, as a share of the drawing, where points are many
             [handles[label]] = axis.plot(x, y, **look, markersize=4, markevery=often, linewidth=1.2)
-        for i, (label, curve) in enumerate((dashed or {}).items()):
+        for label, curve in (dashed or {}).get(title, {}).items():
             x, y, *_ = zip(*curve, strict=True)
+            i = bounds.index(label)
             look = {"color": COLOURS[i % len(COLOURS)], "dashes": DASHES[i % len(DASHES)]}
             [handles[label]] = axis.plot(x, y, **look, linewidth=1.2)
         for sign, (label, places) in zip(MARKS, (marks or {}).items(), strict=False):
             x, y, *_ = zip(*places, strict=True)
             [handles[label]] = axis.plot(x, y, sign, color=PAPER, markeredgecolor=INK, markersize=9, zorder=3)
         logarithmic(axis, log)
+        if "x" in log and len(panels) > 1:
+            axis.xaxis.get_major_locator().set_params(numticks=max(3, 9 // len(panels)))
         if "x" not in log and all(float(point[0]).is_integer() for points in series.values() for point in points):
             axis.locator_params(axis="x", integer=True)
-        axis.set(xlabel=words(xlabel))
         axis.set_title(words(title), fontsize=8.5)
         axis.grid()
+    for axis in axes[1:2] if len(panels) > 2 else axes:
+        axis.set(xlabel=words(xlabel))
     axes[0].set(ylabel=words(ylabel))
     for label, handle in handles.items():
         handle.set_label(words(label))
@@ -205,7 +210,9 @@ def logarithmic(axes: Axes, log: str) -> None:
         axis: Axis = getattr(axes, f"{name}axis")
         axes.set(**{f"{name}scale": "log"})
         low, high = axis.get_view_interval()
-        label = FuncFormatter(lambda value, _: short(value) if value < LONG else f"{value:.0e}".replace("e+0", "e"))
+        label = FuncFormatter(
+            lambda value, _: short(value) if value < LONG else f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
+        )
         axis.set_major_formatter(label)
         axis.set_minor_locator(LogLocator(subs=(2.0, 3.0, 5.0)) if high < SHORT * low else NullLocator())
         axis.set_minor_formatter(label)
@@ -226,8 +233,9 @@ def heat_maps(
     """
     figure = drawing(0.34 * len(rows) + 1.15)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    size = min(7.5, 24.0 * WIDTH / (len(columns) * len(panels)))
     # Transparent colour is light on white and dark on black: the numbers can be read on both.
-    shades = LinearSegmentedColormap.from_list("shades", [to_rgba(COLOURS[0], alpha) for alpha in (0.0, SHADE)])
+    shades = LinearSegmentedColormap.from_list("shades", [to_rgba(COLOURS[0], alpha) for alpha in (FAINTEST, SHADE)])
     for axis, (title, values) in zip(axes, panels.items(), strict=True):
         numbers = np.array(values, dtype=float)
         least = np.min(numbers[numbers > 0.0], initial=np.inf)
@@ -235,7 +243,7 @@ def heat_maps(
         axis.pcolormesh(np.ma.masked_invalid(logs), cmap=shades, edgecolors=PAPER, linewidth=1.0)
         for i, j in np.argwhere(~np.isnan(numbers)):
             shown = f"{numbers[i, j]:{form}}".lstrip("0")
-            axis.text(j + 0.5, i + 0.5, shown, ha="center", va="center", fontsize=6.5)
+            axis.text(j + 0.5, i + 0.5, shown, ha="center", va="center", fontsize=size)
         axis.set_ylim(len(rows), 0)
         axis.set_title(words(title), fontsize=8.5)
         axis.set_xticks(np.arange(len(columns)) + 0.5, [words(column) for column in columns])

@@ -54,6 +54,7 @@ def mathml(tex: str, *, display: bool = False) -> str:
         raise DataError(f"formula {tex!r}: expected TeX, found {problem}")
     _join_words(root)
     _place_limits(root)
+    _space_functions(root)
     _style_letters(root)
     _align_cells(root)
     root.attrib.pop("xmlns", None)
@@ -92,6 +93,17 @@ def _place_limits(root: Element) -> None:
             element[0].set("movablelimits", "true")
         if element.tag == "mo" and (element.text or "").isalpha():
             element.attrib |= {"lspace": "0.167em", "rspace": "0.167em"}
+
+
+def _space_functions(root: Element) -> None:
+    """Set names of functions apart from what stands next to them, unless that is an operator or a bracket."""
+    for row in [one for one in root.iter() if one.tag in ("math", "mrow", "mtd")]:
+        for i, child in reversed(list(enumerate(row))):
+            core = child[0] if child.tag in ("msub", "msup", "msubsup") else child
+            if core.tag == "mi" and core.text in ("log", "ln", "exp"):
+                for place in (i + 1, i):
+                    if 0 < place < len(row) and row[place if place > i else place - 1].tag != "mo":
+                        row.insert(place, Element("mspace", width="0.167em"))
 
 
 def _style_letters(root: Element) -> None:

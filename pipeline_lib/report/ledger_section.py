@@ -117,7 +117,7 @@ def _numbered(every: LedgerRow) -> dict[str, Any]:
 
 
 def outcomes(judged: JudgedStudy, paper: str) -> list[Block]:
-    """What came out for one paper: its row of the picture, and links to the contradicted claims and to the errata."""
+    """What came out for one paper: how many claims have which status, which are contradicted, and the errata."""
     if paper not in shown(judged, [paper]):
         return []
     row = LedgerRow.of(judged, paper)
@@ -125,10 +125,11 @@ def outcomes(judged: JudgedStudy, paper: str) -> list[Block]:
         status: [f"[{claim.where}](#claim-{claim.id})" for claim in row.claims if claim.status == status]
         for status in ("refuted", "deviates")
     }
-    words = [f"{status.capitalize()}: {', '.join(links)}." for status, links in contradicted.items() if links]
+    words = [f"The paper's claims: {row.counts(False)}. Claims of this project: {row.counts(True)}."]
+    words += [f"{status.capitalize()}: {'; '.join(links)}." for status, links in contradicted.items() if links]
     if letters := [f"[{one.letter}](#{errata.address(one.letter)})" for one in errata.load() if paper in one.where]:
         words.append(f"[Errata](#errata): {', '.join(letters)}.")
-    return [Subsection(f"claims-{paper}", "What came out", (Picture((row,)), *map(prose, words)))]
+    return [Subsection(f"claims-{paper}", "What came out", tuple(map(prose, words)))]
 
 
 def given(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any] | None:
@@ -174,6 +175,7 @@ def _severity(claim: JudgedClaim, severity: Severity) -> Row:
     return {
         "status": claim.status.replace("-", " "),
         "claim": Cell(f"[{claim.id}](#claim-{claim.id})", raw=claim.id, running=True),
+        "place": claim.where,
         "informative": severity.informative,
         "trials": severity.trials,
         "slack_factor": None if factor is None else Cell(rounded_down(factor), factor),

@@ -10,7 +10,7 @@ may include parts, ``{% include "page/regret.md" %}``, and it can use
       SELECT ... FROM "topk-regret"
     {% endset %}
     claims("topk-thm41", "topk-thm42")      shows claims with their verdicts; every claim stands on its page once
-    verdict("topk-thm41")                   a link to a claim after the sign of its verdict, for running text
+    verdict("topk-thm41")                   the sign and name of a claim's status, with a link, for running text
     trials("topk-thm41", "regret_exponent")  rows of its trials that have these values: settings and values; x_low
                                             and x_high are the ends of the interval of x, or x itself
     model_title("erm-listnet")              what a model of the study is called
@@ -18,7 +18,7 @@ may include parts, ``{% include "page/regret.md" %}``, and it can use
     table(...), col(...)                    a table (pipeline_lib.report.tables)
     lines(...), heat(...), against(...), curves(...), power(...)
                                             figures (pipeline_lib.report.declared_figures)
-    chain_figure(...), chains(...), largest_chains(...), chain_summary(...), chain_steps(...)
+    chain_figure(...), chain_overview(...), chain_summary(...), chain_steps(...), chains(...), largest_chains(...)
                                             from measurements to bounds (pipeline_lib.report.chains)
     count(3, "query", "queries")            a number with its noun
     definitions(pairs), listing(text)       terms with their meanings, text as it stands
@@ -84,6 +84,7 @@ OF_ALL: Mapping[str, Any] = {
     "chain_figure": chains.figure,
     "chains": chains.chains,
     "largest_chains": chains.largest,
+    "chain_overview": chains.overview,
     "chain_summary": chains.summary,
     "chain_steps": chains.steps,
     "measure_title": measure_title,

@@ -59,7 +59,8 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
         return _page(name, templates.section(name, place, **given) if given is not None else None)
 
     bounds = chains.of_papers(results, [one.name for one in of_papers])
-    about = {"cards": _cards(of_papers, templates), "bounds": len(bounds)}
+    cited = [(one.title, one.anchor, register.get(one.name)) for one in of_papers]
+    about = {"cards": _cards(of_papers, templates), "bounds": len(bounds), "papers": cited}
     about |= study_pages.overview(study) | ledger_section.summary(claims, papers)
     stories = {one.title: one.sections for one in of_papers}
     pages = [

@@ -247,7 +247,7 @@ def _tightest(rows: list[Row], held_out: bool = False) -> Row | None:
 def _shown(row: Row, tested: Row | None) -> Row:
     return {
         **row,
-        "bound": Cell(f"{row['bound']} ({row['place']})", raw=row["bound"]),
+        "bound": row["place"] if row["place"].startswith("Theorem") else row["bound"],
         "informative": "yes" if row["informative"] else "no",
         "informative_from": _first(row),
         "held_out": None if tested is None else tested["risk"],

@@ -15,6 +15,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import write_text
 from pipeline_lib.report import claims_section, figures, pages
 from pipeline_lib.report.blocks import TEMPLATES, Block, inline, mathematics, plain, walk
+from pipeline_lib.report.errata_section import running
 from pipeline_lib.report.figures import Figure
 from pipeline_lib.report.pages import FRONT, Page
 from pipeline_lib.report.provenance import Uses
@@ -124,8 +125,9 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.globals |= {"signs": claims_section.SIGNS, "address": errata.address}
-    found.filters |= {"inline": lambda words: Markup(inline(words)), "plain": plain}
-    found.filters["mathematics"] = lambda words: Markup(mathematics(words))
+    for shown in (inline, mathematics, running):
+        found.filters[shown.__name__] = lambda words, shown=shown: Markup(shown(words))
+    found.filters["plain"] = plain
     return found
 
 

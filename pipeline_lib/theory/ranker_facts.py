@@ -158,10 +158,10 @@ def recorded(model: Model, data: RankingData, surrogate: Surrogate | None) -> di
     -------
     >>> data = RankingData.from_arrays([[3.0], [1.0]], [1, 0], [1, 1])
     >>> recorded(LinearModel.of([2.0]), data, None)
-    {'without_facts': 'expected a learner that minimises a surrogate, whose risk the bounds are about, found none'}
+    {'without_facts': 'it minimises no surrogate whose risk the bounds are about'}
     """
     if surrogate is None:
-        reason = "expected a learner that minimises a surrogate, whose risk the bounds are about, found none"
+        reason = "it minimises no surrogate whose risk the bounds are about"
         return {"without_facts": reason}
     try:
         return {"facts": asdict(of_model(model, data, surrogate))}

@@ -32,8 +32,18 @@ def test_every_link_has_a_row_with_the_factor_of_its_step(tmp_path: Path) -> Non
     axis = figure.draw().axes[0]
     assert [container.lines[0].get_xdata().tolist() for container in axis.containers] == [[0.5, 1.0, 50.0, 51.0], [7.0]]
     assert [label.get_text() for label in axis.get_yticklabels()][2] == "covering ×50"
-    assert "covering ×50: link 50" in figure.description
+    assert "covering ×50: value 50" in figure.description
     assert "<svg" in save(figure, tmp_path)
+
+
+def test_all_chains_in_one_figure_show_their_ends() -> None:
+    below = rows(100, 5.0)
+    below[0] |= {"value": -0.1, "low": -0.2, "high": 0.0}
+    found = [Rows(one, ("lists-chain",)) for one in (rows(10, 50.0), below)]
+    figure = chains.overview("b", "B", "C", found)
+    shown = [[(name, one.value) for name, one in row[1].items()] for row in figure.rows[""]]
+    assert shown[0] == [("measured", 0.5), ("stated", 51.0), (chains.LARGEST, 7.0)]
+    assert [name for name, _ in shown[1]] == ["stated", chains.LARGEST]
 
 
 def test_links_at_zero_have_no_place_on_the_axis() -> None:

@@ -106,4 +106,4 @@ def test_the_report_shows_every_statement_with_the_status_of_its_claims(paper):
     first, second = claims_section.statements(study, "cone")["statements"]
     assert [one["heading"] for one in (first, second)] == ["1 Introduction", "3.2 Cones"]
     assert first["claims"].text == "It states nothing."
-    assert f"✗\u00a0[{CLAIMS[0]}](#claim-{CLAIMS[0]})" in second["claims"].text
+    assert f"[✗\u00a0refuted](#claim-{CLAIMS[0]})" in second["claims"].text

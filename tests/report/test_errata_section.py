@@ -91,7 +91,7 @@ def test_claims_and_errata_link_to_each_other(tmp_path: Path) -> None:
             mine = {name for name in one.claims if name.startswith("lists-")}
             assert set(re.findall(r'href="#claim-([^"]+)"', article)) == mine
             for name in mine:
-                [card] = re.findall(rf'<article [^>]*id="claim-{name}">.*?</h3>', text, re.S)
+                [card] = re.findall(rf'<article [^>]*id="claim-{name}">.*?</article>', text, re.S)
                 assert f'href="#{errata.address(one.letter)}"' in card
 
 

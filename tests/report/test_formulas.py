@@ -103,3 +103,8 @@ def test_broken_tex_in_running_text_is_refused(shown: object) -> None:
 def test_what_somebody_else_chose_is_never_mathematics(words: str) -> None:
     assert inline(quoted(words)) == html.escape(words)
     assert inline(rf"{quoted(words)} (\(m\) documents)") == f"{html.escape(words)} ({mathml('m')} documents)"
+
+
+def test_names_of_functions_stand_apart_from_factors_but_not_from_operators_and_brackets() -> None:
+    for tex, spaces in ((r"m \log k", 2), (r"m \log^2 m", 2), (r"\log k", 1), (r"1 + \log(k)", 0)):
+        assert len(fromstring(mathml(tex)).findall(".//mspace")) == spaces

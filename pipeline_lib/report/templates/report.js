@@ -54,9 +54,10 @@ function makeFilterable(figure, table) {
   field.addEventListener("input", () => {
     const words = plain(field.value).split(/\s+/).filter(Boolean);
     for (const body of table.tBodies) {
+      const heading = body.querySelector(".group")?.textContent ?? "";
       for (const row of body.rows) {
         const group = row.classList.contains("group");
-        row.hidden = !group && !words.every((word) => plain(row.innerText || row.textContent).includes(word));
+        row.hidden = !group && !words.every((word) => plain(`${heading} ${row.textContent}`).includes(word));
       }
     }
   });
@@ -72,7 +73,7 @@ document.querySelectorAll("figure.table").forEach((figure) => {
 // ---- search ----
 
 const MOST = 15; // results shown
-const FOUND = { "section > h2": "Section", "section > h3": "Section", "article > h3, article > h4": "Claim or erratum",
+const FOUND = { "section > h2": "Section", "section > h3": "Section", "article h3, article h4": "Claim or erratum",
   "figure.table > figcaption": "Table", "figure.drawing > figcaption": "Figure", ".terms > div": "Term" };
 
 // What can be found in this file: its parts, claims, errata, tables, figures and terms.
@@ -80,15 +81,14 @@ function index() {
   return Object.entries(FOUND).flatMap(([selector, kind]) =>
     [...document.querySelectorAll(selector)].map((one) => {
       const place = one.closest("[id]");
-      const whole = kind.startsWith("Claim") ? [one, place.querySelector(".says")] : [one];
-      const text = whole.filter(Boolean).map((part) => part.textContent).join(" ").replace(/\s+/g, " ").replace(/ #\s*$/, "");
+      const text = one.textContent.replace(/\s+/g, " ").replace(/ #\s*$/, "");
       return [place.id, kind, text.trim()];
     }),
   );
 }
 
 function makeSearch(nav) {
-  const entries = index().map(([place, kind, text]) => [place, kind, text, plain(text)]);
+  const entries = index().map(([place, kind, text]) => [place, kind, text, plain(`${place} ${text}`)]);
   const field = document.createElement("input");
   const list = document.createElement("ol");
   field.type = "search";
@@ -135,6 +135,15 @@ function markPlace(links) {
 }
 
 markPlace([...document.querySelectorAll('nav > ol ol a[href^="#"]')]);
+
+// A link to a claim or an erratum opens it.
+function openTarget() {
+  const one = document.getElementById(location.hash.slice(1))?.querySelector(":scope > details");
+  if (one) one.open = true;
+}
+
+openTarget();
+addEventListener("hashchange", openTarget);
 
 // ---- keyboard ----
 
