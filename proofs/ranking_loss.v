@@ -1,6 +1,7 @@
 (* Lemma 1 of docs/weights-of-slam.md: for every ranking, 1 - AP and 1 - NDCG
-   are at most the sum of the weights of misordered documents. This is the
-   hypothesis [loss_at_most_weights] of perceptron_bound.v.
+   are at most the sum of the weights of misordered documents; and so is
+   1 - NDCG@K. This is the hypothesis [loss_at_most_weights] of
+   perceptron_bound.v.
 
    Here ranks and positions are counted from 0.
 
@@ -9,7 +10,8 @@
                            decreasing weights over the last places is smallest
      Rankings by scores
      Average precision     the weights (6)
-     NDCG                  the tightest weights v*, and those of (9)
+     NDCG                  the tightest weights v*, those of (9), and those of
+                           (31) for NDCG@K
      Both theorems         for these measures, without a hypothesis on the loss
 *)
 
@@ -412,6 +414,15 @@ rewrite (exchange_big_dep xpredT) //=; apply: eq_bigr => l _.
 by rewrite mulr_sumr; apply: eq_bigl => i; rewrite inE.
 Qed.
 
+Lemma NDCG_loss_by_levels (rk : 'I_m -> 'I_m) : Z != 0 ->
+  1 - DCG rk / Z
+    = Z^-1 * \sum_(l < top)
+               (G l.+1 - G l) * \sum_(i in level l) (D (pos i) - D (rk i)).
+Proof.
+move=> Z_neq0; rewrite -by_levels; under [in RHS]eq_bigr do rewrite mulrBr.
+by rewrite sumrB mulrBr mulVf // [_ / Z]mulrC.
+Qed.
+
 (* The documents of a level have the first positions: no other precedes them in
    the order of pos. *)
 Lemma pos_level l i : i \in level l -> pos i = above pos (level l) i :> nat.
@@ -426,6 +437,54 @@ Qed.
 
 Lemma pos_level_lt l i : i \in level l -> (pos i < #|level l|)%N.
 Proof. by move=> il; rewrite (pos_level il) above_lt. Qed.
+
+(* The weights (31) of NDCG@K are the terms of the best DCG. For them D need not
+   be convex: it is 0 from K on. *)
+Definition v_cut i : R := Z^-1 * (G (label i) * D (pos i)).
+Definition cut_round := Round x label v_cut k (fun s => NDCG_loss (rank s)).
+
+Lemma v_cut_ge0 i : 0 <= v_cut i.
+Proof. by rewrite !mulr_ge0 ?invr_ge0 ?Z_ge0 ?G_ge0 ?D_ge0. Qed.
+
+Lemma v_cut_sum : \sum_i v_cut i <= 1.
+Proof.
+rewrite -mulr_sumr; case: (eqVneq Z 0) => [->|Z_neq0].
+  by rewrite invr0 mul0r ler01.
+by rewrite [X in _ * X](_ : _ = Z) ?mulVf.
+Qed.
+
+Lemma level_DCG_cut (rk : 'I_m -> 'I_m) l : injective rk ->
+  \sum_(i in level l) (D (pos i) - D (rk i))
+    <= \sum_(i in preceded rk (level l)) D (pos i).
+Proof.
+move=> rk_inj; pose g i := D (above rk (level l) i) - D (rk i).
+have -> : \sum_(i in level l) (D (pos i) - D (rk i)) = \sum_(i in level l) g i.
+  rewrite !sumrB (sum_places _ rk_inj) -(sum_places _ pos_inj).
+  by congr (_ - _); apply: eq_bigr => i /pos_level->.
+apply: (level_loss rk_inj D_decreases pos_inj (@pos_level_lt l)) => i _.
+  move=> alone; rewrite /g (rank_split (level l) rk_inj) alone addn0.
+  by rewrite subrr.
+by rewrite ler_subl_addr ler_addl D_ge0.
+Qed.
+
+Theorem cut_loss_at_most_weights : loss_at_most_weights cut_round.
+Proof.
+move=> s /=; rewrite /NDCG_loss; case: ifP => [_|/negbT Z_neq0].
+  by apply: sumr_ge0 => i _; apply: v_cut_ge0.
+have [rank_inj _] := ranked s.
+have Z_gt0 : 0 < Z by rewrite lt_def Z_neq0 Z_ge0.
+rewrite NDCG_loss_by_levels // /v_cut -mulr_sumr ler_pmul2l ?invr_gt0 //.
+pose mis i := misordered (r := cut_round) s i.
+pose f i := if mis i then D (pos i) else 0.
+have -> : \sum_(i | mis i) G (label i) * D (pos i) = \sum_i G (label i) * f i.
+  rewrite big_mkcond; apply: eq_bigr => i _; rewrite /f.
+  by case: ifP => // _; rewrite mulr0.
+rewrite by_levels; apply: ler_sum => l _; rewrite ler_wpmul2l ?G_step_ge0 //.
+apply: le_trans (level_DCG_cut l rank_inj) _; rewrite -big_mkcondr /=.
+apply: sum_le_more => i; first exact: D_ge0.
+move=> i_pre; rewrite /mis (preceded_misordered _ _ i_pre) andbT.
+by move: i_pre; rewrite inE => /andP[].
+Qed.
 
 (* The loss of one level is at most the sum over the documents of it that a less
    relevant one precedes. *)
@@ -453,11 +512,7 @@ move=> s /=; rewrite /NDCG_loss; case: ifP => [_|/negbT Z_neq0].
   by apply: sumr_ge0 => i _; apply: v_NDCG_ge0.
 have [rank_inj _] := ranked s.
 have Z_gt0 : 0 < Z by rewrite lt_def Z_neq0 Z_ge0.
-have -> : 1 - DCG (rank s) / Z
-    = Z^-1 * \sum_i G (label i) * (D (pos i) - D (rank s i)).
-  under eq_bigr do rewrite mulrBr.
-  by rewrite sumrB mulrBr mulVf // [_ / Z]mulrC.
-rewrite /v_NDCG -mulr_sumr ler_pmul2l ?invr_gt0 // by_levels.
+rewrite NDCG_loss_by_levels // /v_NDCG -mulr_sumr ler_pmul2l ?invr_gt0 //.
 under [X in _ <= X]eq_bigr => i _ do rewrite
   (big_ord_widen top (fun l => (G l.+1 - G l)
     * (D (pos i) - D (pos i + (m - #|level l|))%N)) (label_le i)).
@@ -542,6 +597,9 @@ Proof. by split; [exact: v_MAP_ge0 | exact: v_MAP_sum |]. Qed.
 Lemma NDCG_well_formed : best_less NDCG_round -> well_formed NDCG_round.
 Proof. by split; [exact: v_NDCG_ge0 | exact: v_NDCG_sum |]. Qed.
 
+Lemma cut_well_formed : best_less cut_round -> well_formed cut_round.
+Proof. by split; [exact: v_cut_ge0 | exact: v_cut_sum |]. Qed.
+
 Lemma printed_well_formed :
   best_less printed_round -> well_formed printed_round.
 Proof. by split; [exact: v_printed_ge0 | exact: v_printed_sum |]. Qed.
@@ -565,8 +623,22 @@ Hypothesis D_convex : forall a b c, (a <= b)%N ->
 Definition falling m (label : 'I_m -> nat) (pos : 'I_m -> 'I_m) :=
   forall i j, (label j < label i)%N -> (pos i < pos j)%N.
 
+(* The discount of NDCG@K *)
+Definition cut K c : R := if (c < K)%N then D c else 0.
+
+Lemma cut_ge0 K c : 0 <= cut K c.
+Proof. by rewrite /cut; case: ifP. Qed.
+
+Lemma cut_decreases K a b : (a <= b)%N -> cut K b <= cut K a.
+Proof.
+move=> ab; rewrite /cut; case: (ltnP b K) => [b_lt|_].
+  by rewrite (leq_ltn_trans ab b_lt) D_decreases.
+exact: cut_ge0.
+Qed.
+
 (* A round whose ranking loss is 1 - AP, with the weights (6), or 1 - NDCG, with
-   the tightest weights or with those of (9). *)
+   the tightest weights or with those of (9), or 1 - NDCG@K, with those of
+   (31). *)
 Inductive slam_round : round E -> Prop :=
 | with_AP m x label k rank (pos : 'I_m -> 'I_m) of
     ranks rank & injective pos
@@ -581,7 +653,11 @@ Inductive slam_round : round E -> Prop :=
     ranks rank & injective pos & falling label pos
     & (forall i, low <= label i)%N
     & best_less (@printed_round R E m x label k rank pos G D low) :
-    slam_round (printed_round x label k rank pos G D low).
+    slam_round (printed_round x label k rank pos G D low)
+| with_NDCG_at m x label k rank (pos : 'I_m -> 'I_m) K of
+    ranks rank & injective pos & falling label pos
+    & best_less (@cut_round R E m x label k rank pos G (cut K)) :
+    slam_round (cut_round x label k rank pos G (cut K)).
 
 Lemma slam_round_ok r : slam_round r -> well_formed r /\ loss_at_most_weights r.
 Proof.
@@ -590,9 +666,12 @@ case=> m x label k rank pos.
   exact: AP_loss_at_most_weights.
 - move=> ranked pos_inj pos_falling best; split; first exact: NDCG_well_formed.
   exact: NDCG_loss_at_most_weights.
-move=> low ranked pos_inj pos_falling low_le best; split.
-  exact: printed_well_formed.
-exact: printed_loss_at_most_weights.
+- move=> low ranked pos_inj pos_falling low_le best; split.
+    exact: printed_well_formed.
+  exact: printed_loss_at_most_weights.
+move=> K ranked pos_inj pos_falling best; split.
+  by apply: cut_well_formed => //; apply: cut_ge0.
+by apply: cut_loss_at_most_weights => //; [apply: cut_ge0|apply: cut_decreases].
 Qed.
 
 Variables (eta : R) (X : nat -> round E) (T : nat) (Delta : R).
