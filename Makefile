@@ -4,7 +4,7 @@
 # make test-slow  run the tests that take minutes, and search at random for examples that break a property
 # make test-cluster  run studies on a real SLURM, which is obtained and started for the tests
 # make mutants    try random errors that no test has been tried on yet; hours, and it goes on where it was stopped
-# make formal     check by Coq that the bound free of the list length is proved; Coq has to be installed
+# make formal     check the proofs in Coq of the loss bound that is free of the list length; Coq must be there already
 # make lint       formatting, lint, types, and Snakemake's own lint
 # make bench      install the peers, measure for a quarter of an hour, and write docs/benchmarks.md
 # make docs       write the documentation as a site into build/docs/

@@ -8,7 +8,7 @@ if ! command -v coqc >/dev/null; then
     exit 1
 fi
 folder=build/formal
-files="perceptron_bound wrong_neighbours"
+files="perceptron_bound ranking_loss wrong_neighbours"
 rm -rf $folder
 mkdir -p $folder
 # Warnings of the library's own files say nothing of these.

@@ -15,7 +15,9 @@
      The two theorems      and what follows from them
      Square roots          the sharper form of the bound
 
-   The file wrong_neighbours.v shows that statements close to these are false.
+   The file ranking_loss.v proves what is assumed of the ranking loss here, for
+   1 - AP and 1 - NDCG. The file wrong_neighbours.v shows that statements close
+   to these are false.
 *)
 
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -217,7 +219,8 @@ Definition hinge_positive s i := has_less i && (0 < 1 + s (k s i) - s i).
 Definition hinge s i := \big[Num.max/0]_(j | less j i) (1 + s j - s i).
 Definition slam_loss s := \sum_i v i * hinge s i.
 
-(* Lemma 1 of docs/weights-of-slam.md says this of 1 - NDCG and of 1 - AP. *)
+(* Lemma 1 of docs/weights-of-slam.md says this of 1 - NDCG and of 1 - AP; it is
+   proved in ranking_loss.v. *)
 Definition loss_at_most_weights :=
   forall s, RML s <= \sum_(i | misordered s i) v i.
 

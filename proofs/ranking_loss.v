@@ -1,12 +1,18 @@
 (* Lemma 1 of docs/weights-of-slam.md: for every ranking, 1 - AP and 1 - NDCG
-   are at most the sum of the weights of misordered documents. This is the
-   hypothesis [loss_at_most_weights] of perceptron_bound.v.
+   are at most the sum of the weights of misordered documents; and so is
+   1 - NDCG@K. This is the hypothesis [loss_at_most_weights] of
+   perceptron_bound.v.
 
    Here ranks and positions are counted from 0.
 
    Contents
-     One level             the documents of some labels in a ranking
-     The weights           the sum over the largest positions is the smallest
+     One level             the documents of some labels in a ranking; the sum of
+                           decreasing weights over the last places is smallest
+     Rankings by scores
+     Average precision     the weights (6)
+     NDCG                  the tightest weights v*, those of (9), and those of
+                           (31) for NDCG@K
+     Both theorems         for these measures, without a hypothesis on the loss
 *)
 
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -90,7 +96,9 @@ Qed.
 
 (* above i as one of m positions *)
 Lemma above_lt_m i : (above i < m)%N.
-Proof. by apply: leq_ltn_trans (ltn_ord (rank i)); rewrite rank_split leq_addr. Qed.
+Proof.
+by apply: leq_ltn_trans (ltn_ord (rank i)); rewrite rank_split leq_addr.
+Qed.
 
 Definition place_of i : 'I_m := Ordinal (above_lt_m i).
 
@@ -112,9 +120,6 @@ Proof. by rewrite -places (big_imset _ place_of_inj). Qed.
 
 (* Documents of P that others precede *)
 Definition preceded := [set i in P | (0 < others i)%N].
-
-(* ------------------------------------------------------------------------- *)
-(* The weights *)
 
 (* Let h decrease, and let pos give each document of P one of the positions
    0, ..., r - 1. The places of the documents that others precede are the last
@@ -146,7 +151,8 @@ have below b c : b \in S' :\: S -> c \in S -> (b <= c)%N.
   rewrite b_place /= ltnW // above_mono // ltnNge; apply/negP => le.
   move/negP: bS; apply; rewrite b_place imset_f // inE i'P.
   by apply: leq_trans (others_mono le); move: jB; rewrite inE => /andP[].
-rewrite [X in X <= _](big_setID S') [X in _ <= X](big_setID S) /= setIC ler_add2l.
+rewrite [X in X <= _](big_setID S') [X in _ <= X](big_setID S) /=.
+rewrite setIC ler_add2l.
 case: (set_0Vmem (S :\: S')) => [S0|[c0 c0S]].
   have S'0 : S' :\: S = set0 by apply/eqP; rewrite -cards_eq0 -card_S S0 cards0.
   by rewrite S0 S'0 !big_set0.
@@ -166,7 +172,8 @@ Lemma level_loss (g : 'I_m -> R) :
 Proof.
 move=> g_le0 g_le; apply: le_trans sum_of_last.
 rewrite (big_setID preceded) /= -[X in _ <= X]addr0; apply: ler_add.
-  rewrite (eq_bigl (fun i => i \in preceded)) => [|i]; last by rewrite !inE andbA andbb.
+  rewrite (eq_bigl (fun i => i \in preceded)) => [|i]; last first.
+    by rewrite !inE andbA andbb.
   by apply: ler_sum => i; rewrite inE => /andP[iP _]; apply: g_le.
 rewrite -oppr_ge0 -sumrN; apply: sumr_ge0 => i.
 rewrite !inE => /andP[not_preceded iP]; rewrite oppr_ge0 g_le0 //.
@@ -175,9 +182,9 @@ Qed.
 
 End Level.
 
-Lemma sum_le_more (R : realFieldType) (I : finType) (P Q : pred I) (f : I -> R) :
+Lemma sum_le_more (R : realFieldType) (I : finType) (P Q : pred I) f :
   (forall i, 0 <= f i) -> (forall i, P i -> Q i) ->
-  \sum_(i | P i) f i <= \sum_(i | Q i) f i.
+  \sum_(i | P i) f i <= \sum_(i | Q i) f i :> R.
 Proof.
 move=> f_ge0 PQ; rewrite [X in _ <= X](bigID P) /=.
 rewrite (eq_bigl P) => [|i]; last by apply: andb_idl; apply: PQ.
@@ -185,8 +192,45 @@ by rewrite ler_addl; apply: sumr_ge0.
 Qed.
 
 (* ------------------------------------------------------------------------- *)
-(* A ranking by scores: what has a larger score stands above; equal scores may
+(* Rankings by scores *)
+
+(* What has a larger score stands above; equal scores may
    stand in any order. *)
+Definition ranks (R : realFieldType) m (rank : ('I_m -> R) -> 'I_m -> 'I_m) :=
+  forall s, injective (rank s)
+    /\ (forall i j, s j < s i -> (rank s i < rank s j)%N).
+
+(* Such rankings exist: of equal scores, let the first document stand above. *)
+Theorem ranks_exist (R : realFieldType) m : exists rank, @ranks R m rank.
+Proof.
+pose before (s : 'I_m -> R) j i := (s i < s j) || (s i == s j) && (j < i)%N.
+have irreflexive s i : before s i i = false by rewrite /before ltxx ltnn andbF.
+have transitive s : transitive (before s).
+  move=> b a c /orP[ab|/andP[/eqP ab lt_ab]] /orP[bc|/andP[/eqP bc lt_bc]].
+  - by rewrite /before (lt_trans bc ab).
+  - by rewrite /before bc ab.
+  - by rewrite /before -ab bc.
+  by rewrite /before bc ab eqxx (ltn_trans lt_ab lt_bc) orbT.
+have card_lt s a b :
+    before s a b -> (#|[pred j | before s j a]| < #|[pred j | before s j b]|)%N.
+  move=> ab; apply: proper_card; apply/properP; split.
+    by apply/subsetP => j; rewrite !inE => /transitive; apply.
+  by exists a; rewrite !inE ?irreflexive.
+have card_lt_m s i : (#|[pred j | before s j i]| < m)%N.
+  rewrite -[X in (_ < X)%N]card_ord; apply: proper_card; apply/properP; split.
+    by apply/subsetP.
+  by exists i; rewrite // inE irreflexive.
+exists (fun s i => Ordinal (card_lt_m s i)) => s; split=> [i j [same]|i j lt].
+  apply/eqP; apply: contraT => neq; exfalso.
+  have [] : before s i j \/ before s j i.
+    rewrite /before; case: (ltgtP (s i) (s j)) => _ /=; [by right|by left|].
+    by case: (ltngtP i j) => [| |/val_inj/eqP];
+      [left | right | rewrite (negPf neq)].
+  - by move/card_lt; rewrite same ltnn.
+  by move/card_lt; rewrite same ltnn.
+by apply: card_lt; rewrite /before lt.
+Qed.
+
 Section Ranking.
 
 Variables (R : realFieldType) (E : space R) (m : nat).
@@ -194,9 +238,7 @@ Variables (x : 'I_m -> E) (label : 'I_m -> nat).
 Variable k : ('I_m -> R) -> 'I_m -> 'I_m.
 Variable rank : ('I_m -> R) -> 'I_m -> 'I_m.
 
-Definition ranks := forall s,
-  injective (rank s) /\ (forall i j, s j < s i -> (rank s i < rank s j)%N).
-Hypothesis ranked : ranks.
+Hypothesis ranked : ranks rank.
 
 (* The documents with a label above l; pos gives positions in an order of
    falling labels. *)
@@ -278,7 +320,8 @@ have g_le i : i \in relevant -> g i <= h (above (rank s) relevant i).
   have b_le : (b <= n)%N by apply: others_le.
   have -> : h a = 1 - a.+1%:R / (a.+1 + n)%:R.
     have nonzero : (a.+1 + n)%:R != 0 :> R by rewrite pnatr_eq0.
-    by rewrite -[X in X - _](divff nonzero) -mulrBl {1}natrD addrC addKr /h addnC.
+    rewrite -[X in X - _](divff nonzero) -mulrBl {1}natrD addrC addKr.
+    by rewrite /h addnC.
   rewrite ler_add2l ler_opp2 ler_wpmul2l ?ler0n // lef_pinv ?posrE ?ltr0n //.
   by rewrite ler_nat leq_add2l.
 apply: (@le_trans _ _ (\sum_(i in preceded (rank s) relevant) v_MAP i)).
@@ -371,6 +414,15 @@ rewrite (exchange_big_dep xpredT) //=; apply: eq_bigr => l _.
 by rewrite mulr_sumr; apply: eq_bigl => i; rewrite inE.
 Qed.
 
+Lemma NDCG_loss_by_levels (rk : 'I_m -> 'I_m) : Z != 0 ->
+  1 - DCG rk / Z
+    = Z^-1 * \sum_(l < top)
+               (G l.+1 - G l) * \sum_(i in level l) (D (pos i) - D (rk i)).
+Proof.
+move=> Z_neq0; rewrite -by_levels; under [in RHS]eq_bigr do rewrite mulrBr.
+by rewrite sumrB mulrBr mulVf // [_ / Z]mulrC.
+Qed.
+
 (* The documents of a level have the first positions: no other precedes them in
    the order of pos. *)
 Lemma pos_level l i : i \in level l -> pos i = above pos (level l) i :> nat.
@@ -386,6 +438,54 @@ Qed.
 Lemma pos_level_lt l i : i \in level l -> (pos i < #|level l|)%N.
 Proof. by move=> il; rewrite (pos_level il) above_lt. Qed.
 
+(* The weights (31) of NDCG@K are the terms of the best DCG. For them D need not
+   be convex: it is 0 from K on. *)
+Definition v_cut i : R := Z^-1 * (G (label i) * D (pos i)).
+Definition cut_round := Round x label v_cut k (fun s => NDCG_loss (rank s)).
+
+Lemma v_cut_ge0 i : 0 <= v_cut i.
+Proof. by rewrite !mulr_ge0 ?invr_ge0 ?Z_ge0 ?G_ge0 ?D_ge0. Qed.
+
+Lemma v_cut_sum : \sum_i v_cut i <= 1.
+Proof.
+rewrite -mulr_sumr; case: (eqVneq Z 0) => [->|Z_neq0].
+  by rewrite invr0 mul0r ler01.
+by rewrite [X in _ * X](_ : _ = Z) ?mulVf.
+Qed.
+
+Lemma level_DCG_cut (rk : 'I_m -> 'I_m) l : injective rk ->
+  \sum_(i in level l) (D (pos i) - D (rk i))
+    <= \sum_(i in preceded rk (level l)) D (pos i).
+Proof.
+move=> rk_inj; pose g i := D (above rk (level l) i) - D (rk i).
+have -> : \sum_(i in level l) (D (pos i) - D (rk i)) = \sum_(i in level l) g i.
+  rewrite !sumrB (sum_places _ rk_inj) -(sum_places _ pos_inj).
+  by congr (_ - _); apply: eq_bigr => i /pos_level->.
+apply: (level_loss rk_inj D_decreases pos_inj (@pos_level_lt l)) => i _.
+  move=> alone; rewrite /g (rank_split (level l) rk_inj) alone addn0.
+  by rewrite subrr.
+by rewrite ler_subl_addr ler_addl D_ge0.
+Qed.
+
+Theorem cut_loss_at_most_weights : loss_at_most_weights cut_round.
+Proof.
+move=> s /=; rewrite /NDCG_loss; case: ifP => [_|/negbT Z_neq0].
+  by apply: sumr_ge0 => i _; apply: v_cut_ge0.
+have [rank_inj _] := ranked s.
+have Z_gt0 : 0 < Z by rewrite lt_def Z_neq0 Z_ge0.
+rewrite NDCG_loss_by_levels // /v_cut -mulr_sumr ler_pmul2l ?invr_gt0 //.
+pose mis i := misordered (r := cut_round) s i.
+pose f i := if mis i then D (pos i) else 0.
+have -> : \sum_(i | mis i) G (label i) * D (pos i) = \sum_i G (label i) * f i.
+  rewrite big_mkcond; apply: eq_bigr => i _; rewrite /f.
+  by case: ifP => // _; rewrite mulr0.
+rewrite by_levels; apply: ler_sum => l _; rewrite ler_wpmul2l ?G_step_ge0 //.
+apply: le_trans (level_DCG_cut l rank_inj) _; rewrite -big_mkcondr /=.
+apply: sum_le_more => i; first exact: D_ge0.
+move=> i_pre; rewrite /mis (preceded_misordered _ _ i_pre) andbT.
+by move: i_pre; rewrite inE => /andP[].
+Qed.
+
 (* The loss of one level is at most the sum over the documents of it that a less
    relevant one precedes. *)
 Lemma level_DCG (rk : 'I_m -> 'I_m) l : injective rk ->
@@ -400,7 +500,8 @@ have -> : \sum_(i in level l) (D (pos i) - D (rk i)) = \sum_(i in level l) g i.
   by congr (_ - _); apply: eq_bigr => i /pos_level->.
 apply: (level_loss rk_inj (h := h) _ pos_inj (@pos_level_lt l)).
 - by move=> a b; apply: D_convex.
-- move=> i _ alone; rewrite /g (rank_split (level l) rk_inj) alone addn0 subrr //.
+- move=> i _ alone; rewrite /g (rank_split (level l) rk_inj) alone addn0.
+  by rewrite subrr.
 move=> i _; rewrite /g /h ler_add2l ler_opp2 D_decreases //.
 by rewrite (rank_split (level l) rk_inj) leq_add2l others_le.
 Qed.
@@ -411,11 +512,7 @@ move=> s /=; rewrite /NDCG_loss; case: ifP => [_|/negbT Z_neq0].
   by apply: sumr_ge0 => i _; apply: v_NDCG_ge0.
 have [rank_inj _] := ranked s.
 have Z_gt0 : 0 < Z by rewrite lt_def Z_neq0 Z_ge0.
-have -> : 1 - DCG (rank s) / Z
-    = Z^-1 * \sum_i G (label i) * (D (pos i) - D (rank s i)).
-  under eq_bigr do rewrite mulrBr.
-  by rewrite sumrB mulrBr mulVf // [_ / Z]mulrC.
-rewrite /v_NDCG -mulr_sumr ler_pmul2l ?invr_gt0 // by_levels.
+rewrite NDCG_loss_by_levels // /v_NDCG -mulr_sumr ler_pmul2l ?invr_gt0 //.
 under [X in _ <= X]eq_bigr => i _ do rewrite
   (big_ord_widen top (fun l => (G l.+1 - G l)
     * (D (pos i) - D (pos i + (m - #|level l|))%N)) (label_le i)).
@@ -427,7 +524,7 @@ move=> i_pre; rewrite (preceded_misordered _ _ i_pre) /=.
 by move: i_pre; rewrite !inE => /andP[].
 Qed.
 
-Theorem v_NDCG_sum : \sum_i v_NDCG i <= 1.
+Lemma v_NDCG_sum : \sum_i v_NDCG i <= 1.
 Proof.
 have le_Z : \sum_i v_NDCG i <= Z^-1 * Z.
   rewrite -mulr_sumr ler_wpmul2l ?invr_ge0 ?Z_ge0 //; apply: ler_sum => i _.
@@ -438,4 +535,166 @@ apply: le_trans le_Z _; case: (eqVneq Z 0) => [->|Z_neq0].
 by rewrite mulVf.
 Qed.
 
+(* The weights (9) of the paper, for positions from 0, where low is the lowest
+   label: they are at least v*, and their sum is at most 1 as well. *)
+Variable low : nat.
+Hypothesis low_le : forall i, (low <= label i)%N.
+
+Definition v_printed i : R :=
+  Z^-1 * ((G (label i) - G low) * (D (pos i) - D m.-1)).
+
+Definition printed_round :=
+  Round x label v_printed k (fun s => NDCG_loss (rank s)).
+
+Lemma level_size l : (#|level l| <= m)%N.
+Proof. by rewrite -[X in (_ <= X)%N]card_ord max_card. Qed.
+
+Lemma v_NDCG_le i : v_NDCG i <= v_printed i.
+Proof.
+have m_gt0 : (0 < m)%N := leq_ltn_trans (leq0n i) (ltn_ord i).
+rewrite ler_wpmul2l ?invr_ge0 ?Z_ge0 //.
+have -> : G (label i) - G low
+    = \sum_(l < label i | (low <= l)%N) (G l.+1 - G l).
+  rewrite -(big_geq_mkord low (label i) xpredT (fun l => G l.+1 - G l)).
+  by rewrite telescope_sumr.
+rewrite (bigID (fun l : 'I_(label i) => (low <= l)%N)) /= mulr_suml.
+rewrite [X in _ + X]big1 ?addr0 => [|l].
+  apply: ler_sum => l _; rewrite ler_wpmul2l ?G_step_ge0 //.
+  rewrite ler_add2l ler_opp2 D_decreases // -ltnS prednK //.
+  rewrite -[X in (_ < X)%N](subnKC (level_size l)) ltn_add2r pos_level_lt //.
+  by rewrite inE.
+rewrite -ltnNge => l_lt; rewrite (_ : level l = setT).
+  by rewrite cardsT card_ord subnn addn0 subrr mulr0.
+by apply/setP => j; rewrite !inE (leq_trans l_lt).
+Qed.
+
+Theorem printed_loss_at_most_weights : loss_at_most_weights printed_round.
+Proof.
+move=> s; apply: le_trans (NDCG_loss_at_most_weights s) _.
+by apply: ler_sum => i _; apply: v_NDCG_le.
+Qed.
+
+Lemma v_printed_ge0 i : 0 <= v_printed i.
+Proof. exact: le_trans (v_NDCG_ge0 i) (v_NDCG_le i). Qed.
+
+Lemma v_printed_sum : \sum_i v_printed i <= 1.
+Proof.
+have le_Z : \sum_i v_printed i <= Z^-1 * Z.
+  rewrite -mulr_sumr ler_wpmul2l ?invr_ge0 ?Z_ge0 //; apply: ler_sum => i _.
+  have m_gt0 : (0 < m)%N := leq_ltn_trans (leq0n i) (ltn_ord i).
+  rewrite ler_pmul ?ler_subl_addr ?ler_addl ?G_ge0 ?D_ge0 // subr_ge0.
+    by apply: (homo_leq (@lexx _ R) (@le_trans _ R) G_increases).
+  by rewrite D_decreases // -ltnS prednK.
+apply: le_trans le_Z _; case: (eqVneq Z 0) => [->|Z_neq0].
+  by rewrite mulr0 ler01.
+by rewrite mulVf.
+Qed.
+
+(* So these rounds are well-formed, if k is as it should be. *)
+Lemma AP_well_formed : best_less AP_round -> well_formed AP_round.
+Proof. by split; [exact: v_MAP_ge0 | exact: v_MAP_sum |]. Qed.
+
+Lemma NDCG_well_formed : best_less NDCG_round -> well_formed NDCG_round.
+Proof. by split; [exact: v_NDCG_ge0 | exact: v_NDCG_sum |]. Qed.
+
+Lemma cut_well_formed : best_less cut_round -> well_formed cut_round.
+Proof. by split; [exact: v_cut_ge0 | exact: v_cut_sum |]. Qed.
+
+Lemma printed_well_formed :
+  best_less printed_round -> well_formed printed_round.
+Proof. by split; [exact: v_printed_ge0 | exact: v_printed_sum |]. Qed.
+
 End Ranking.
+
+(* ------------------------------------------------------------------------- *)
+(* Both theorems for 1 - AP and 1 - NDCG *)
+
+Section Measures.
+
+Variables (R : realFieldType) (E : space R).
+Variables G D : nat -> R.
+Hypothesis G0 : G 0 = 0.
+Hypothesis G_increases : forall l, G l <= G l.+1.
+Hypothesis D_ge0 : forall c, 0 <= D c.
+Hypothesis D_decreases : forall a b, (a <= b)%N -> D b <= D a.
+Hypothesis D_convex : forall a b c, (a <= b)%N ->
+  D b - D (b + c)%N <= D a - D (a + c)%N.
+
+Definition falling m (label : 'I_m -> nat) (pos : 'I_m -> 'I_m) :=
+  forall i j, (label j < label i)%N -> (pos i < pos j)%N.
+
+(* The discount of NDCG@K *)
+Definition cut K c : R := if (c < K)%N then D c else 0.
+
+Lemma cut_ge0 K c : 0 <= cut K c.
+Proof. by rewrite /cut; case: ifP. Qed.
+
+Lemma cut_decreases K a b : (a <= b)%N -> cut K b <= cut K a.
+Proof.
+move=> ab; rewrite /cut; case: (ltnP b K) => [b_lt|_].
+  by rewrite (leq_ltn_trans ab b_lt) D_decreases.
+exact: cut_ge0.
+Qed.
+
+(* A round whose ranking loss is 1 - AP, with the weights (6), or 1 - NDCG, with
+   the tightest weights or with those of (9), or 1 - NDCG@K, with those of
+   (31). *)
+Inductive slam_round : round E -> Prop :=
+| with_AP m x label k rank (pos : 'I_m -> 'I_m) of
+    ranks rank & injective pos
+    & (forall i, i \in level label 0 -> (pos i < #|level label 0|)%N)
+    & best_less (@AP_round R E m x label k rank pos) :
+    slam_round (AP_round x label k rank pos)
+| with_NDCG m x label k rank (pos : 'I_m -> 'I_m) of
+    ranks rank & injective pos & falling label pos
+    & best_less (@NDCG_round R E m x label k rank pos G D) :
+    slam_round (NDCG_round x label k rank pos G D)
+| with_printed m x label k rank (pos : 'I_m -> 'I_m) low of
+    ranks rank & injective pos & falling label pos
+    & (forall i, low <= label i)%N
+    & best_less (@printed_round R E m x label k rank pos G D low) :
+    slam_round (printed_round x label k rank pos G D low)
+| with_NDCG_at m x label k rank (pos : 'I_m -> 'I_m) K of
+    ranks rank & injective pos & falling label pos
+    & best_less (@cut_round R E m x label k rank pos G (cut K)) :
+    slam_round (cut_round x label k rank pos G (cut K)).
+
+Lemma slam_round_ok r : slam_round r -> well_formed r /\ loss_at_most_weights r.
+Proof.
+case=> m x label k rank pos.
+- move=> ranked pos_inj pos_lt best; split; first exact: AP_well_formed.
+  exact: AP_loss_at_most_weights.
+- move=> ranked pos_inj pos_falling best; split; first exact: NDCG_well_formed.
+  exact: NDCG_loss_at_most_weights.
+- move=> low ranked pos_inj pos_falling low_le best; split.
+    exact: printed_well_formed.
+  exact: printed_loss_at_most_weights.
+move=> K ranked pos_inj pos_falling best; split.
+  by apply: cut_well_formed => //; apply: cut_ge0.
+by apply: cut_loss_at_most_weights => //; [apply: cut_ge0|apply: cut_decreases].
+Qed.
+
+Variables (eta : R) (X : nat -> round E) (T : nat) (Delta : R).
+Hypothesis eta_gt0 : 0 < eta.
+Hypothesis rounds_ok : forall t, (t < T)%N -> slam_round (X t).
+Hypothesis dist : distances_at_most Delta X T.
+
+Theorem theorem_1_for_AP_and_NDCG (u : E) :
+  total_RML algorithm_1 eta X T
+    <= 2%:R * F algorithm_1 eta X u T + norm2 u * (2%:R / eta + Delta ^+ 2).
+Proof.
+have ok : well_formed_rounds X T by move=> t /rounds_ok/slam_round_ok[].
+have [N_le RML_le] := theorem_1 eta_gt0 ok dist u.
+by apply: le_trans N_le; apply: RML_le => t /rounds_ok/slam_round_ok[].
+Qed.
+
+Theorem theorem_2_for_AP_and_NDCG (u : E) :
+  total_RML algorithm_2 eta X T
+    <= 2%:R * F algorithm_2 eta X u T + norm2 u * Delta ^+ 2.
+Proof.
+have ok : well_formed_rounds X T by move=> t /rounds_ok/slam_round_ok[].
+have [N_le RML_le] := theorem_2 eta_gt0 ok dist u.
+by apply: le_trans N_le; apply: RML_le => t /rounds_ok/slam_round_ok[].
+Qed.
+
+End Measures.

@@ -36,7 +36,8 @@ def test_the_theorems_are_proved_without_axioms(copy: Path) -> None:
     made = _made(copy)
     assert made.returncode == 0, made.stderr
     rests_on = dict(zip(*[iter(line for line in made.stdout.splitlines() if not line.endswith(".v"))] * 2, strict=True))
-    assert {"theorem_1:", "theorem_2:", "theorem_2_sharp:", "no_smaller_constant:"} <= rests_on.keys()
+    theorems = ("theorem_1", "theorem_2", "theorem_2_sharp", "theorem_2_for_AP_and_NDCG", "no_smaller_constant")
+    assert {f"{name}:" for name in theorems} <= rests_on.keys()
     assert set(rests_on.values()) == {NO_AXIOM}
     assert {path.name for path in (copy / "proofs").iterdir()} == {path.name for path in (ROOT / "proofs").iterdir()}
 
@@ -59,6 +60,28 @@ def test_a_theorem_that_rests_on_an_axiom_or_has_no_proof_is_refused(copy: Path,
     assert _made(copy).returncode == 0
     (copy / "proofs/wrong_neighbours.v").write_text(planted.replace(". ", ".\n"))
     assert _made(copy).returncode != 0
+
+
+@needs_coq
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("said", "planted"),
+    [
+        (r"\sum_(i < m r) v i <= 1", r"\sum_(i < m r) v i <= 2%:R"),
+        ("N algorithm_1 eta X T\n    <= 2%:R * F", "N algorithm_1 eta X T\n    <= 1%:R * F"),
+        ("norm2 u * (2%:R / eta + Delta ^+ 2)\n  /\\", "norm2 u * (1%:R / eta + Delta ^+ 2)\n  /\\"),
+        ("norm2 u * Delta ^+ 2\n  /\\", "norm2 u * Delta ^+ 2 / 2%:R\n  /\\"),
+    ],
+    ids=["weights with the sum 2", "F once", "1 / eta", "half of Delta^2"],
+)
+def test_no_neighbour_of_a_theorem_has_its_proof(copy: Path, said: str, planted: str) -> None:
+    path = copy / "proofs/perceptron_bound.v"
+    text = path.read_text()
+    assert text.count(said) == 1
+    path.write_text(text.replace(said, planted))
+    made = _made(copy)
+    assert made.returncode != 0
+    assert "Error" in made.stderr
 
 
 def test_what_has_to_be_installed_is_named_where_coq_is_missing(copy: Path) -> None:
