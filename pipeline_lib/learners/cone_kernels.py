@@ -212,30 +212,46 @@ def _fold_on_support(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-
     computed again from w each time, so that each solution corrects the rounding errors of the previous one. The result
     is the best weights that occurred.
     """
+    # Loops in place of expressions of arrays, whose machine code is ten times as long and is part of every caller's.
     K, atoms = len(w), len(v)
-    scale = np.where(np.arange(atoms) < K, low, high)
+    scale, order = np.empty(atoms), np.empty(atoms, np.int64)
+    for i in range(atoms):
+        scale[i] = low if i < K else high
     kept, least_left = v.copy(), _gap(G, b, v, low, high, w, g)
     inside, entering = v > 0.0, True
     for _ in range(SUPPORT_STEPS):
         if entering:
-            inside[np.argmin(scale * np.concatenate((g, g))[:atoms])] = True
-        support = np.flatnonzero(inside)
-        r = support[np.argmax(v[support])]
-        order = support[support != r]
-        t = _affine_minimum(G, g, scale, r, order)
+            least = 0
+            for i in range(atoms):
+                if scale[i] * g[i % K] < scale[least] * g[least % K]:
+                    least = i
+            inside[least] = True
+        r = -1
+        for i in range(atoms):
+            if inside[i] and (r < 0 or v[i] > v[r]):
+                r = i
+        n = 0
+        for i in range(atoms):
+            if inside[i] and i != r:
+                order[n] = i
+                n += 1
+        t = _affine_minimum(G, g, scale, r, order[:n])
         total, move, out = t.sum(), 1.0, -1
-        for i in range(len(order)):
+        for i in range(n):
             if t[i] < 0.0 and v[order[i]] < -t[i] * move:
                 move, out = v[order[i]] / -t[i], order[i]
         if total > 0.0 and v[r] < total * move:
             move, out = v[r] / total, r
-        v[order] = np.maximum(v[order] + move * t, 0.0)
+        for i in range(n):
+            v[order[i]] = max(v[order[i]] + move * t[i], 0.0)
         v[r] = max(v[r] - move * total, 0.0)
         entering = out < 0
         if not entering:
             v[out] = 0.0
             inside[out] = False
-        v /= v.sum()
+        weight = v.sum()
+        for i in range(atoms):
+            v[i] /= weight
         left = _gap(G, b, v, low, high, w, g)
         if left < least_left:
             least_left = left
@@ -251,29 +267,39 @@ def _affine_minimum(G, g, scale, r, order):  # type: ignore[no-untyped-def]
     # Solves for t by Cholesky with pivots, edges in units of their lengths. An edge that depends on those before it
     # moves no point that they do not move, and stays at 0. Reorders ``order``; t has its order.
     n, K = len(order), len(g)
-    p, j, q, k = scale[r], r % K, scale[order], order % K
-    length = np.sqrt(np.maximum(q * q * np.diag(G)[k] - 2.0 * p * q * G[j][k] + p * p * G[j, j], 0.0))
-    length[length == 0.0] = np.inf
-    t, edges = 0.5 * (p * g[j] - q * g[k]) / length, np.empty((n, n))
+    p, j = scale[r], r % K
+    t, length, edges = np.empty(n), np.empty(n), np.empty((n, n))
     for x in range(n):
+        q, k = scale[order[x]], order[x] % K
+        length[x] = math.sqrt(max(q * q * G[k, k] - 2.0 * p * q * G[j, k] + p * p * G[j, j], 0.0))
+        if length[x] == 0.0:
+            length[x] = np.inf
+        t[x] = 0.5 * (p * g[j] - q * g[k]) / length[x]
         for y in range(x + 1):
-            own = q[x] * q[y] * G[k[x], k[y]]
-            edges[x, y] = own - p * q[x] * G[j, k[x]] - p * q[y] * G[j, k[y]] + p * p * G[j, j]
-            edges[x, y] /= length[x] * length[y]
-            edges[y, x] = edges[x, y]
+            q_y, k_y = scale[order[y]], order[y] % K
+            edge = q * q_y * G[k, k_y] - p * q * G[j, k] - p * q_y * G[j, k_y] + p * p * G[j, j]
+            edges[x, y] = edges[y, x] = edge / (length[x] * length[y])
     rank = 0
     for x in range(n):
-        best = x + np.argmax(np.diag(edges)[x:])
+        best = x
+        for y in range(x, n):
+            if edges[y, y] > edges[best, best]:
+                best = y
         if edges[best, best] <= DEPENDENT:
             break
-        swapped = np.arange(n)
-        swapped[x], swapped[best] = best, x
-        order[:], length, t = order[swapped], length[swapped], t[swapped]
-        edges = edges[swapped][:, swapped]
+        order[x], order[best] = order[best], order[x]
+        length[x], length[best] = length[best], length[x]
+        t[x], t[best] = t[best], t[x]
+        for y in range(n):
+            edges[x, y], edges[best, y] = edges[best, y], edges[x, y]
+        for y in range(n):
+            edges[y, x], edges[y, best] = edges[y, best], edges[y, x]
         edges[x, x] = math.sqrt(edges[x, x])
-        edges[x + 1 :, x] /= edges[x, x]
-        below = edges[x + 1 :, x].copy()
-        edges[x + 1 :, x + 1 :] -= np.outer(below, below)
+        for y in range(x + 1, n):
+            edges[y, x] /= edges[x, x]
+        for y in range(x + 1, n):
+            for z in range(x + 1, n):
+                edges[y, z] -= edges[y, x] * edges[z, x]
         rank += 1
     for x in range(rank):
         for y in range(x):
