@@ -86,7 +86,7 @@ def test_the_sections_of_every_paper_mention_all_its_claims(name):
             "[0].statements[0]: Motivation: expected either",
         ),
         (lambda s: s[0]["statements"][0].pop("reason"), "Motivation: expected either"),
-        (lambda s: s[0]["statements"].clear(), "sections[0].statements: expected at least 1"),
+        (lambda s: s[0]["statements"].clear(), "sections[0].statements: expected no fewer entries than 1"),
         (lambda s: s[1].update(titel="Cones"), "sections[1]: unknown key 'titel'; did you mean 'title'?"),
     ],
     ids=["unknown claim", "claims and reason", "neither", "empty section", "misspelt key"],

@@ -133,7 +133,9 @@ class Curve(Row, table="tables/cone-figure3"):
     K: int = Field(description="basis vectors")
     folds: int = Field(description="folds")
     mean: float = Field(description="mean over folds and starts")
-    low: float | None = Field(description="lower end of its 95 % t interval over folds; missing for one fold")
+    low: float | None = Field(
+        description="lower end of its 95 % t interval over folds, cut at 0 and 1; missing for one fold"
+    )
     high: float | None = Field(description="upper end of the same")
 
 
@@ -375,6 +377,8 @@ def shares(rows: Sequence[ShareOfFold]) -> Iterator[Share]:
     for (dataset, what), alike in grouped(rows, "dataset", "what").items():
         means = _by_fold(alike, "value")
         ends = over_all(means, "share", "share_low", "share_high")
+        if ends["share_low"] is not None:  # a t interval does not know that shares are between 0 and 1
+            ends |= {"share_low": max(ends["share_low"], 0.0), "share_high": min(ends["share_high"], 1.0)}
         yield Share(dataset=dataset, what=what, folds=len(means), **ends)
 
 
