@@ -6,7 +6,6 @@ runs in. Tests that kill a run, or that run the command as a person types it, st
 """
 
 import asyncio
-import gc
 import multiprocessing
 import os
 import signal
@@ -72,7 +71,6 @@ def _run(work: Callable[..., None], folder: Path, environment: dict[str, str], o
     for stream in (sys.stdout, sys.stderr):
         os.dup2(file, stream.fileno())
     os.chdir(folder)
-    gc.disable()  # a quarter of a dry run's time goes into looking for garbage among all that was imported
     os.environ.clear()
     os.environ.update(environment)
     # As the command has it: nothing but the Snakefile says where the package is.
