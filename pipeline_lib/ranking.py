@@ -118,6 +118,27 @@ def order_by_score(s, ranked):  # type: ignore[no-untyped-def]
 
 
 @njit
+def rank_by_score(s, i):  # type: ignore[no-untyped-def]
+    """The rank of document ``i`` of one query, counted from 0, without ranking the others.
+
+    It is |{j : s_j > s_i}| + |{j < i : s_j = s_i}|, the place of i in :func:`order_by_score`.
+
+    Example
+    -------
+    >>> rank_by_score(np.array([0.5, 1.0, 0.5]), 2)
+    2
+    """
+    own, rank, equal = s[i], 0, 0
+    for j in range(len(s)):
+        rank += s[j] > own
+        equal += s[j] == own
+    if equal > 1:
+        for j in range(i):
+            rank += s[j] == own
+    return rank
+
+
+@njit
 def top_by_score(s, n, top):  # type: ignore[no-untyped-def]
     """Write the n documents that :func:`order_by_score` puts first into ``top``; n <= len(s).
 

@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 
 from pipeline_lib.core import checks
 from pipeline_lib.core.errors import ConfigurationError, hint
@@ -127,6 +127,14 @@ class Settings(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, validate_default=True, validate_by_name=True, ser_json_inf_nan="constants"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_sets(cls, given: Any) -> Any:
+        for key, value in given.items() if isinstance(given, Mapping) else ():
+            if isinstance(value, set | frozenset):  # pydantic would take its entries in any order
+                raise ValueError(f"expected a list under the key {key!r}, found the set {value}")
+        return given
 
     @classmethod
     def parse(cls, mapping: Mapping[str, Any], where: str = "") -> Self:

@@ -455,14 +455,18 @@ class Standardisation:
         Raises
         ------
         DataError
-            When ``data`` has another number of features.
+            When ``data`` has another number of features, or a result is beyond the range of float32.
         """
         if data.n_features != len(self.mean):
             raise DataError(f"data: expected {len(self.mean)} features, found {data.n_features}")
         X = np.empty_like(data.X)
         for start in range(0, len(X), ROWS_AT_ONCE):  # all at once, twice as many numbers would be in memory
             rows = slice(start, start + ROWS_AT_ONCE)
-            X[rows] = (data.X[rows] - self.mean) / self.scale
+            try:
+                with np.errstate(over="raise"):
+                    X[rows] = (data.X[rows] - self.mean) / self.scale
+            except FloatingPointError as error:
+                raise DataError("data: expected features that float32 can hold when they are standardised") from error
         return replace(data, X=X)
 
 

@@ -114,6 +114,11 @@ class RandomFourierModel(Model):
     bandwidth: Positive
     seed: SeedAxes
 
+    def __post_init__(self) -> None:
+        if self.mean.ndim != 1:
+            raise DataError(f"mean: expected one number for each feature, found shape {self.mean.shape}")
+        super().__post_init__()
+
     @property
     def n_features(self) -> int:
         """d."""

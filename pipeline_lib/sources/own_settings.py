@@ -4,6 +4,7 @@ Configurations are checked whenever the workflow is planned: this module imports
 files only, never into them.
 """
 
+import contextlib
 import itertools
 import re
 from collections.abc import Iterator, Mapping
@@ -110,8 +111,9 @@ def group_file(path: Path) -> Path | None:
     bare = Path(unpacked_name(path))
     names = [path.name, bare.name, *([bare.stem] if bare.suffix.lower() in _PLAIN else [])]
     for ending, name, packed in itertools.product(GROUP_ENDINGS, names, ("", *SUFFIXES)):
-        if (place := path.with_name(f"{name}{ending}{packed}")).is_file():
-            return place
+        with contextlib.suppress(OSError):  # a name that is too long is that of no file
+            if (place := path.with_name(f"{name}{ending}{packed}")).is_file():
+                return place
     return None
 
 

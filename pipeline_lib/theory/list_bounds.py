@@ -322,7 +322,16 @@ class Assessment:
 
 
 @checked
-def assess(name: str, *, n: AtLeast1, loss_bound: Positive, **constants: Any) -> Assessment:
+def assess(
+    name: str,
+    *,
+    n: AtLeast1,
+    m: AtLeast1,
+    radius: Positive,
+    feature_norm: Positive,
+    loss_bound: Positive,
+    **constants: Any,
+) -> Assessment:
     """Evaluate a bound, and determine whether it is vacuous and from which n it is not.
 
     Arguments and errors as in :func:`evaluate`, with ``loss_bound`` always given.
@@ -333,8 +342,9 @@ def assess(name: str, *, n: AtLeast1, loss_bound: Positive, **constants: Any) ->
     >>> assessment.value, assessment.vacuous, assessment.not_vacuous_from
     (2.0, True, 33)
     """
-    value = evaluate(name, n=n, loss_bound=loss_bound, **constants)
-    first = first_below(lambda k: evaluate(name, n=k, loss_bound=loss_bound, **constants), lambda k: loss_bound)
+    constants |= {"m": m, "radius": radius, "feature_norm": feature_norm, "loss_bound": loss_bound}
+    value = evaluate(name, n=n, **constants)
+    first = first_below(lambda k: evaluate(name, n=k, **constants), lambda k: loss_bound)
     return Assessment(value, loss_bound, value >= loss_bound, first)
 
 

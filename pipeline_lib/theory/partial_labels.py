@@ -263,7 +263,7 @@ def linear_rate(p: Floats, q: Floats, m: Count, grades: int) -> float:
     Raises
     ------
     DataError
-        When a law does not have one number for each of the grades^m label vectors.
+        When a law does not have one probability for each of the grades^m label vectors.
 
     Example
     -------
@@ -273,6 +273,9 @@ def linear_rate(p: Floats, q: Floats, m: Count, grades: int) -> float:
     """
     values = relevances(m, grades)
     first, second = (checks.floats(name, law, shape=(len(values),)) for name, law in (("p", p), ("q", q)))
+    for name, law in (("p", first), ("q", second)):
+        if np.any((law < 0.0) | (law > 1.0)):
+            raise DataError(f"{name}: expected probabilities, found numbers from {law.min():g} to {law.max():g}")
     both = [best_value(law @ values) for law in (first, second)]
     return float(np.mean(both) - best_value((first + second) / 2.0 @ values))
 

@@ -208,7 +208,7 @@ NONSENSE: tuple[Callable[[], Any], ...] = (
     *(lambda x=x: x for x in ("text", "a\0b", 1.5, 2**62, -1e308, 1j, (), ("x",), ["a", "b"], [10**30, 1])),
     lambda: [[1], [2, 3]],
     lambda: [[1.0, 2.0], [3.0, 4.0]],
-    *(lambda x=x: x for x in (len, int, ..., np.datetime64("2020-01-01"), np.float32(2.5), np.int8(-3), np.ma.masked)),
+    *(lambda x=x: x for x in (str, int, ..., np.datetime64("2020-01-01"), np.float32(2.5), np.int8(-3), np.ma.masked)),
     Thing,
     lambda: np.zeros(0),
     lambda: np.zeros((0, 2)),

@@ -131,7 +131,27 @@ def test_overflow_in_between_names_the_numbers() -> None:
         theory.two_layer.budget(100, 3, 1.0)
 
 
+def test_errors_name_what_was_given_and_not_what_was_made_of_it() -> None:
+    with pytest.raises(DataError, match="mean: expected one number for each feature"):
+        learners.models.RandomFourierModel(np.ones(3), np.array(3.0), np.ones(1), 1.0, (5,))
+    with pytest.raises(TypeError, match=r"assess\(\) missing .*'m'"):
+        theory.list_bounds.assess("ogd", n=2, lipschitz=2.0, radius=1.0, feature_norm=1.0, loss_bound=0.5)  # type: ignore[call-arg]
+    with pytest.raises(DataError, match="p: expected probabilities"):
+        theory.partial_labels.linear_rate(np.full(8, 1e308), np.full(8, 0.125), 3, 2)
+    model = learners.models.LinearModel.of([1.0], mean=[0.0], scale=[1e-30])
+    data = RankingData.from_arrays([[1e30], [0.0]], [1, 0], [1, 1])
+    with pytest.raises(DataError, match="data: expected features that float32 can hold"):
+        theory.ranker_facts.of_model(model, data, surrogates.create("ranksvm"))
+
+
+def test_a_set_is_no_list_of_values() -> None:
+    with pytest.raises(ConfigurationError, match="expected a list under the key 'l2', found the set"):
+        learners.erm.ErmSettings.parse({"l2": {1, 2}})
+
+
 def test_what_no_file_can_be_called_is_no_path() -> None:
+    with pytest.raises(DataError, match="expected a readable file"):
+        sources.letor.read("x" * 300)
     for wrong in ("\ud800", "a\0b", ""):
         with pytest.raises(DataError, match="path: expected a path"):
             sources.letor.read(wrong)

@@ -18,7 +18,12 @@ def _made(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     make = shutil.which("make")
     assert make is not None
     return subprocess.run(
-        [make, "formal"], cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False
+        [make, "--no-print-directory", "formal"],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
