@@ -453,17 +453,30 @@ rewrite -mulr_sumr; case: (eqVneq Z 0) => [->|Z_neq0].
 by rewrite [X in _ * X](_ : _ = Z) ?mulVf.
 Qed.
 
+(* What a document of one level adds to the loss of that level: the discount at
+   its place in the level less that at its rank. *)
+Definition lost (rk : 'I_m -> 'I_m) l i := D (above rk (level l) i) - D (rk i).
+
+Lemma level_DCG_lost (rk : 'I_m -> 'I_m) l : injective rk ->
+  \sum_(i in level l) (D (pos i) - D (rk i)) = \sum_(i in level l) lost rk l i.
+Proof.
+move=> rk_inj; rewrite !sumrB (sum_places _ rk_inj) -(sum_places _ pos_inj).
+by congr (_ - _); apply: eq_bigr => i /pos_level->.
+Qed.
+
+Lemma lost_le0 (rk : 'I_m -> 'I_m) l i : injective rk ->
+  others rk (level l) i = 0%N -> lost rk l i <= 0.
+Proof.
+by move=> rk_inj alone; rewrite /lost (rank_split (level l) rk_inj) alone addn0 subrr.
+Qed.
+
 Lemma level_DCG_cut (rk : 'I_m -> 'I_m) l : injective rk ->
   \sum_(i in level l) (D (pos i) - D (rk i))
     <= \sum_(i in preceded rk (level l)) D (pos i).
 Proof.
-move=> rk_inj; pose g i := D (above rk (level l) i) - D (rk i).
-have -> : \sum_(i in level l) (D (pos i) - D (rk i)) = \sum_(i in level l) g i.
-  rewrite !sumrB (sum_places _ rk_inj) -(sum_places _ pos_inj).
-  by congr (_ - _); apply: eq_bigr => i /pos_level->.
+move=> rk_inj; rewrite level_DCG_lost //.
 apply: (level_loss rk_inj D_decreases pos_inj (@pos_level_lt l)) => i _.
-  move=> alone; rewrite /g (rank_split (level l) rk_inj) alone addn0.
-  by rewrite subrr.
+  exact: lost_le0.
 by rewrite ler_subl_addr ler_addl D_ge0.
 Qed.
 
@@ -494,15 +507,11 @@ Lemma level_DCG (rk : 'I_m -> 'I_m) l : injective rk ->
         (D (pos i) - D (pos i + (m - #|level l|))%N).
 Proof.
 move=> rk_inj; pose h c := D c - D (c + (m - #|level l|))%N.
-pose g i := D (above rk (level l) i) - D (rk i).
-have -> : \sum_(i in level l) (D (pos i) - D (rk i)) = \sum_(i in level l) g i.
-  rewrite !sumrB (sum_places _ rk_inj) -(sum_places _ pos_inj).
-  by congr (_ - _); apply: eq_bigr => i /pos_level->.
+rewrite level_DCG_lost //.
 apply: (level_loss rk_inj (h := h) _ pos_inj (@pos_level_lt l)).
 - by move=> a b; apply: D_convex.
-- move=> i _ alone; rewrite /g (rank_split (level l) rk_inj) alone addn0.
-  by rewrite subrr.
-move=> i _; rewrite /g /h ler_add2l ler_opp2 D_decreases //.
+- by move=> i _; apply: lost_le0.
+move=> i _; rewrite /lost /h ler_add2l ler_opp2 D_decreases //.
 by rewrite (rank_split (level l) rk_inj) leq_add2l others_le.
 Qed.
 

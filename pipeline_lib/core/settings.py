@@ -248,7 +248,7 @@ def _expected(error: Mapping[str, Any]) -> str:
     if error["type"] == "string_pattern_mismatch":
         return PATTERNS.get(error["ctx"]["pattern"], f"text that matches {error['ctx']['pattern']}")
     if error["type"] == "union_tag_invalid":
-        return f"one of {error['ctx']['expected_tags']} under the key {error['ctx']['discriminator'].strip(chr(39))}"
+        return f"one of {error['ctx']['expected_tags']} under the key {error['ctx']['discriminator']}"
     if error["type"] == "too_short":
         return f"no fewer entries than {error['ctx']['min_length']}"
     words = re.sub(r"^\w+ should (be|have) ", "", error["msg"])

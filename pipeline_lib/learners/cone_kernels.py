@@ -212,7 +212,7 @@ def _fold_on_support(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-
     computed again from w each time, so that each solution corrects the rounding errors of the previous one. The result
     is the best weights that occurred.
     """
-    # Loops in place of expressions of arrays, whose machine code is ten times as long and is part of every caller's.
+    # Loops, because the machine code of expressions of arrays is twice as long, and is part of every caller's.
     K, atoms = len(w), len(v)
     scale, order = np.empty(atoms), np.empty(atoms, np.int64)
     for i in range(atoms):

@@ -272,12 +272,14 @@ def linear_rate(p: Floats, q: Floats, m: Count, grades: int) -> float:
     0.02418
     """
     values = relevances(m, grades)
-    first, second = (checks.floats(name, law, shape=(len(values),)) for name, law in (("p", p), ("q", q)))
-    for name, law in (("p", first), ("q", second)):
+    laws = []
+    for name, given in (("p", p), ("q", q)):
+        law = checks.floats(name, given, shape=(len(values),))
         if np.any((law < 0.0) | (law > 1.0)):
             raise DataError(f"{name}: expected probabilities, found numbers from {law.min():g} to {law.max():g}")
-    both = [best_value(law @ values) for law in (first, second)]
-    return float(np.mean(both) - best_value((first + second) / 2.0 @ values))
+        laws.append(law)
+    both = [best_value(law @ values) for law in laws]
+    return float(np.mean(both) - best_value(sum(laws) / 2.0 @ values))
 
 
 @checked

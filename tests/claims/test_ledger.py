@@ -149,7 +149,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         (lambda d: d["claims"][2].update(kind="guess"), r"slam-thm2\.kind: expected .* found 'guess'"),
         (
             lambda d: d["claims"][2]["rule"].update(check="at-must"),
-            r"rule: expected one of 'bound', .* under the key check, found 'at-must'",
+            r"rule: expected one of 'bound', .* under the key 'check', found 'at-must'",
         ),
         (
             lambda d: d["claims"][2].update(rule={"hodls": "slack >= 0"}),

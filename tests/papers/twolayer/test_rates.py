@@ -175,13 +175,12 @@ def test_the_variances_of_the_mixed_class_are_those_of_its_lists():
 def test_the_union_bound_by_variance_holds_with_the_stated_probability(rankers, documents):
     n, delta = 240 // documents, 0.05
     gaps, probabilities = mixed.worst_gap(n, documents, rankers)
-    kinds = [mixed.BY_QUERIES, mixed.BY_DOCUMENTS]
-    bound = two_layer_rates.bound([documents] * n, kinds, [0.0, math.log(rankers)], delta).total
+    bound = two_layer_rates.bound([documents] * n, mixed.KINDS, [0.0, math.log(rankers)], delta).total
     assert probabilities[gaps > bound].sum() <= delta
 
 
 def test_every_kind_pays_for_its_own_variance():
-    kinds = [mixed.BY_QUERIES, mixed.BY_DOCUMENTS]
+    kinds = mixed.KINDS
     each = [two_layer_rates.bound([4] * 50, [one], math.log(2 * N), 0.05) for one, N in zip(kinds, (1, 9), strict=True)]
     assert two_layer_rates.bound([4] * 50, kinds, [0.0, math.log(9)], 0.05) == max(each, key=lambda terms: terms.total)
     deeper = [two_layer_rates.budget(480, kinds, [0.0, math.log(N)], 0.05)[0][0] for N in (1, 1000, 10**6)]

@@ -133,9 +133,7 @@ class Curve(Row, table="tables/cone-figure3"):
     K: int = Field(description="basis vectors")
     folds: int = Field(description="folds")
     mean: float = Field(description="mean over folds and starts")
-    low: float | None = Field(
-        description="lower end of its 95 % t interval over folds, cut at 0 and 1; missing for one fold"
-    )
+    low: float | None = Field(description="lower end of its 95 % t interval over folds; missing for one fold")
     high: float | None = Field(description="upper end of the same")
 
 
@@ -187,7 +185,9 @@ class Share(Row, table="tables/cone-shares"):
     what: str = Field(description="as in the slices")
     folds: int = Field(description="folds")
     share: float = Field(description="mean share, in [0, 1]")
-    share_low: float | None = Field(description="lower end of its 95 % t interval over folds; missing for one fold")
+    share_low: float | None = Field(
+        description="lower end of its 95 % t interval over folds, cut at 0 and 1; missing for one fold"
+    )
     share_high: float | None = Field(description="upper end of the same")
 
 

@@ -295,7 +295,9 @@ def splits(settings: RatesSettings, seed: int) -> Iterator[Split]:
 
 
 def _mixed(settings: RatesSettings) -> Iterator[Mixed]:
-    kinds = [mixed.BY_QUERIES, mixed.BY_DOCUMENTS]
+    def bound(n: int, m: int, log_rankers: float | list[float]) -> float:
+        return two_layer_rates.of_even_lists(n, n * m, mixed.KINDS, log_rankers, settings.delta).total
+
     for rankers, m in itertools.product(settings.rankers_by_documents, settings.tried):
         n = settings.budgets[0] // m
         gaps, probabilities = mixed.worst_gap(n, m, rankers)
@@ -304,8 +306,8 @@ def _mixed(settings: RatesSettings) -> Iterator[Mixed]:
             documents=m,
             queries=n,
             gap=float(gaps @ probabilities),
-            bound=two_layer_rates.bound([m] * n, kinds, math.log1p(rankers), settings.delta).total,
-            bound_by_variance=two_layer_rates.bound([m] * n, kinds, [0.0, math.log(rankers)], settings.delta).total,
+            bound=bound(n, m, math.log1p(rankers)),
+            bound_by_variance=bound(n, m, [0.0, math.log(rankers)]),
         )
 
 

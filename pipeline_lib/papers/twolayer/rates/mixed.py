@@ -11,6 +11,8 @@ The number of queries that x_0 orders wrongly is binomial. All are independent, 
 is known.
 """
 
+from functools import cache
+
 import numpy as np
 from scipy.stats import binom
 
@@ -19,6 +21,7 @@ from pipeline_lib.theory.two_layer_rates import Variances
 
 BY_QUERIES = Variances(0.25, 0.0, 0.0)
 BY_DOCUMENTS = Variances(0.0, 1 / 36, 1 / 4)
+KINDS = [BY_QUERIES, BY_DOCUMENTS]
 
 
 def worst_gap(queries: int, documents: int, rankers: int) -> tuple[Floats, Floats]:
@@ -39,18 +42,24 @@ def worst_gap(queries: int, documents: int, rankers: int) -> tuple[Floats, Float
     >>> gaps.tolist(), probabilities.tolist()
     ([-0.5, 0.5], [0.25, 0.75])
     """
-    inversions = np.ones(1)
+    pairs = documents * (documents - 1) // 2
+    # Wrong pairs, from all of them to none, which is the order of the gaps
+    wrong = np.arange(queries * pairs, -1, -1)
+    by_documents = np.minimum(np.cumsum(_inversions(queries, documents)), 1.0)
+    by_queries = binom.sf(-(-wrong // pairs) - 1, queries, 0.5)
+    up_to = by_queries * by_documents**rankers
+    return 0.5 - wrong / (queries * pairs), np.diff(up_to, prepend=0.0)
+
+
+@cache  # for every V
+def _inversions(queries: int, documents: int) -> Floats:
+    """The distribution of the number of inversions of n random permutations of m, from 0 on."""
+    of_one = np.ones(1)
     for k in range(documents):
-        inversions = np.convolve(inversions, np.full(k + 1, 1.0 / (k + 1)))
+        of_one = np.convolve(of_one, np.full(k + 1, 1.0 / (k + 1)))
     total = np.ones(1)
     for bit in f"{queries:b}":
         total = np.convolve(total, total)
         if bit == "1":
-            total = np.convolve(total, inversions)
-    pairs = documents * (documents - 1) // 2
-    # Wrong pairs, from all of them to none, which is the order of the gaps
-    wrong = np.arange(queries * pairs, -1, -1)
-    by_documents = np.minimum(np.cumsum(total), 1.0)
-    by_queries = binom.sf(-(-wrong // pairs) - 1, queries, 0.5)
-    up_to = by_queries * by_documents**rankers
-    return 0.5 - wrong / (queries * pairs), np.diff(up_to, prepend=0.0)
+            total = np.convolve(total, of_one)
+    return total
