@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 from pipeline_lib import ranking
 from pipeline_lib.core.errors import DataError
+
+
+@given(hnp.arrays(np.float64, st.integers(1, 300), elements=st.floats(allow_nan=False, allow_infinity=False)))
+def test_ascending_is_a_stable_sort(s: np.ndarray) -> None:
+    s[::3] = np.round(s[::3] / 1e300)  # ties, and zeros of either sign
+    np.testing.assert_array_equal(ranking.ascending(s), np.argsort(s, kind="stable"))
 
 
 @pytest.mark.parametrize("m", [1, 7, ranking.LONG, ranking.LONG + 1, 300])

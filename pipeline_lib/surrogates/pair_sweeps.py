@@ -21,6 +21,7 @@ Everything follows from the weights alpha: with g = sum alpha (e_j - e_i), the g
 import numpy as np
 
 from pipeline_lib.core.compiled import njit
+from pipeline_lib.ranking import ascending
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
@@ -67,7 +68,7 @@ def level_runs(s, y, c, order, runs):  # type: ignore[no-untyped-def]
     Returns the number of runs. Scores are centred at a whole number near the middle of their range, so that sums of
     them keep their precision, and differences that are exact remain exact.
     """
-    return _runs(s, y, np.argsort(s, kind="mergesort"), np.rint(middle(s)[0]), c, order, runs)
+    return _runs(s, y, ascending(s), np.rint(middle(s)[0]), c, order, runs)
 
 
 @njit

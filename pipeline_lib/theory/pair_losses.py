@@ -26,6 +26,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import checked
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.core.errors import ConfigurationError, DataError, hint
+from pipeline_lib.ranking import ascending
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.pair_sweeps import LEVELS, n_pairs
 
@@ -140,7 +141,7 @@ def _misordered(s, y, offsets):  # type: ignore[no-untyped-def]
         begin, end = offsets[q], offsets[q + 1]
         # By increasing score: the number of documents with a larger label and a smaller score; equal scores are counted
         # first.
-        order = np.argsort(s[begin:end], kind="mergesort")
+        order = ascending(s[begin:end])
         top = 0
         for i in range(begin, end):
             top = max(top, y[i])
