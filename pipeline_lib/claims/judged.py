@@ -38,6 +38,8 @@ class JudgedProof:
     kind: str
     covers: str
     sizes: str
+    cases: int
+    neighbours: int
     digest: str
 
 

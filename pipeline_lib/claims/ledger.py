@@ -36,6 +36,12 @@ NOTHING = "The tables of the study hold no row that bears on it."
 """Why a claim is not judged whose tables are empty, where its ledger does not say it better."""
 
 
+NOT_CHECKED = "A certificate decides it, which is not checked here: the study does not judge the claims of this paper."
+"""Why a claim without evidence is not judged."""
+ACCEPTED = "The checker accepts its certificate."
+"""Why a claim of which nothing was measured is proved."""
+
+
 Kind = Literal["identity", "bound", "rate", "value", "order", "finding"]
 """identity: exact, to rounding; bound: holds in every trial; rate: a fitted exponent; value: a published number;
 order: a published ordering; finding: left open by the paper, or ours."""
@@ -62,16 +68,16 @@ class Claim(Titled):
     words: Prose | None = Field(
         None, description="the paper's own words, ... where some are left out; a statement of this project has none"
     )
-    shows: Prose = Field(description="what must be shown for it")
+    shows: Prose | None = Field(None, description="what must be shown for it, unless a certificate proves all of it")
     data: Annotated[tuple[Prose, ...], AfterValidator(different)] = Field(
         (), description="data sets without any of which it cannot be judged"
     )
     readings: Annotated[tuple[Reading, ...], BeforeValidator(listed)] = Field(
-        alias="evidence", min_length=1, description="where tables hold its evidence"
+        (), alias="evidence", description="where tables hold its evidence; none if a certificate proves all of it"
     )
     otherwise: Prose | None = Field(None, description="why it is not judged where the tables hold no such rows")
     planted: tuple[Planted, ...] = Field(
-        min_length=1, description="what the checks must catch before the claim counts as decided"
+        (), description="what the checks must catch before the claim counts as decided"
     )
     consistent: Prose | None = Field(
         None,
@@ -79,11 +85,16 @@ class Claim(Titled):
         "in braces as in notes",
     )
     checks: Annotated[tuple[AnyCheck, ...], BeforeValidator(listed)] = Field(
-        alias="rule", min_length=1, description="all checks must hold; the worst decides"
+        (), alias="rule", description="all checks must hold; the worst decides"
     )
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
+        measured = {"shows": self.shows, "evidence": self.readings, "rule": self.checks, "planted": self.planted}
+        if any(measured.values()) and (missing := [key for key, value in measured.items() if not value]):
+            raise ValueError(f"{missing[0]}: expected it beside {', '.join(key for key in measured if measured[key])}")
+        if not self.checks and self.stated_kind is None:
+            raise ValueError("kind: expected the kind of a claim that has no rule")
         for planted in self.planted:
             if planted.evidence:
                 self.reading_of(planted)
@@ -115,7 +126,9 @@ class Claim(Titled):
         return tuple(dict.fromkeys(name for check in self.checks for name in check.names))
 
     def rule_in_words(self) -> str:
-        """The whole rule as text: every check, then the reasons for its limits."""
+        """The whole rule as text: every check, then the reasons for its limits; nothing without a rule."""
+        if not self.checks:
+            return ""
         text = "; and ".join(check.words() for check in self.checks)
         text = text[0].upper() + text[1:] + "."
         return " ".join(dict.fromkeys([text, *(check.why for check in self.checks if check.why)]))
@@ -225,12 +238,14 @@ def with_proofs(judgements: Iterable[JudgedClaim], papers: Iterable[str]) -> lis
             ) from reason
         name = path.relative_to(FOLDER).as_posix()
         for claim in proof.claims:
-            found[claim].append(JudgedProof(name, proof.kind, proof.covers, proof.sizes, proof.digest))
+            about = proof.kind, proof.covers, proof.sizes, proof.cases, proof.neighbours, proof.digest
+            found[claim].append(JudgedProof(name, *about))
     judged_again = []
     for one in judgements:
         proved = one.status not in FAILED and any(proof.covers != "part" for proof in found[one.id])
-        status = "proved" if proved else one.status
-        judged_again.append(replace(one, status=status, proofs=tuple(found[one.id])))
+        if proved:
+            one = replace(one, status="proved", explanation=one.explanation if one.trials else ACCEPTED)
+        judged_again.append(replace(one, proofs=tuple(found[one.id])))
     return judged_again
 
 
@@ -272,6 +287,8 @@ def _claim(number: int, entry: Any, paper: Paper, path: Path) -> Claim:
 
 
 def _judge(claim: Claim, context: Context) -> JudgedClaim:
+    if not claim.readings:
+        return _judged(claim, "not-run", NOT_CHECKED)
     if claim.paper not in context.settings:
         why = f"The experiment that bears on it is not part of the study {context.study}."
         return _judged(claim, "not-run", _missing_data(claim, context) or why)
@@ -335,5 +352,5 @@ def _missing_data(claim: Claim, context: Context) -> str:
 
 
 def _judged(claim: Claim, status: Status, explanation: str, **evidence: Any) -> JudgedClaim:
-    about = claim.id, claim.paper, claim.kind, claim.where, claim.says, claim.words or "", claim.shows
+    about = claim.id, claim.paper, claim.kind, claim.where, claim.says, claim.words or "", claim.shows or ""
     return JudgedClaim(*about, claim.rule_in_words(), status, explanation, **evidence)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from pipeline_lib import papers
 from pipeline_lib.claims import coverage, errata
-from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
+from pipeline_lib.claims.judged import JudgedClaim, JudgedProof, JudgedStudy
 from pipeline_lib.claims.severity import Plant, Severity
 from pipeline_lib.claims.words import STATUSES, Status, plain, setting_words, shown_value, spoken
 from pipeline_lib.report.blocks import Section
@@ -74,6 +74,12 @@ class ClaimList:
             alike = [plant.caught for plant in found.planted if plant.holds is holds]
             words += [f"{sum(alike)} of {count(len(alike), noun)} {outcome}"] if alike else []
         return "; ".join(words)
+
+    @staticmethod
+    def checked(proof: JudgedProof) -> str:
+        """What the checker of proofs has checked of a certificate."""
+        wrong = count(proof.neighbours, "wrong statement")
+        return f"{count(proof.cases, 'case')} checked; {wrong} next to it refuted by counterexamples"
 
     @staticmethod
     def outcome(plant: Plant) -> str:

@@ -159,7 +159,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             lambda d: d["claims"][2]["rule"].update(tolerance="1e-9"),
             r"rule\.tolerance: expected a valid number, found '1e-9'",
         ),
-        (lambda d: d["claims"][2].update(rule=[]), r"slam-thm2\.rule: expected no fewer entries than 1"),
+        (lambda d: d["claims"][2].update(rule=[]), r"slam-thm2: rule: expected it beside shows, evidence"),
         (lambda d: d["claims"].append(d["claims"][2]), r"claim slam-thm2: expected every id once"),
         (
             lambda d: d.update(paper="topk"),
@@ -170,6 +170,18 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_wrong_ledger_names_file_claim_and_key(broken: Any, spoil: Any, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         broken("slam", spoil)
+
+
+def test_a_claim_that_nothing_measures_has_a_certificate_of_all_of_it() -> None:
+    about = {"slam-toy": "x^2 >= 0.", "kind": "bound", "where": "Nowhere"}
+    with pytest.raises(ConfigurationError, match="kind: expected the kind of a claim that has no rule"):
+        Claim.parse({key: about[key] for key in ("slam-toy", "where")}, "here")
+    claims = [Claim.parse(about, "here"), *(claim for claim in LEDGER if not claim.readings)]
+    found = ledger.judge(claims, Context("made"))
+    assert {one.status for one in found} == {"not-run"}
+    found = ledger.with_proofs(found, {claim.paper for claim in claims})
+    assert [one.id for one in found if one.status != "proved"] == ["slam-toy"]
+    assert all(any(proof.covers == "all" for proof in one.proofs) for one in found[1:])
 
 
 def test_statements_of_this_project_say_so() -> None:
