@@ -11,8 +11,8 @@ t = margin + s_j - s_i, and with a width h >= 0
 
     alpha(t) = clip(t / h, 0, 1)   (1[t > 0] for h = 0),     rounded hinge(t) = alpha t - h alpha^2 / 2.
 
-Hinges that are not rounded have weights of 0 and 1, and those of short lists are counted pair by pair: whole numbers,
-so that both ways give the same sums.
+Hinges that are not rounded have weights of 0 and 1, and those of lists with few pairs are counted pair by pair: whole
+numbers, so that both ways give the same sums.
 
 Everything follows from the weights alpha: with g = sum alpha (e_j - e_i), the gradient, sum alpha t is margin sum alpha
 + <g, s>, so that the losses need not be summed.
@@ -28,8 +28,8 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 LEVELS = 256
 # Ranges shorter than this on average are summed one by one, exactly; longer ones through prefix sums.
 SHORT_RANGE = 4
-# The hinges of at most so many documents are counted pair by pair, without sorting: several times as fast.
-SHORT_LIST = 128
+# Up to so many pairs per document, a pass over all pairs is faster than sorting by score.
+FEW_PAIRS = 400
 
 
 @njit
@@ -58,7 +58,7 @@ def label_runs(s, y, centre, c, order, runs):  # type: ignore[no-untyped-def]
 
     Returns the number of runs. runs needs one entry more than there are documents.
     """
-    return _runs(s, y, np.arange(len(s)), centre, c, order, runs)
+    return _runs(s, y, range(len(s)), centre, c, order, runs)
 
 
 @njit
@@ -170,11 +170,15 @@ def rounded_hinge(s, y, offsets, margin, width):  # type: ignore[no-untyped-def]
         g = gradient[begin:end]
         centre = np.rint(middle(s[begin:end])[0])
         squares = 0.0
-        n_runs = 1
-        if width == 0.0 and end - begin <= SHORT_LIST:
-            weights[q] = _count_pairs(s[begin:end], y[begin:end], centre, margin, c, g)
+        n_runs = label_runs(s[begin:end], y[begin:end], centre, c, order, runs)
+        pairs = 0
+        for r in range(1, n_runs):
+            pairs += runs[r] * (runs[r + 1] - runs[r])
+        if width == 0.0 and pairs <= FEW_PAIRS * (end - begin):
+            weights[q] = _count_pairs(c, order, runs, n_runs, margin, spare_order, g)
+            n_runs = 1
         else:
-            n_runs = level_runs(s[begin:end], y[begin:end], c, order, runs)
+            level_runs(s[begin:end], y[begin:end], c, order, runs)
         while n_runs > 1:
             for r in range(0, n_runs - 1, 2):
                 lo, mid, hi = runs[r], runs[r + 1], runs[r + 2]
@@ -198,19 +202,21 @@ def rounded_hinge(s, y, offsets, margin, width):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _count_pairs(s, y, centre, margin, c, g):  # type: ignore[no-untyped-def]
-    # The number of pairs with a positive hinge, with their gradient added to g
-    for i in range(len(s)):
-        c[i] = s[i] - centre
+def _count_pairs(c, order, runs, n_runs, margin, counts, g):  # type: ignore[no-untyped-def]
+    # The number of pairs with a positive hinge, of documents sorted by label, with their gradient added to g
+    counts[: runs[n_runs]] = 0
     pairs = 0
-    for i in range(len(s)):
-        cut, own = c[i] - margin, 0
-        for j in range(len(s)):
-            positive = (y[j] < y[i]) & (c[j] > cut)
-            own += positive
-            g[j] += positive
-        g[i] -= own
-        pairs += own
+    for r in range(1, n_runs):
+        for i in range(runs[r], runs[r + 1]):
+            cut, own = c[i] - margin, 0
+            for j in range(runs[r]):
+                positive = np.int64(c[j] > cut)
+                own += positive
+                counts[j] += positive
+            counts[i] -= own
+            pairs += own
+    for k in range(runs[n_runs]):
+        g[order[k]] = counts[k]
     return float(pairs)
 
 

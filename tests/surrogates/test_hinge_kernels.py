@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from ranking_losses import some_queries
 
-from pipeline_lib.surrogates.pair_sweeps import SHORT_LIST
+from pipeline_lib.surrogates.pair_sweeps import FEW_PAIRS
 from pipeline_lib.surrogates.pairwise import RankSVM
 
 
@@ -45,7 +45,7 @@ def test_rounded_ranksvm_by_pairs(width, largest):
 
 def test_ranksvm_counts_the_same_pairs_in_short_lists_and_in_long_ones():
     rng = np.random.default_rng(5)
-    sizes = [1, 2, SHORT_LIST - 1, SHORT_LIST, SHORT_LIST + 1, 2 * SHORT_LIST]
+    sizes = [1, 2, FEW_PAIRS, 2 * FEW_PAIRS, 3 * FEW_PAIRS, 4 * FEW_PAIRS]  # with 3 m / 8 pairs per document
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     y = rng.integers(0, 4, offsets[-1]).astype(np.int32)
     scores = rng.integers(-8, 9, offsets[-1]) / 4.0  # many ties, and many pairs that meet their margin exactly
