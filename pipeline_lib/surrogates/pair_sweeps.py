@@ -210,7 +210,7 @@ def _count_pairs(c, order, runs, n_runs, margin, counts, g):  # type: ignore[no-
         for i in range(runs[r], runs[r + 1]):
             cut, own = c[i] - margin, 0
             for j in range(runs[r]):
-                positive = np.int64(c[j] > cut)
+                positive = int(c[j] > cut)
                 own += positive
                 counts[j] += positive
             counts[i] -= own
