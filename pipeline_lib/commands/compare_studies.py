@@ -1,7 +1,10 @@
-"""Compare two studies: which claims have another status, which settings differ, and which numbers.
+"""Compare two studies, or one with its record: which statuses of claims, which settings and which numbers differ.
 
 A study is given by its name, or by its results folder `results/NAME`, next to which `reports/NAME/claims.json` is
 expected. The exit status is 1 if a status, the evidence for a claim, or a number differs beyond the tolerance.
+
+Without a second study, the first is compared with workflow/recorded/NAME.json, which says what came out when its
+authors ran it. The record has the bytes of tables only as digests, so that there is no tolerance.
 """
 
 from collections.abc import Iterator
@@ -9,17 +12,25 @@ from pathlib import Path
 from typing import Annotated
 
 from pipeline_lib.report.comparison import Change, Comparison, TableChange, compare
+from pipeline_lib.study import recorded
 
 
 def run(
     first: Annotated[str, "name or results folder of the first study"],
-    second: Annotated[str, "name or results folder of the second study"],
+    second: Annotated[str, "name or results folder of the second study"] = "",
     *,
     tolerance: Annotated[
         float, "difference that two numbers may have, relative to the larger; 0 for equal bits"
     ] = 1e-9,
 ) -> None:
-    """Print what differs; DataError if one of the studies has no results."""
+    """Print what differs; DataError if one of the studies has no results, or the first no record."""
+    if not second:
+        record, here = recorded.read(first), recorded.made(first)
+        different = list(recorded.differences(record, here))
+        print("\n".join([*different, recorded.summary(record, here)]))
+        if different:
+            raise SystemExit(1)
+        return
     found = compare(folder(first), folder(second), tolerance)
     print("\n".join(lines(found)))
     if not found.same:

@@ -70,8 +70,8 @@ def compare(first: Path, second: Path, tolerance: float) -> Comparison:
     DataError
         When there is no table in a folder, or no ``claims.json`` for it.
     """
-    names = sorted({name for folder in (first, second) for name in _tables(folder)})
-    claims = [{claim.id: claim for claim in judged.read(_claims_of(folder)).claims} for folder in (first, second)]
+    names = sorted({name for folder in (first, second) for name in tables_of(folder)})
+    claims = [{claim.id: claim for claim in judged.read(claims_of(folder)).claims} for folder in (first, second)]
     return Comparison(
         tolerance,
         tuple(_of_claims(*claims)),
@@ -82,14 +82,15 @@ def compare(first: Path, second: Path, tolerance: float) -> Comparison:
     )
 
 
-def _tables(folder: Path) -> list[str]:
+def tables_of(folder: Path) -> list[str]:
+    """The tables of a study, as paths below its results folder."""
     found = [path.relative_to(folder).as_posix() for top in FOLDERS for path in (folder / top).rglob("*.parquet")]
     if not found:
         raise DataError(f"{folder}: expected the results of a study, found no table below {' or '.join(FOLDERS)}")
     return found
 
 
-def _claims_of(results: Path) -> Path:
+def claims_of(results: Path) -> Path:
     """The judged claims of a study, ``reports/<study>/claims.json`` next to ``results/<study>``."""
     results = results.resolve()
     return results.parents[1] / "reports" / results.name / "claims.json"

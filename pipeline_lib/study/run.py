@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline_lib.core.errors import ConfigurationError, PipelineError
 from pipeline_lib.core.files import remove_abandoned
-from pipeline_lib.study import configuration, console, planning, run_crate, run_lock, snakemake_internals
+from pipeline_lib.study import configuration, console, planning, recorded, run_crate, run_lock, snakemake_internals
 from pipeline_lib.study.configuration import Configuration
 from pipeline_lib.study.costs import Costs
 from pipeline_lib.study.data_sets import DataSets
@@ -95,4 +95,7 @@ def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, ti
         [data.catalog[name] for name in data.present],
         [(path, path.relative_to(root).as_posix()) for path in parts if path.is_file()],
     )
-    logging.getLogger("snakemake.logging").info(f"The report is in {page}")
+    log = logging.getLogger("snakemake.logging")
+    if recorded.path_of(study.name).is_file():
+        log.info(recorded.summary(recorded.read(study.name), recorded.made(study.name)))
+    log.info(f"The report is in {page}")

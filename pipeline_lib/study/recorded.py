@@ -1,0 +1,167 @@
+"""What came out of a study that was run whole, in a file small enough to be kept beside the code?
+
+``workflow/recorded/<study>.json`` holds what decided every claim, and the digests of configuration, data and tables, so
+that a reader can tell in a second whether a run on another machine gave the same. It is written from finished results,
+with a checksum that shows whether it was edited since.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, TypeAdapter
+
+from pipeline_lib.claims import judged, ledger
+from pipeline_lib.claims.judged import JudgedClaim
+from pipeline_lib.claims.words import Status, plain
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.settings import Settings
+from pipeline_lib.report.comparison import claims_of, tables_of
+from pipeline_lib.report.results import ResultsFolder
+from pipeline_lib.sources.digests import digest
+from pipeline_lib.statistics import Interval
+
+FOLDER = Path(__file__).parents[2] / "workflow/recorded"
+
+Range = tuple[float, float]
+"""The smallest and the largest of some numbers; of intervals, the ends."""
+
+
+class RecordedClaim(Settings):
+    """What became of one claim."""
+
+    status: Status = Field(description="its status")
+    why: str = Field(description="the sentence that gives the reason, with the decisive number")
+    ranges: dict[str, Range] = Field(description="by the values that its rule reads, their range over all trials")
+
+
+class Record(Settings):
+    """A study that was run whole."""
+
+    study: str = Field(description="name of the study")
+    made_with: dict[str, Any] = Field(description="software and machine, the state of the code, and the time")
+    core_seconds: float = Field(description="processor time of all jobs")
+    configuration: str = Field(description="SHA-256 of the whole configuration")
+    data: dict[str, str] = Field(description="by data set, the SHA-256 of its description, which contains its digests")
+    claims: dict[str, RecordedClaim] = Field(description="by id, in the order of the report")
+    tables: dict[str, str] = Field(description="by path below the results folder, the SHA-256 of the file")
+
+
+def made(study: str) -> Record:
+    """The record of the results of a study in the present folder.
+
+    Raises
+    ------
+    DataError
+        When there are no such results, or a file is damaged.
+    """
+    folder = ResultsFolder.at(Path("results") / study)
+    names = {claim.id: claim.names for claim in ledger.load()}
+    return Record(
+        study=study,
+        made_with=dict(folder.provenance()),
+        core_seconds=round(sum(_core_seconds(folder.path / "benchmarks")), 1),
+        configuration=digest(folder.path / "configuration.yaml"),
+        data={path.stem: digest(path) for path in sorted((folder.path / "data").glob("*.json"))},
+        claims={one.id: _claim(one, names.get(one.id, ())) for one in judged.read(claims_of(folder.path)).claims},
+        tables={name: digest(folder.path / name) for name in sorted(tables_of(folder.path))},
+    )
+
+
+def path_of(study: str) -> Path:
+    """The file with the record of a study."""
+    return FOLDER / f"{study}.json"
+
+
+def write(record: Record) -> Path:
+    """Write a record as the file of its study; returns the file."""
+    path = path_of(record.study)
+    path.parent.mkdir(exist_ok=True)
+    storage.write_json(path, record.model_dump())
+    return path
+
+
+def read(study: str) -> Record:
+    """Read the record of a study.
+
+    Raises
+    ------
+    DataError
+        When there is none.
+    DamagedFileError
+        When it was edited since it was written.
+    """
+    path = path_of(study)
+    if not path.is_file():
+        found = ", ".join(sorted(one.stem for one in FOLDER.glob("*.json"))) or "none"
+        raise DataError(f"{path}: expected the record of a study, found none; there are records of {found}")
+    return TypeAdapter(Record).validate_python(storage.read_json(path))
+
+
+def differences(record: Record, found: Record) -> Iterator[str]:
+    """What differs between a record and the results found here, one line each; nothing if they are the same."""
+    if record.configuration != found.configuration:
+        yield "the configuration is another one"
+    for name in _unequal(record.data, found.data):
+        yield f"data set {name}: {_presence(name, record.data, found.data)}"
+    for name in _unequal(record.claims, found.claims):
+        here, there = found.claims.get(name), record.claims.get(name)
+        if here is None or there is None:
+            yield f"claim {name}: {_presence(name, record.claims, found.claims)}"
+        elif here.status != there.status:
+            yield f"claim {name}: {there.status} in the record, {here.status} here; {here.why}"
+        elif here.ranges != there.ranges:
+            moved = (
+                f"{one} {_words(there, one)}, here {_words(here, one)}" for one in _unequal(there.ranges, here.ranges)
+            )
+            yield f"claim {name}: {here.status} as in the record, with other numbers: {'; '.join(moved)}"
+    for name in _unequal(record.tables, found.tables):
+        yield f"{name}: {_presence(name, record.tables, found.tables)}"
+
+
+def summary(record: Record, found: Record) -> str:
+    """How far results agree with a record, in one line."""
+    made_with = record.made_with
+    compared = f"the record of {made_with['time'][:10]} ({made_with['code']}, {made_with['machine']})"
+    if record.configuration != found.configuration:
+        return f"Not compared with {compared}: the configuration is another one"
+    statuses = [name for name, one in found.claims.items() if record.claims.get(name, one).status != one.status]
+    same = sum(record.tables.get(name) == one for name, one in found.tables.items())
+    moved = f"other statuses for {', '.join(statuses)}" if statuses else "every claim has the recorded status"
+    return f"Compared with {compared}: {moved}; {same} of {len(record.tables)} tables have the same bytes"
+
+
+def _core_seconds(folder: Path) -> Iterator[float]:
+    for path in sorted(folder.rglob("*.tsv")):
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file, delimiter="\t"):
+                yield 0.0 if row["cpu_time"] in ("NA", "-") else float(row["cpu_time"])
+
+
+def _claim(claim: JudgedClaim, names: tuple[str, ...]) -> RecordedClaim:
+    ranges: dict[str, Range] = {}
+    for name in names:
+        found = [trial.values[name] for trial in claim.trials if name in trial.values]
+        if found:
+            low = min(value.low if isinstance(value, Interval) else value for value in found)
+            ranges[name] = low, max(value.high if isinstance(value, Interval) else value for value in found)
+    return RecordedClaim(status=claim.status, why=claim.explanation, ranges=ranges)
+
+
+def _unequal(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
+
+
+def _presence(name: str, record: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    if name in record and name in found:
+        return "other bytes than in the record"
+    return "only in the record" if name in record else "not in the record"
+
+
+def _words(claim: RecordedClaim, name: str) -> str:
+    if name not in claim.ranges:
+        return "absent"
+    low, high = claim.ranges[name]
+    return plain(low) if low == high else f"{plain(low)} to {plain(high)}"
