@@ -157,12 +157,8 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "lengths": [4],
             "ranksvm_lengths": [4, 8, 16],
             "largest_labels": [1],
-            "widths": [0.5],
             "score_bound": 2.0,
             "restarts": 1,
-            "matrices": 5,
-            "starts": 50,
-            "lists": 20,
         },
         "grid": {
             "queries": [10, 20, 40],
