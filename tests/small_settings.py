@@ -250,10 +250,8 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
         "statements": {
             "draws": 200,
             "matrices": 2,
-            "budgets": [100],
-            "vc_dimensions": [5, 20],
-            "deltas": [0.2, 0.05],
-            "c1": [1.0],
+            "delta": 0.05,
+            "c1": 1.0,
         },
         "extremes": {},
         "rates": {
