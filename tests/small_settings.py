@@ -157,12 +157,8 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "lengths": [4],
             "ranksvm_lengths": [4, 8, 16],
             "largest_labels": [1],
-            "widths": [0.5],
             "score_bound": 2.0,
             "restarts": 1,
-            "matrices": 5,
-            "starts": 50,
-            "lists": 20,
         },
         "grid": {
             "queries": [10, 20, 40],
@@ -254,10 +250,8 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
         "statements": {
             "draws": 200,
             "matrices": 2,
-            "budgets": [100],
-            "vc_dimensions": [5, 20],
-            "deltas": [0.2, 0.05],
-            "c1": [1.0],
+            "delta": 0.05,
+            "c1": 1.0,
         },
         "extremes": {},
         "rates": {

@@ -35,10 +35,8 @@ def test_open_questions_and_only_they_are_answered() -> None:
 
 
 DROPPED = {
-    ("lists-lemma14", "without-the-constant"): "the constant 6 of Srebro and others (2010)",
     ("lists-prop1", "euclidean-smoothness"): "the norm: the largest eigenvalue of diag(q) - q q' is at most 1/2",
     ("lists-prop10", "without-the-constant"): "the proof in appendix G",
-    ("lists-prop15", "one-for-twelve"): "Lemma 14 and the triangle inequality",
     ("lists-table1", "diameter"): "the diameter is twice the radius, in the regret and in the step",
 }
 """Plants that change a limit by a factor of more than :data:`SLACK`, and what they leave out."""

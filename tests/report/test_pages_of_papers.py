@@ -318,15 +318,6 @@ def budgets(shift: float) -> Tables:
     return {"twolayer-best-splits": best, "twolayer-tradeoff": curve + made}
 
 
-def plans() -> list[Row]:
-    return [
-        {"budget": 100, "vc_dimension": v, "delta": delta, "c1": c1, "queries": 50.0 - v - 10 * delta}
-        for v in (2, 5)
-        for delta in (0.2, 0.1)
-        for c1 in (0.5, 1.0)
-    ]
-
-
 def identities(difference: float) -> list[Row]:
     first = {"statement": "definition 3", "case": "tiny", **AVERAGES, "difference": difference}
     return [first, {"statement": "equation 6", "case": "20", "m": 5, "difference": 2e-15}]
@@ -391,7 +382,6 @@ CASES += [
     Case(
         "twolayer",
         {
-            "twolayer-plans": plans(),
             "twolayer-capacities": [
                 {"budget": 100, "capacity": v, "planned_for": planned, "queries": n, "gap": v / n}
                 | {"gap_low": 0.0, "gap_high": 1.0, "bound": 1.0}

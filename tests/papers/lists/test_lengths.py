@@ -3,7 +3,6 @@
 import itertools
 import math
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,14 +47,6 @@ def test_claims_are_decided_and_everything_planted_is_caught(
     assert judged.status == status
     assert judged.severity.planted
     assert all(planted.caught for planted in judged.severity.planted)
-
-
-def test_half_of_the_twelve_of_proposition_15_would_not_be_noticed(tables: Tables, tmp_path: Path) -> None:
-    judged = readings.judged("lists-prop15", tables, SMALL.plain(), tmp_path)
-    assert judged.severity is not None
-    assert judged.severity.slack_factor is not None
-    assert (judged.status, [planted.name for planted in judged.severity.missed]) == ("consistent", ["six-for-twelve"])
-    assert judged.severity.slack_factor > math.sqrt(2)
 
 
 def test_the_gap_of_the_highest_irrelevant_document_is_that_of_all_labels() -> None:

@@ -26,7 +26,6 @@ from tests.small_settings import SETTINGS
 
 Rows = list[dict[str, Any]]
 SHARE = 0.2
-PLANS = {"budgets": [100], "vc_dimensions": [5, 20], "deltas": [0.2, 0.05], "c1": [1.0, 2.0], "draws": 200}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +38,7 @@ def exact() -> Rows:
 
 @pytest.fixture(scope="module")
 def stated() -> dict[str, Rows]:
-    asked = StatementsSettings.parse({**PLANS, "matrices": 2, "score_bounds": [0.01, 1.0]})
+    asked = StatementsSettings.parse({"draws": 200, "matrices": 2, "score_bounds": [0.01, 1.0], "c1": 1.5})
     return tables(statements.measure(Given(asked, 1)))
 
 
@@ -190,7 +189,7 @@ def test_short_lists_in_the_bound(stated: dict[str, Rows]) -> None:
             m = [2] * row["short"] + [n] * (n - row["short"])
             complexity = sum(math.sqrt(v / (one // 2)) for one in m) / n
             concentration = math.sqrt(sum(2 * math.log(4 / delta) / (one * n**2) for one in m))
-            queries = math.sqrt(v / n) + math.sqrt(2 * math.log(4 / delta) / n)
+            queries = row["c1"] * math.sqrt(v / n) + math.sqrt(2 * math.log(4 / delta) / n)
             assert row["bound"] == pytest.approx(queries + row["c1"] * complexity + concentration)
 
 

@@ -1,57 +1,35 @@
 """Are the constants that the bounds on long lists rest on as large as stated, and no larger?
 
-`lists`: Propositions 1 and 2, section 3.3, the relation of the two Lipschitz constants in section 3, Theorem 3, and
-Lemmas 4, 13 and 14.
+`lists`: Proposition 1, section 3.3, the exact constants of all surrogates, and Theorem 3.
 """
 
 import logging
-import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain, product
 from typing import Annotated, Any
 
-import numpy as np
 from annotated_types import Le
 
 from pipeline_lib import surrogates
 from pipeline_lib.core import progress
-from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Positive, Positives, Rising, Settings, Sizes, Whole
+from pipeline_lib.core.settings import Positive, Rising, Settings, Sizes, Whole
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
-from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.lists.intervals import FITTED, of_power
 from pipeline_lib.surrogates.base import Surrogate, What
 from pipeline_lib.theory import constants as known
-from pipeline_lib.theory import invariance, operator_norms
+from pipeline_lib.theory import invariance
 
 _LOG = logging.getLogger(__name__)
 
 # Lipschitz on bounded scores only; in the searches for all other losses scores are not restricted.
 NEEDS_BOUND = ("kl", "rankboost", "squared", "squared-ndcg")
-# With 20 ascents the largest row of some matrices of this size is missed; with 100 that was not observed.
-LARGEST_MATRIX = 30
-LEAST_SHARE = 1e-6
-"""Of phi(s) in phi(s) + phi(s'), where phi(s) may be 0."""
-NORMS = (1.0, 1.5, 2.0, 3.0, math.inf)
-WAVES = "random waves"
-# Smooth on all of R^m and never negative, as Lemma 14 requires.
-SELF_BOUNDED: tuple[tuple[str, Mapping[str, Any]], ...] = (
-    ("listnet", {}),
-    ("ranknet", {}),
-    ("ranknet", {"normalisation": "mean"}),
-    ("squared", {}),
-    ("squared-ndcg", {}),
-    ("smooth-dcg", {"sign": "regret", "sigma": 1.0}),
-    ("smooth-dcg", {"sign": "regret", "sigma": 0.1}),
-)
 
 
 class ConstantsSettings(Settings):
-    """The constants of every surrogate, as stated and as obtained by search, and Lemmas 4 and 14."""
+    """The constants of every surrogate, as stated and as obtained by search."""
 
     listnet_lengths: Rising = Field((10, 100, 1000, 10000), description="values of m for Proposition 1")
     lengths: Sizes = Field((5, 20, 100), description="values of m in the searches for all surrogates")
@@ -61,18 +39,14 @@ class ConstantsSettings(Settings):
     largest_labels: Annotated[tuple[Annotated[Whole, Le(30)], ...], *Rising.__metadata__] = Field(
         (1, 4), description="values of y_max in all searches"
     )
-    widths: Positives = Field((0.1, 1.0), description="values of sigma for SmoothDCG")
     score_bound: Positive = Field(2.0, description="largest ||s||_inf, for constants that need a bound on the scores")
     restarts: Whole = Field(1, description="number of restarts of each search")
-    matrices: Whole = Field(20, description="number of matrices for every p of Lemma 4")
-    starts: Whole = Field(100, description="number of ascents for every matrix")
-    lists: Whole = Field(200, ge=2, description="pairs of score vectors for every loss, m and y_max in Lemma 14")
 
 
 class Constant(Row, table="tables/lists-constants"):
     """A constant of one surrogate over lists of at most m documents: stated, exact, and obtained by search."""
 
-    part: str = Field(description="what it is for: a proposition or growth of one surrogate, or all surrogates")
+    part: str = Field(description="what it is for: Proposition 1, the growth of one surrogate, or all surrogates")
     surrogate: str = Field(description="surrogate whose constant it is")
     sigma: float | None = Field(description="width sigma of SmoothDCG; missing for surrogates without one")
     k: int | None = Field(description="cut-off k of the surrogate; missing where it has none")
@@ -93,32 +67,18 @@ class Growth(Row, table="tables/lists-ranksvm"):
     freedom: int = Field(description="degrees of freedom of the interval: lengths of lists minus 2")
 
 
-class Identity(Row, table="tables/lists-identities"):
-    """One number about Theorem 3 or Lemma 4."""
+class Invariance(Row, table="tables/lists-invariance"):
+    """The dimension of the permutation-invariant linear maps from features to scores (Theorem 3)."""
 
-    claim: str = Field(description="claim it belongs to")
-    case: str = Field(description="p of the norm for Lemma 4, and empty for Theorem 3")
-    m: int | None = Field(None, description="documents of a list; missing for Lemma 4")
-    d: int | None = Field(None, description="features of a document; missing for Lemma 4")
-    statistic: str = Field(description="what is measured")
-    value: float = Field(description="its value, for Lemma 4 the largest over matrices")
-
-
-class SelfBounding(Row, table="tables/lists-self-bounding"):
-    """The two sides of Lemma 14 for one loss: |phi(s) - phi(s')|^2 and 6 H (phi(s) + phi(s')) ||s - s'||^2."""
-
-    loss: str = Field(description="the loss with its options, or random waves")
-    m: int = Field(description="documents of the lists")
-    y_max: int | None = Field(description="largest label; missing for random waves, which have no labels")
-    largest_ratio: float = Field(description="largest ratio of the left to the right side over pairs of score vectors")
-    with_one_value: float = Field(description="the same with phi(s) in place of phi(s) + phi(s')")
+    m: int = Field(description="documents of a list")
+    d: int = Field(description="features of a document")
+    dimension: int = Field(description="dimension of the space of these maps, by the rank of the constraints")
 
 
 def measure(job: Job) -> Iterator[Row]:
-    """The rows of all four tables."""
+    """The rows of all three tables."""
     asked = job.settings, job.seed
-    yield from chain(proposition_1(*asked), proposition_2(*asked), ranksvm_growth(*asked), constants_of_all(*asked))
-    yield from chain(theorem_3(), lemma_4(*asked), lemma_14(*asked))
+    yield from chain(proposition_1(*asked), ranksvm_growth(*asked), constants_of_all(*asked), theorem_3())
 
 
 def _constant(
@@ -148,15 +108,6 @@ def proposition_1(settings: ConstantsSettings, seed: int) -> Iterator[Constant]:
         G, H = loss.lipschitz(m, y_max), loss.smoothness(m, y_max)
         yield _constant(settings, seed, "listnet", loss, "lipschitz-linf", G, m=m, y_max=y_max)
         yield _constant(settings, seed, "listnet", loss, "smoothness", H, m=m, y_max=y_max)
-
-
-def proposition_2(settings: ConstantsSettings, seed: int) -> Iterator[Constant]:
-    """SmoothDCG's G, by search, and 2 D(1) G(y_max) / sigma."""
-    for sigma in settings.widths:
-        loss = surrogates.create("smooth-dcg", sigma=float(sigma))
-        for m, y_max in product(settings.lengths, settings.largest_labels):
-            stated = loss.lipschitz(m, y_max)
-            yield _constant(settings, seed, "smooth-dcg", loss, "lipschitz-linf", stated, m=m, y_max=y_max)
 
 
 def ranksvm_growth(settings: ConstantsSettings, seed: int) -> Iterator[Constant | Growth]:
@@ -192,115 +143,10 @@ def constants_of_all(settings: ConstantsSettings, seed: int) -> Iterator[Constan
                     yield _constant(settings, seed, "all", loss, what, value, m=m, y_max=y_max, score_bound=reach)
 
 
-def theorem_3() -> Iterator[Identity]:
+def theorem_3() -> Iterator[Invariance]:
     """The dimension of the permutation-invariant linear maps to scores."""
     for m, d in product((2, 3, 4), (1, 2, 3)):
-        value = float(invariance.dimension(m, d))
-        yield Identity(claim="lists-thm3", case="", m=m, d=d, statistic="dimension", value=value)
-
-
-def lemma_4(settings: ConstantsSettings, seed: int) -> Iterator[Identity]:
-    """Both operator norms, by maximisation, against the largest p-norm of a row."""
-    for p in NORMS:
-        label = "inf" if math.isinf(p) else f"{p:g}"
-        rng = generator(seed, "lists-constants", "lemma-4", label)
-        found: dict[str, list[float]] = defaultdict(list)
-        for X in _matrices(settings.matrices, rng):
-            right = operator_norms.largest_row(X, p)
-            stretches = operator_norms.stretch(X, p, rng=rng, restarts=settings.starts)
-            excesses = [left / right - 1.0 for left in stretches]
-            found["largest_relative_difference"] += map(abs, excesses)
-            found["largest_relative_excess"] += [0.0, *excesses]
-            # What two slips of the pen would state: the norm of the other exponent, and that of the largest column.
-            dual = operator_norms.largest_row(X, operator_norms.dual_exponent(p))
-            found["difference_with_dual_norm"].append(abs(stretches[0] / dual - 1.0))
-            found["difference_with_columns"].append(abs(stretches[0] / operator_norms.largest_row(X.T, p) - 1.0))
-        for statistic, values in found.items():
-            yield Identity(claim="lists-lemma4", case=f"p = {label}", statistic=statistic, value=float(max(values)))
-
-
-def _matrices(n: int, rng: np.random.Generator) -> list[Floats]:
-    matrices: list[Floats] = []
-    for number in range(n):
-        m, d = (int(size) for size in rng.integers(1, LARGEST_MATRIX + 1, size=2))
-        X = rng.normal(size=(m, d))
-        kind = number % 5
-        if kind == 1:
-            X *= rng.random((m, d)) < 0.2
-            X[0, 0] = 1.0
-        elif kind == 2:
-            X = np.outer(rng.normal(size=m), rng.normal(size=d))
-        elif kind == 3:
-            X[:] = X[0]
-        elif kind == 4:
-            X *= 10.0 ** rng.uniform(-6.0, 6.0, size=(m, 1))
-        matrices.append(X)
-    return matrices
-
-
-def lemma_14(settings: ConstantsSettings, seed: int) -> Iterator[SelfBounding]:
-    """The largest ratio of the two sides of the self-bounding inequality, over pairs of score vectors."""
-    for name, options in SELF_BOUNDED:
-        loss = surrogates.create(name, **options)
-        label = ", ".join([name, *(f"{key} {value}" for key, value in options.items())])
-        for m, y_max in product(settings.lengths, settings.largest_labels):
-            rng = generator(seed, "lists-constants", "lemma-14", label, m, y_max)
-            yield _self_bounding(label, m, y_max, _of_loss(loss, settings.lists, m, y_max, rng))
-    for m in (1, *settings.lengths):
-        rng = generator(seed, "lists-constants", "lemma-14", WAVES, m)
-        yield _self_bounding(WAVES, m, None, _of_waves(settings.lists, m, rng))
-
-
-def _self_bounding(loss: str, m: int, y_max: int | None, largest: Floats) -> SelfBounding:
-    ratio, of_one = map(float, largest)
-    return SelfBounding(loss=loss, m=m, y_max=y_max, largest_ratio=ratio, with_one_value=of_one)
-
-
-def _largest(
-    values: Callable[[Floats], Floats], scores: Floats, others: Iterable[Floats], smoothness: float | Floats
-) -> Floats:
-    """The largest ratio of the two sides, and the largest with phi(s) alone in place of phi(s) + phi(s')."""
-    largest, here = np.zeros(2), values(scores)
-    for other in others:
-        there, moved = values(other), np.abs(scores - other).max(axis=1)
-        ratio = known.self_bounding_ratio(here, there, moved, smoothness)
-        share = np.divide(here, here + there, out=np.ones_like(here), where=here + there > 0.0)
-        largest = np.maximum(largest, [ratio.max(), (ratio / np.maximum(share, LEAST_SHARE)).max()])
-    return largest
-
-
-def _peaks(directions: Floats) -> Floats:
-    return np.asarray(np.maximum(np.abs(directions).max(axis=1, keepdims=True), 1e-300))
-
-
-def _of_loss(loss: Surrogate, n: int, m: int, y_max: int, rng: np.random.Generator) -> Floats:
-    scores, y = score_lists.mixed_lists(n, m, y_max, rng)
-    flat, labels, offsets = score_lists.stacked(scores, y)
-    slopes = loss.gradient(flat, labels, offsets).reshape(scores.shape)
-    # Down the gradient, where the loss falls fastest for its distance; sign steps are that in the maximum norm.
-    directions = [slopes, np.sign(slopes), rng.normal(size=scores.shape)]
-    others = (scores - 10.0 ** rng.uniform(-6.0, 3.0, size=(len(scores), 1)) / _peaks(d) * d for d in directions)
-    return _largest(lambda s: loss.value(s.ravel(), labels, offsets), scores, others, loss.smoothness(m, y_max))
-
-
-def _of_waves(n: int, m: int, rng: np.random.Generator) -> Floats:
-    # n losses of one to three waves each, with a, b, c at random.
-    a = rng.exponential(size=(n, 3)) * (np.arange(3) < rng.integers(1, 4, size=(n, 1)))
-    b, c = rng.normal(size=(n, 3, m)), rng.uniform(0.0, 2.0 * math.pi, size=(n, 3))
-    smoothness = (a * np.abs(b).sum(axis=2) ** 2).sum(axis=1)
-
-    def phases(scores: Floats) -> Floats:
-        return np.asarray((b @ scores[:, :, None])[:, :, 0] + c)
-
-    def values(scores: Floats) -> Floats:
-        # 1 - cos x = 2 sin^2(x / 2) is as exact near its zeros as elsewhere.
-        return np.asarray((2.0 * a * np.sin(0.5 * phases(scores)) ** 2).sum(axis=1))
-
-    scores = rng.normal(size=(n, m))
-    slopes = ((a * np.sin(phases(scores)))[:, None, :] @ b)[:, 0, :]
-    directions = [slopes, np.sign(slopes), rng.normal(size=(n, m))]
-    others = (scores - 10.0 ** rng.uniform(-6.0, 3.0, size=(n, 1)) * (d / _peaks(d)) for d in directions)
-    return _largest(values, scores, others, smoothness)
+        yield Invariance(m=m, d=d, dimension=invariance.dimension(m, d))
 
 
 EXPERIMENT = Experiment(
@@ -309,7 +155,7 @@ EXPERIMENT = Experiment(
         Step(
             "constants",
             measure,
-            rows=(Constant, Growth, Identity, SelfBounding),
+            rows=(Constant, Growth, Invariance),
             surrogates=surrogates.NAMES,
             cost=Cost(5.0, start_mb=800.0),
             seconds=lambda settings, cell: 0.1 * sum(settings.lengths) * settings.restarts,

@@ -5,8 +5,6 @@
 - Section 3.2: SmoothDCG as a loss to be minimised.
 - Footnote 3: B <= G (2 W2 R_X), because every label vector has scores with loss 0; ListNet has none.
 - Section 9: guarantees "much tighter" than Chapelle and Wu's, for ListNet and SmoothDCG.
-- Section 8.3: ||grad f||_2 <= sqrt(4 H f) for smooth f that are not negative.
-- Appendix I: ||X' A X||_(2 to 2) <= R_X^2 ||A||_(inf to 1) for second derivatives A.
 """
 
 import math
@@ -27,7 +25,6 @@ from pipeline_lib.theory import list_bounds
 DIFFERENCE = 1e-6
 LONGEST = 10**8
 """A length of list at which Theorem 9 is the smaller bound."""
-SECOND_DERIVATIVES = 200
 Y_MAX = 4
 """The largest label in the comparison with Chapelle and Wu."""
 RIGHT = 0.9
@@ -37,7 +34,6 @@ RIGHT = 0.9
 def tried(settings: ExactSettings, seed: int) -> Iterator[Sentence]:
     """One row for each claim, case and statistic."""
     yield from chain(_of_one_query(), _gradients(seed), _signs(), _largest_losses(settings), _compared(settings))
-    yield from chain(_gradients_of_waves(settings.draws, seed), _second_derivatives(seed))
 
 
 def _numbers(
@@ -118,7 +114,6 @@ def _largest_losses(settings: ExactSettings) -> Iterator[Sentence]:
             "largest_loss": float(loss.value(np.where(first, -scale, scale), 30 * first, np.array([0, m]))[0]),
             "four_w_r": 4.0 * scale,
             "log_m_and_two_w_r": math.log(m) + 2.0 * scale,
-            "log_m_and_w_r": math.log(m) + scale,
         }
         yield from _numbers("lists-footnote3", f"W2 R_X = {scale:g}", values, m=m)
 
@@ -137,44 +132,3 @@ def _compared(settings: ExactSettings) -> Iterator[Sentence]:
                 given = {"radius": 1.0, "feature_norm": 1.0, **group.printed}
                 values["theorem_5"] = list_bounds.evaluate("ogd", n=n, m=LONGEST, **given)
             yield from _numbers("lists-tighter", name, values, m=m, n=n)
-
-
-def _gradients_of_waves(draws: int, seed: int) -> Iterator[Sentence]:
-    """The largest ||grad f||^2 / (4 H f) of f = sum_k a_k (1 - cos(<b_k, w> + c_k)), H = sum_k a_k ||b_k||^2.
-
-    One wave near its zero attains 1/2.
-    """
-    rng = generator(seed, "lists-exact", "gradients")
-    for waves in (1, 2, 5):
-        a = rng.exponential(size=(draws, waves))
-        b = rng.normal(size=(draws, waves, 3))
-        phase = 10.0 ** rng.uniform(-4.0, 0.0, size=(draws, waves))
-        slope = ((a * np.sin(phase))[:, :, None] * b).sum(axis=1)
-        f = (2.0 * a * np.sin(0.5 * phase) ** 2).sum(axis=1)
-        smoothness = (a * (b**2).sum(axis=2)).sum(axis=1)
-        ratio = np.sqrt((slope**2).sum(axis=1) / (4.0 * smoothness * f))
-        case = f"{waves} wave" + "s" * (waves > 1)
-        yield from _numbers("lists-gradient", case, {"largest_ratio": ratio.max()})
-
-
-def _second_derivatives(seed: int) -> Iterator[Sentence]:
-    """Both sides for ListNet's second derivative diag(q) - q q', q a softmax, and features of norms up to R_X.
-
-    ||A||_(inf to 1) is the largest e' A e' over signs. Documents that are all in one direction, with the signs of the
-    largest, attain the bound.
-    """
-    rng = generator(seed, "lists-exact", "appendix-i")
-    for m in (2, 4, 8):
-        signs = np.array(list(product((-1.0, 1.0), repeat=m)))
-        largest = euclidean = 0.0
-        for k in range(SECOND_DERIVATIVES):
-            q = rng.dirichlet(np.full(m, rng.choice([0.2, 1.0, 5.0])))
-            A = np.diag(q) - np.outer(q, q)
-            norms = np.einsum("ki,ij,kj->k", signs, A, signs)
-            X = rng.normal(size=(m, 3)) if k % 2 else np.outer(signs[int(np.argmax(norms))], rng.normal(size=3))
-            R = float(np.linalg.norm(X, axis=1).max())
-            left = float(np.linalg.norm(X.T @ A @ X, 2)) / R**2
-            largest = max(largest, left / float(norms.max()))
-            euclidean = max(euclidean, left / float(np.linalg.norm(A, 2)))
-        values = {"largest_ratio": largest, "with_euclidean": euclidean}
-        yield from _numbers("lists-appendix-i", f"{m} documents", values, m=m)

@@ -7,15 +7,6 @@ known exactly: a query has one relevant document with the feature eps, eps = 1 o
 others with -eps; the loss is phi(eps w), so that the gap of w is |c| times the odd part of phi, c = mean of eps, and a
 sample is one binomial number. That other losses need the logarithm of m is seen at the highest irrelevant document
 (:mod:`pipeline_lib.papers.lists.known_gaps`), with W2 R_X = 1.
-
-The inequality behind Proposition 15 says how far apart the losses of two rankers of small empirical risk can be. For a
-non-negative loss with the smoothness constant H in the maximum norm, and rankers w, w' with Lhat <= r, appendix K
-derives from Lemma 14
-
-    d_2(w, w')  <=  sqrt(12 H r) max over queries of ||X w - X w'||_inf,
-
-with d_2 the root of the mean squared difference of the losses. For the squared loss of one document, (s - y)^2 with H =
-2, scores near each other on all queries attain a share of sqrt(1/6) of the right side.
 """
 
 import math
@@ -59,9 +50,6 @@ STEEP, RANDOM_LISTS = 40.0, 50
 """A difference of scores at which a softmax is its largest entry, and how many lists are tried besides it."""
 ONE: dict[str, Any] = {"lipschitz": 1.0, "radius": 1.0, "feature_norm": 1.0}
 """The constants of the highest irrelevant document."""
-LOCAL: dict[str, dict[str, Any]] = {"squared": {}, **LOSSES}
-LOCAL_QUERIES, LOCAL_LABEL, LOCAL_SCORES = 4, 2, 2.0
-"""Queries, largest label and largest score of the pairs on which the inequality behind Proposition 15 is tried."""
 
 
 class LengthsSettings(Settings):
@@ -89,8 +77,6 @@ class LengthsSettings(Settings):
     )
     misled_queries: Rising = Field((8, 12, 16), description="values of n for its minimisers")
     misled_lengths: Sizes = Field((2, 1000, 20_000, 200_000), description="values of m for them")
-    local_lengths: Rising = Field((1, 2, 10), description="values of m for the inequality behind Proposition 15")
-    local_pairs: Whole = Field(300, description="number of pairs of score vectors for every loss and m there")
     listwise_lengths: Annotated[Rising, at_least(3), FITTED] = Field(
         (10, 20, 50, 100, 200), description="values of m for the constants of ListNet"
     )
@@ -155,19 +141,11 @@ class Unbounded(Row, table="tables/lists-unbounded"):
     delta: float = Field(description="probability with which the bound may fail")
 
 
-class Local(Row, table="tables/lists-local"):
-    """How near random pairs of rankers come to the inequality behind Proposition 15."""
-
-    loss: str = Field(description="surrogate: squared, listnet or smooth-dcg")
-    m: int = Field(description="documents of each query")
-    largest_ratio: float = Field(description="largest ratio of the left side to the right one")
-
-
 def measure(job: Job) -> Iterator[Row]:
     """The rows of all tables."""
     settings, seed = job.settings, job.seed
     yield from chain(bounds(settings), gaps(settings), [soft_maxima(settings)], unbounded(settings))
-    yield from chain(highest_document(settings), listnet_powers(settings, seed), local(settings, seed))
+    yield from chain(highest_document(settings), listnet_powers(settings, seed))
 
 
 class Class:
@@ -310,39 +288,14 @@ def listnet_powers(settings: LengthsSettings, seed: int) -> Iterator[LengthPower
         yield LengthPower(axis="m", case=f"listnet, {case}", slope=of_power(lengths, values))
 
 
-def local(settings: LengthsSettings, seed: int) -> Iterator[Local]:
-    """The largest ratio of the two sides of the inequality behind Proposition 15, over pairs of score vectors."""
-    for (name, options), m in product(LOCAL.items(), settings.local_lengths):
-        loss, rng = surrogates.create(name, **options), generator(seed, "lists-lengths", "local", name, m)
-        yield Local(loss=name, m=m, largest_ratio=_largest_ratio(loss, m, settings.local_pairs, rng))
-
-
-def _largest_ratio(loss: Surrogate, m: int, pairs: int, rng: np.random.Generator) -> float:
-    smoothness = loss.smoothness(m, LOCAL_LABEL, score_bound=LOCAL_SCORES)
-    offsets, largest = np.arange(LOCAL_QUERIES + 1, dtype=np.int64) * m, 0.0
-    for k in range(pairs):
-        y = rng.integers(LOCAL_LABEL + 1, size=LOCAL_QUERIES * m).astype(np.int32)
-        s = rng.uniform(-LOCAL_SCORES, LOCAL_SCORES, size=LOCAL_QUERIES * m)
-        if k % 2:  # the same on all queries and documents, where the inequality of the squared loss is nearest
-            y, s = np.full_like(y, y[0]), np.full_like(s, s[0])
-        # Half of the pairs are near each other.
-        other = s + rng.choice([0.001, 1.0]) * (1.0 if k % 2 else rng.uniform(-1.0, 1.0, size=len(s)))
-        of = [loss.unchecked(scores, y, offsets)[0] - loss.least(y, offsets) for scores in (s, other)]
-        apart = np.sqrt(np.mean((of[0] - of[1]) ** 2))
-        risk = max(float(of[0].mean()), float(of[1].mean()))
-        if risk > 0.0:  # a list of one document has no loss under a softmax
-            largest = max(largest, float(apart / (np.sqrt(12.0 * smoothness * risk) * np.abs(s - other).max())))
-    return largest
-
-
 EXPERIMENT = Experiment(
     LengthsSettings,
     (
         Step(
             "lengths",
             measure,
-            rows=(LengthBound, FreeOfLength, Misled, LengthPower, Unbounded, Local),
-            surrogates=("listnet", "smooth-dcg", "squared"),
+            rows=(LengthBound, FreeOfLength, Misled, LengthPower, Unbounded),
+            surrogates=("listnet", "smooth-dcg"),
             cost=Cost(4.0, start_mb=600.0),
         ),
     ),

@@ -1,8 +1,8 @@
 """Do the paper's definitions and formulas agree with plain computations of the same numbers?
 
-`twolayer`: Definition 3 and its two reductions, equation (6), the remark after Theorem 1, and the formula for n* of
-discussion 3 with its statements on capacity and confidence. Wrong readings of a definition are computed as well: the
-checks of the claims have to tell them from the right one.
+`twolayer`: Definition 3 and its two reductions, equation (6), the remark after Theorem 1, and the bound of Theorem 1 if
+some lists are short (discussion 2). Wrong readings of a definition are computed as well: the checks of the claims have
+to tell them from the right one.
 
 The remark states D(k) = c2 B phi'(B) sqrt(V/k) for a surrogate phi and scores in [-B, B]. It is compared with the
 averages of pairs with one feature, V = 1, over all signs.
@@ -15,21 +15,11 @@ from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge
-from scipy.optimize import minimize_scalar
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import (
-    FallingProbabilities,
-    Positive,
-    Positives,
-    Rising,
-    Settings,
-    Sizes,
-    Whole,
-    no_fewer_than,
-)
+from pipeline_lib.core.settings import Positive, Positives, Probability, Settings, Whole, no_fewer_than
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.twolayer.risks import SURROGATES
@@ -49,7 +39,7 @@ RANDOM_PAIRS = 10
 
 
 class StatementsSettings(Settings):
-    """Definition 3 and equation 6 compared with direct computations, and n* with numerical minimisation."""
+    """Definition 3 and equation 6 compared with direct computations, and the bound of Theorem 1 with short lists."""
 
     draws: Annotated[Whole, Ge(100)] = Field(
         20000, description="number of draws of random signs for every Rademacher average"
@@ -59,17 +49,9 @@ class StatementsSettings(Settings):
     score_bounds: Annotated[Positives, no_fewer_than(2, "to compare")] = Field(
         (0.01, 0.1, 1.0), description="values of B, the bound on the scores, for the averages of the losses"
     )
-    budgets: Sizes = Field((100, 1000, 10000, 100000), description="values of C, the total number of documents")
-    vc_dimensions: Annotated[Rising, no_fewer_than(2, "to compare")] = Field(
-        (5, 20, 50, 200), description="values of V, the VC dimension"
-    )
-    deltas: Annotated[FallingProbabilities, no_fewer_than(2, "to compare")] = Field(
-        (0.2, 0.05, 0.01),
-        description="values of delta, from low to high confidence; bounds hold with probability 1 - delta",
-    )
-    c1: Positives = Field(
-        (0.5, 1.0, 2.0), description="values of c1 in D(k) = c1 sqrt(V/k), which the paper leaves open"
-    )
+    vc_dimension: Whole = Field(5, description="V, the VC dimension, for the bound with short lists")
+    delta: Probability = Field(0.01, description="delta there; the bound holds with probability 1 - delta")
+    c1: Positive = Field(0.5, description="c1 in D(k) = c1 sqrt(V/k), which the paper leaves open")
 
 
 class Identity(Row, table="tables/twolayer-identities"):
@@ -87,32 +69,6 @@ class Identity(Row, table="tables/twolayer-identities"):
     equal_weights: float | None = Field(None, description="the average if all pairs had one weight")
     over_pairs: float | None = Field(None, description="mean loss over all pairs of the list; for equation 6 only")
     over_permutations: float | None = Field(None, description="the same over the disjoint pairs of all permutations")
-
-
-class Plan(Row, table="tables/twolayer-plans"):
-    """The split of a budget that minimises the bound of Theorem 1, by the formula and by search."""
-
-    budget: int = Field(description="C, documents of the sample")
-    vc_dimension: int = Field(description="V, the VC dimension of the class")
-    delta: float = Field(description="bounds hold with probability 1 - delta")
-    c1: float = Field(description="c1 in D(k) = c1 sqrt(V/k)")
-    queries: float = Field(description="n* by the formula of discussion 3")
-    queries_by_search: float = Field(description="n of the smallest bound of Theorem 1, by numerical minimisation")
-    queries_of_programme: float = Field(description="n of the minimum of the programme as discussion 3 prints it")
-    bound: float = Field(description="Theorem 1 at n*")
-    whole_bound: float = Field(description="smallest bound of Theorem 1 in whole queries and documents")
-
-
-class UnevenPlan(Row, table="tables/twolayer-uneven-plans"):
-    """Where the search over unequal numbers of documents ends from a random start."""
-
-    queries: int = Field(description="n, queries of the sample")
-    budget: int = Field(description="C, documents of the sample")
-    vc_dimension: int = Field(description="V, the VC dimension of the class")
-    delta: float = Field(description="bounds hold with probability 1 - delta")
-    c1: float = Field(description="c1 in D(k) = c1 sqrt(V/k)")
-    difference: float = Field(description="largest relative difference of the m_i that are found from C/n")
-    difference_of_start: float = Field(description="the same of the m_i at the start of the search")
 
 
 class Remark(Row, table="tables/twolayer-remarks"):
@@ -149,8 +105,6 @@ def measure(job: Job) -> Iterator[Row]:
     """Compute everything."""
     yield from _averages(job.settings, job.seed)
     yield from _equation_6(job.settings, job.seed)
-    yield from plans(job.settings)
-    yield from uneven_plans(job.settings, job.seed)
     yield from remarks(job.settings, job.seed)
     yield from _short_lists(job.settings)
 
@@ -209,58 +163,6 @@ def _equation_6(settings: StatementsSettings, seed: int) -> Iterator[Identity]:
         )
 
 
-def plans(settings: StatementsSettings) -> Iterator[Plan]:
-    """The plans for every budget, capacity, confidence and c1."""
-    for place in itertools.product(settings.budgets, settings.vc_dimensions, settings.deltas, settings.c1):
-        budget, v, delta, c1 = place
-        plan = two_layer.budget(*place)
-        _, whole = two_layer.whole_budget(*place)
-        yield Plan(
-            budget=budget,
-            vc_dimension=v,
-            delta=delta,
-            c1=c1,
-            queries=plan.queries,
-            queries_by_search=two_layer.budget_by_search(*place).queries,
-            queries_of_programme=_by_programme(*place),
-            bound=two_layer.even_bound(plan.queries, *place).total,
-            whole_bound=whole.total,
-        )
-
-
-def _by_programme(documents: int, v: int, delta: float, c1: float) -> float:
-    """The n that minimises the programme as discussion 3 prints it, with m = C/n for every query:
-
-    D(n) + sqrt(sum_i 2 log(2/delta) / (m n^2)) + sum_i D(m/2).
-    """
-
-    def printed(log_n: float) -> float:
-        n = math.exp(log_n)
-        concentration = math.sqrt(2.0 * math.log(2.0 / delta) / documents)
-        return c1 * math.sqrt(v / n) + concentration + n * c1 * math.sqrt(2.0 * v * n / documents)
-
-    ends = (0.0, math.log(documents / 2.0))
-    return math.exp(minimize_scalar(printed, bounds=ends, method="bounded", options={"xatol": 1e-10}).x)
-
-
-def uneven_plans(settings: StatementsSettings, seed: int) -> Iterator[UnevenPlan]:
-    """For a class of every capacity: where does the search over unequal m_i end from a random start?"""
-    budget, delta, c1 = settings.budgets[-1], settings.deltas[-1], settings.c1[0]
-    n = min(12, budget // 2)
-    for v in settings.vc_dimensions:
-        start = generator(seed, "twolayer-statements", "uneven", v).uniform(0.2, 1.0, n)
-        lengths = two_layer.allocation_by_search(n, budget, v, delta, start, c1)
-        yield UnevenPlan(
-            queries=n,
-            budget=budget,
-            vc_dimension=v,
-            delta=delta,
-            c1=c1,
-            difference=float(np.abs(lengths / (budget / n) - 1.0).max()),
-            difference_of_start=float(np.abs(start / start.mean() - 1.0).max()),
-        )
-
-
 def remarks(settings: StatementsSettings, seed: int) -> Iterator[Remark]:
     """For every loss, sample of pairs and B: the average, that of the centred loss, and what is said to bound it."""
     rng = generator(seed, "twolayer-statements", "remarks")
@@ -296,7 +198,7 @@ def remarks(settings: StatementsSettings, seed: int) -> Iterator[Remark]:
 
 def _short_lists(settings: StatementsSettings) -> Iterator[ShortList]:
     """The bound where one, half or all of the queries have two documents only."""
-    v, delta, c1 = settings.vc_dimensions[0], settings.deltas[-1], settings.c1[0]
+    v, delta, c1 = settings.vc_dimension, settings.delta, settings.c1
     for n in LIST_SIZES:
         for which, short in (("one query", 1), ("half of the queries", n // 2), ("all queries", n)):
             bound = two_layer.bound(np.repeat([2, n], [short, n - short]), two_layer.vc(v, c1), 1.0, delta).total
@@ -309,7 +211,7 @@ EXPERIMENT = Experiment(
         Step(
             "statements",
             measure,
-            rows=(Identity, Plan, UnevenPlan, Remark, ShortList),
+            rows=(Identity, Remark, ShortList),
             surrogates=SURROGATES,
             cost=Cost(1.0, start_mb=500.0),
             seconds=lambda settings, cell: 5e-5 * settings.draws,
