@@ -215,11 +215,16 @@ class _Slam(Surrogate):
 
     def __init__(self, margin: Positive = 1.0) -> None:
         self.margin = float(margin)
+        # Minimisers evaluate the same lists again and again, and their weights take up to half of the time.
+        self._last: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], Floats] | None = None
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class; (24), with hinges at exactly 0 closed and the first of equal scores as k(i)."""
-        labels = np.minimum(y, 1) if self.kind == "map" else y
-        return hinges(scores, labels, offsets, self._weights(labels, offsets), self.margin)
+        if self._last is None or self._last[0] is not y or self._last[1] is not offsets:  # neither can be written to
+            labels = np.minimum(y, 1) if self.kind == "map" else y
+            self._last = y, offsets, labels, self._weights(labels, offsets)
+        _, _, labels, v = self._last
+        return hinges(scores, labels, offsets, v, self.margin)
 
     def _weights(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
         return _weights(y, offsets, self.kind)
