@@ -56,4 +56,6 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m tools.proofs CERTIFICATE.toml")
     main(Path(sys.argv[1]))
