@@ -68,7 +68,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "gammas": [0.2],
             "repetitions": 1,
             "y_max": 2,
-            "matrices": 2,
         },
         "regret": {
             "queries": 20,
@@ -91,7 +90,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "seeds": 2,
             "leader_seeds": 20,
         },
-        "structure": {"scores": 3, "lists": 5, "laws": 2, "lengths": [5], "queries": 20, "horizon": 1000},
+        "structure": {"scores": 3, "lists": 5, "lengths": [5], "queries": 20, "horizon": 1000},
         "figure": {
             "rounds": 2000,
             "seeds": 2,

@@ -133,7 +133,7 @@ CASES = [
                 {**LEFT, "P": 20, "s_max": 0.09, "change": 0.09, "growth": 2.0, "change_by_growth": 0.1}
             ],
             "cone-plane": [{"case": "published", "narrowest": 50.0, "widest": 120.0, "spread": 60.0}],
-            "cone-nested": [{"d": 3, "K": 2, "outwards": 0.0, "scaled": 0.25, "added": 0.0}],
+            "cone-nested": [{"d": 3, "K": 2, "added": 0.0}],
         },
         cells={("cone-ties", 3, 4): [["20"], ["200"]]},
     ),

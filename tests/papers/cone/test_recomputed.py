@@ -78,13 +78,17 @@ def distance(columns: list[Vector], z: Vector) -> float:
     return least
 
 
-def test_norms_by_loops_over_pairs() -> None:
+def test_normalised_differences_by_loops_over_pairs() -> None:
+    # With a basis vector 0, the loss of a pair is the squared norm of its z.
     data = leave_out.line().data
     kinds = next(iter(leave_out.populations(LeaveOutSettings.parse({}), SEED))).data
     for sample, alpha in ((data, 1.0), (kinds, 0.1)):
         rho = math.sqrt(sample.n_features)
-        norms = [math.sqrt(dot(z, z)) for query in differences(sample, alpha, rho) for z in query]
-        assert cones.norms_of("x", sample, 1.0, alpha).largest_norm == pytest.approx(max(norms), rel=1e-9)
+        squares = [dot(z, z) for query in differences(sample, alpha, rho) for z in query]
+        problem = cone.Problem(alpha=alpha, weighted=False)
+        found = cone.pair_losses(sample, np.zeros((sample.n_features, 1)), problem)
+        assert sorted(found.tolist()) == pytest.approx(sorted(squares), rel=1e-9)
+        assert max(squares) < rho**2
 
 
 def test_the_objective_of_a_trace_by_loops() -> None:
@@ -255,18 +259,6 @@ def test_the_line_reaches_the_bound_of_theorem_2() -> None:
     settings = LeaveOutSettings.parse({"queries": [100, 200, 300], "repetitions": 2, "bases": [1]})
     rows = [row for row in leave_out.left_out(settings, SEED) if row.population == "line" and row.P == 100]
     assert rows[0].beta_worst == pytest.approx(worst, rel=1e-6)
-
-
-def test_lowering_lambda_by_the_formula() -> None:
-    settings = GeometrySettings.parse({"features": [4], "bases": [2], "points": 1, "samples": 1})
-    [row] = geometry.lowered(settings)
-
-    def bound(lambda_u: float) -> float:
-        s, rho, c = 0.2, 2.0, 4.0
-        return 2 * s * lambda_u * (rho + math.sqrt(2) * c * lambda_u) + (s * lambda_u) ** 2
-
-    assert row.share == pytest.approx(min(bound(1 + k / 10) for k in range(100)) / bound(1.0))
-    assert row.share_below == pytest.approx(bound(1e-3) / bound(1.0))
 
 
 def test_ties_by_fractions() -> None:

@@ -150,9 +150,8 @@ def test_parts_of_gradients_that_take_several_labels() -> None:
     for row in exactness.decompositions():
         name, m, y_max, k = row.surrogate, row.m, row.y_max, row.labels
         if m * y_max <= 4:
-            spread = [0.9 - 1.8 * i / (m - 1) for i in range(m)]
-            s = spread if row.scores == "spread" else [0.0] * m
+            s = [0.9 - 1.8 * i / (m - 1) for i in range(m)]
             found = beyond(lambda y, name=name, s=s: gradient(name, s, y), m, y_max, k)  # type: ignore[misc]
             assert row.beyond == pytest.approx(found, abs=1e-12)
             compared += 1
-    assert compared > 30
+    assert compared > 15

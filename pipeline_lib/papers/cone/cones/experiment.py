@@ -1,13 +1,12 @@
-"""Do the projection, the normalisation and the alternating steps behave as stated, and how are differences spread?
+"""Do the projection and the alternating steps behave as stated, and how are differences spread?
 
-The claims are those of `cone` on (1), (5) and (6), the spectrum of the pair differences in Figure 4, and the descent of
-the objective (18) in section 4. Data sets are traced over their first passes. A small synthetic sample is traced over
+The claims are those of `cone` on (1), the spectrum of the pair differences in Figure 4, and the descent of the
+objective (18) in section 4. Data sets are traced over their first passes. A small synthetic sample is traced over
 many more, with folding-in that converges and folding-in that is cut short: near a stationary point a pass gains so
 little that the error which random starts of the coefficients leave can exceed the gain.
 """
 
 import logging
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -25,7 +24,6 @@ from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import EVERY, Cell, Experiment, Job, Step
 from pipeline_lib.learners import cone
-from pipeline_lib.papers.cone.common import pairs_of_queries
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import cones
 
@@ -33,10 +31,6 @@ _LOG = logging.getLogger(__name__)
 
 INSIDE = 1e-9
 """Points whose relative distance from the cone is at most this are in it."""
-SCALES = (1.0, 1000.0)
-"""Factors of the features: with the second, almost all norms are close to rho."""
-ALPHAS = (1.0, 0.1)
-"""The published alpha, and a smaller one."""
 
 SMALL = "small sample"
 SMALL_QUERIES, SMALL_BASIS, SMALL_STEP = 8, 2, 0.02
@@ -49,7 +43,7 @@ RISE = 1e-9
 
 
 class ConesSettings(Settings):
-    """Projections onto cones, norms and spectrum of pair differences, and the descent of the objective."""
+    """Projections onto cones, the spectrum of pair differences, and the descent of the objective."""
 
     cones: Whole = Field(20, description="number of random cones of every shape")
     features: Rising = Field((3, 10, 46), description="values of d for the cones")
@@ -83,19 +77,6 @@ class Identity(Row, table="tables/cone-identities"):
     d: int = Field(description="dimensions")
     K: int = Field(description="basis vectors")
     value: float = Field(description="largest value over the cones; 0 or 1 for outside_off_the_facets")
-
-
-class Norm(Row, table="tables/cone-norms"):
-    """The largest norm of a difference (5) over all pairs of a data set, and that of misprints of (5)."""
-
-    dataset: str = Field(description="data set, standardised")
-    scale: float = Field(description="factor by which the features are multiplied")
-    alpha: float = Field(description="alpha of (5)")
-    d: int = Field(description="features; rho is their root")
-    largest_norm: float = Field(description="largest ||z||; with a basis vector 0, the loss of a pair is its square")
-    largest_with_maximum_norm: float = Field(description="with the maximum norm in the denominator")
-    largest_with_difference: float = Field(description="with | ||x|| - alpha | as the denominator")
-    largest_with_root: float = Field(description="with the root of the norm in the denominator")
 
 
 class Eigenvalue(Row, table="tables/cone-spectrum"):
@@ -146,12 +127,11 @@ class Descent(Training, table="tables/cone-descent-summary"):
 
 
 def measure(job: Job) -> Iterator[Row]:
-    """The rows of all five tables; the features of every data set are standardised over all of its documents."""
+    """The rows of all four tables; the features of every data set are standardised over all of its documents."""
     settings, datasets = job.settings, job.datasets()
     standardised = {name: Standardisation.of(data).apply(data) for name, data in datasets.items()}
     yield from projections(settings, job.seed)
     for name, data in standardised.items():
-        yield from (norms_of(name, data, scale, alpha) for scale in SCALES for alpha in ALPHAS)
         yield from eigenvalues(name, data)
     for name, data, K, run, passes in progress.counted(_planned(settings, standardised, job.seed), _LOG, "traces"):
         rows = trace(name, data, K, run, passes, job.seed)
@@ -204,33 +184,6 @@ def _projected(U: Floats, rng: np.random.Generator) -> dict[str, float]:
         "largest_difference_of_the_span": relative(U @ free - reference),
         "largest_difference_of_the_cut": relative(U @ np.maximum(free, 0.0) - reference),
     }
-
-
-def norms_of(name: str, data: RankingData, scale: float, alpha: float) -> Norm:
-    """The largest ||z|| of (5) over all pairs of a data set whose features are multiplied by ``scale``.
-
-    The norm is that of the learner's own z: with a basis vector 0, the loss of a pair is ||z||^2. The other columns are
-    those of misprints of (5), from the differences themselves.
-    """
-    rho = math.sqrt(data.n_features)
-    scaled = Standardisation(np.zeros(data.n_features), np.full(data.n_features, 1.0 / scale)).apply(data)
-    problem = cone.Problem(alpha=alpha, weighted=False)
-    nothing = np.zeros((data.n_features, 1))
-    squared = cone.pair_losses(scaled, nothing, problem)
-    differences = (scaled.X64[higher] - scaled.X64[lower] for higher, lower in pairs_of_queries(scaled))
-    measured = [(np.linalg.norm(z, axis=1), np.abs(z).max(axis=1, initial=0.0)) for z in differences]
-    norms, maxima = map(np.concatenate, zip(*measured, strict=True))
-    tiny = np.finfo(np.float64).tiny
-    return Norm(
-        dataset=name,
-        scale=scale,
-        alpha=alpha,
-        d=data.n_features,
-        largest_norm=np.sqrt(squared.max(initial=0.0)),
-        largest_with_maximum_norm=(rho * norms / (alpha + maxima)).max(initial=0.0),
-        largest_with_difference=(rho * norms / np.maximum(np.abs(norms - alpha), tiny)).max(initial=0.0),
-        largest_with_root=(rho * norms / (alpha + np.sqrt(norms))).max(initial=0.0),
-    )
 
 
 def eigenvalues(name: str, data: RankingData) -> Iterator[Eigenvalue]:
@@ -382,7 +335,7 @@ EXPERIMENT = Experiment(
             "cones",
             measure,
             documents=EVERY,
-            rows=(Identity, Norm, Eigenvalue, Trace, Descent),
+            rows=(Identity, Eigenvalue, Trace, Descent),
             cost=Cost(2.0, start_mb=800.0),
             seconds=_seconds,
         ),

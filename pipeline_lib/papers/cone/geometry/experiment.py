@@ -2,9 +2,8 @@
 
 - Section 3.2: a cone of order K, none of whose basis vectors is a conic combination of the others, is proper;
   representations by coefficients, and the properties of inequalities.
-- Figures 1 and 2, and what moving basis vectors outwards does to the loss.
-- Section 3.4: the bound (16) on the stability can be made small by lowering lambda_u.
-- Section 4: convex blocks, the check for properness, and the linear step of EG.
+- Figures 1 and 2, and what another vector in the basis does to the loss.
+- Section 4: the check for properness, and the linear step of EG.
 - Section 5: RankSVM's solution is the special case in which the cone approaches a halfspace.
 """
 
@@ -26,7 +25,7 @@ from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.geometry import plane
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent
-from pipeline_lib.theory import cones, stability
+from pipeline_lib.theory import cones
 
 NEAR = 1e-9
 """Distances of unit vectors up to this are rounding."""
@@ -36,8 +35,6 @@ LENGTHS = np.geomspace(1e-3, 1e3, 301)
 """Lengths of u that RankSVM may choose."""
 PENALTIES = np.geomspace(1e-6, 1e4, 41)
 """Values of RankSVM's C."""
-SUMS = np.geomspace(1e-3, 1e3, 61)
-"""Values of lambda_u."""
 
 WIDTH, NOISE = 25.0, (50.0, 80.0)
 """Differences lie within this angle of the first axis, but for one, which lies between the other two angles."""
@@ -49,15 +46,13 @@ SLIGHTLY = 1.02
 
 RATES = (0.0005, 0.001, 0.002, 0.004)
 """Values of mu for the exponent, in units in which slopes are about 1."""
-LONG_RATE = 0.5
-"""A value of mu for which coefficients may become negative, while their sum stays what it is."""
 CHECKED_PASSES = 5
 FEW = 10
 """Inequalities are tried in at most so many dimensions: projections onto cones of many vectors take long."""
 
 
 class GeometrySettings(Settings):
-    """Proper cones, halfspaces, and the bound of Theorem 2 as a function of lambda_u."""
+    """Proper cones, halfspaces, the size of cones, and the statements of sections 3 and 4."""
 
     features: Annotated[Rising, at_least(2)] = Field((2, 3, 10, 46), description="values of d")
     bases: Rising = Field((2, 3, 10), description="values of K; those above d are left out")
@@ -91,11 +86,10 @@ class Halfspace(Row, table="tables/cone-halfspace"):
 
     d: int = Field(description="dimensions")
     points: int = Field(description="points of norm 1")
-    to_hinge: float = Field(description="function: RankSVM's hinge max(0, 1 - u'z)")
-    to_best_hinge: float = Field(description="any multiple and margin of the hinge, least over a grid of both")
+    to_best_hinge: float = Field(
+        description="function: RankSVM's hinge with any multiple and margin, least over a grid of both"
+    )
     to_squared: float = Field(description="min(0, u'z)^2")
-    to_unsquared: float = Field(description="max(0, -u'z)")
-    to_two_sided: float = Field(description="(u'z)^2")
 
 
 class Solution(Row, table="tables/cone-halfspace-solutions"):
@@ -104,15 +98,6 @@ class Solution(Row, table="tables/cone-halfspace-solutions"):
     sample: int = Field(description="number of the sample, which no halfspace contains")
     to_ranksvm: float = Field(description="least angle to RankSVM's u over all values of C, in degrees")
     to_squared: float = Field(description="angle to the direction of least mean min(0, u'z)^2, in degrees")
-
-
-class Lowered(Row, table="tables/cone-lowered"):
-    """The least value of the bound (16) over lambda_u, with s_max = rho/10 and c = 2 rho."""
-
-    d: int = Field(description="features")
-    K: int = Field(description="basis vectors")
-    share: float = Field(description="least value for lambda_u >= lambda_l = 1 over that for lambda_u = 1")
-    share_below: float = Field(description="least value if lambda_l = lambda_u falls as well, over the same")
 
 
 class Size(Row, table="tables/cone-plane"):
@@ -135,12 +120,8 @@ class Nested(Row, table="tables/cone-nested"):
     d: int = Field(description="features")
     K: int = Field(description="basis vectors")
     largest_sum: float = Field(description="lambda_u")
-    longest: float = Field(description="largest norm of a basis vector before, in units of c")
-    outwards: float = Field(description="change: vectors are moved outwards to norm c; one vector is scaled")
-    added: float = Field(description="a vector is added")
-    scaled: float = Field(description="every vector is multiplied so that its norm is c")
+    added: float = Field(description="change: a vector is added")
     replaced: float = Field(description="another vector takes the place of the first")
-    norm_error: float = Field(description="largest error of the norms of the moved vectors, in units of c")
 
 
 class Surface(Row, table="tables/cone-surface"):
@@ -165,9 +146,8 @@ class Statement(Row, table="tables/cone-steps"):
 
 
 def measure(job: Job) -> Iterator[Row]:
-    """The rows of all eight tables."""
-    yield from lowered(job.settings)
-    statements = (representations, inequalities, blocks, linear_steps, checks)
+    """The rows of all seven tables."""
+    statements = (representations, inequalities, linear_steps, checks)
     for rows in (proper, distances, solutions, sizes, nested, surfaces, *statements):
         yield from rows(job.settings, job.seed)
 
@@ -267,10 +247,8 @@ def distances(settings: GeometrySettings, seed: int) -> Iterator[Halfspace]:
             U = np.column_stack([u, plane, -plane])
             squared.append(float(np.linalg.norm(z - U @ cones.project(U, z)) ** 2))
         t, found = np.array(along), np.array(squared)
-        losses = {"hinge": np.maximum(0.0, 1.0 - t), "squared": np.minimum(0.0, t) ** 2}
-        losses |= {"unsquared": np.maximum(0.0, -t), "two_sided": t**2}
-        differences = {f"to_{name}": np.abs(found - values).max() for name, values in losses.items()}
-        yield Halfspace(d=d, points=settings.points, to_best_hinge=_to_best_hinge(t, found), **differences)
+        to_squared = np.abs(found - np.minimum(0.0, t) ** 2).max()
+        yield Halfspace(d=d, points=settings.points, to_best_hinge=_to_best_hinge(t, found), to_squared=to_squared)
 
 
 def _to_best_hinge(t: Floats, values: Floats) -> float:
@@ -310,17 +288,6 @@ def _between(a: float, b: float) -> float:
     return float(np.degrees(abs((a - b + np.pi) % (2.0 * np.pi) - np.pi)))
 
 
-def lowered(settings: GeometrySettings) -> Iterator[Lowered]:
-    """For every d and K: the least value of (16) over lambda_u, as a share of its value at lambda_u = 1."""
-    for d, K in _shapes(settings):
-        rho = float(np.sqrt(d))
-        one, *bounds = (
-            stability.bound_on_beta(0.1 * rho, K=K, rho=rho, c=2.0 * rho, largest_sum=float(s)) for s in (1.0, *SUMS)
-        )
-        values = np.array(bounds) / one
-        yield Lowered(d=d, K=K, share=values[SUMS >= 1.0 - NEAR].min(), share_below=values.min())
-
-
 def sizes(settings: GeometrySettings, seed: int) -> Iterator[Size]:
     """For every sample, c and lambda_u: the least risk, and the openings of the cones that attain it.
 
@@ -339,10 +306,7 @@ def sizes(settings: GeometrySettings, seed: int) -> Iterator[Size]:
 
 
 def nested(settings: GeometrySettings, seed: int) -> Iterator[Nested]:
-    """For every d, K and band of a learned cone: the largest rise of a pair's loss when its basis is changed.
-
-    Vectors are moved outwards by :func:`pipeline_lib.theory.cones.moved_outwards`; a single one can only be scaled.
-    """
+    """For every d, K and band of a learned cone: the largest rise of a pair's loss when its basis is changed."""
     for d in settings.features:
         data = sample_with_pairs(d, settings.learned_queries, generator(seed, "cone-nested", d, "queries"))
         shapes = sorted({1, *(K for K in settings.bases if d >= K)})
@@ -352,17 +316,13 @@ def nested(settings: GeometrySettings, seed: int) -> Iterator[Nested]:
 def _nested(data: RankingData, K: int, high: float, seed: int) -> Nested:
     d, problem = data.n_features, cone.Problem(weighted=False, band=(1.0, high))
     axes = (seed, "cone-nested", d, K, high)
-    c, rho = problem.c_of(d), problem.rho_of(d)
     U = cone.fit(data, K, method="exact", problem=problem, passes=LEARNED_PASSES, traced=False, seed=axes).U
     other = cone.started(d, 1, problem, (*axes, "other"))
-    scaled = c * U / np.linalg.norm(U, axis=0)
-    moved = cones.moved_outwards(U, c) if K > 1 else scaled
-    changed = {"outwards": moved, "added": np.hstack([U, other]), "scaled": scaled}
-    changed["replaced"] = np.hstack([other, U[:, 1:]])
+    changed = {"added": np.hstack([U, other]), "replaced": np.hstack([other, U[:, 1:]])}
     before = cone.pair_losses(data, U, problem)
-    rises = {name: (cone.pair_losses(data, V, problem) - before).max() / rho**2 for name, V in changed.items()}
-    longest, error = np.linalg.norm(U, axis=0).max() / c, np.abs(np.linalg.norm(moved, axis=0) / c - 1.0).max()
-    return Nested(d=d, K=K, largest_sum=high, longest=longest, norm_error=error, **rises)
+    unit = problem.rho_of(d) ** 2
+    rises = {name: (cone.pair_losses(data, V, problem) - before).max() / unit for name, V in changed.items()}
+    return Nested(d=d, K=K, largest_sum=high, **rises)
 
 
 def surfaces(settings: GeometrySettings, seed: int) -> Iterator[Surface]:
@@ -460,58 +420,21 @@ def inside(U: Floats, x: Floats) -> bool:
     return float(np.linalg.norm(rest)) <= NEAR * max(1.0, float(np.linalg.norm(x)))
 
 
-def blocks(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
-    """Section 4: by how much ||z - U w||^2 exceeds, in the middle of two points, the mean of its values there.
-
-    The points differ in one basis vector, in the coefficients of one pair, or in both.
-    """
-    for d, K in _shapes(settings):
-        rng = generator(seed, "cone-blocks", d, K)
-        most = dict.fromkeys(("basis_vector", "coefficients", "both"), -np.inf)
-        for _ in range(settings.draws):
-            z, U, V = rng.standard_normal(d), rng.standard_normal((d, K)), rng.standard_normal((d, K))
-            w, v = rng.dirichlet(np.ones(K)), rng.dirichlet(np.ones(K))
-            one = np.column_stack([V[:, :1], U[:, 1:]])
-            for name, U2, w2 in (("basis_vector", one, w), ("coefficients", U, v), ("both", V, v)):
-                middle = _loss(z, 0.5 * (U + U2), 0.5 * (w + w2))
-                most[name] = max(most[name], middle - 0.5 * (_loss(z, U, w) + _loss(z, U2, w2)))
-        # Random points of both blocks need not show it; these do: U = w' = e_1 and U = w' = e_2, z = e_1.
-        E = np.zeros((2, d, K))
-        E[0, 0, 0] = E[1, 0, 1] = 1.0
-        most["both"] = max(most["both"], _loss(np.eye(d)[0], E.mean(axis=0), np.eye(K)[:2].mean(axis=0)))
-        yield from _statements("cone-blocks", "midpoints", d, K, most)
-
-
-def _loss(z: Floats, U: Floats, w: Floats) -> float:
-    rest = z - U @ w
-    return float(rest @ rest)
-
-
 def linear_steps(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
-    """Section 4.2: the sum of coefficients after EG's linear step, and its distance from the step with exponentials.
-
-    ``without_mean`` subtracts nothing from the slope, as if z^ were left out of u_k - z^; ``half_rate`` takes half of
-    mu.
-    """
+    """Section 4.2: the distance of EG's linear step from the step with exponentials; ``half_rate`` takes half of mu."""
     for d, K in _shapes(settings):
         rng = generator(seed, "cone-eg", d, K)
-        off = dict.fromkeys(("sum_error", "sum_error_without_mean", "sum_error_of_long_steps"), 0.0)
         far, half = np.zeros((2, settings.draws, len(RATES)))
         for sample in range(settings.draws):
             U = rng.standard_normal((d, K)) / np.sqrt(d)
             z, w = rng.standard_normal(d) / np.sqrt(d), rng.dirichlet(np.ones(K))
             slope = -2.0 * (z - U @ w)
             g, centred = slope @ U, slope @ (U - (U @ w)[:, None])
-            steps = [("sum_error_of_long_steps", w * (1.0 - LONG_RATE * centred))]
             for i, mu in enumerate(RATES):
                 step, exponential = w * (1.0 - mu * centred), w * np.exp(-mu * g)
                 exponential /= exponential.sum()
                 far[sample, i] = np.abs(step - exponential).sum()
                 half[sample, i] = np.abs(w * (1.0 - 0.5 * mu * centred) - exponential).sum()
-                steps += [("sum_error", step), ("sum_error_without_mean", w * (1.0 - mu * g))]
-            for name, step in steps:
-                off[name] = max(off[name], abs(float(step.sum()) - 1.0))
-        yield from _statements("cone-eg-sum", "random", d, K, off)
         fits = {"exponent": fit_exponent(RATES, far), "exponent_of_half_rate": fit_exponent(RATES, half)}
         slopes = {name: Interval(fit.slope, fit.low, fit.high) for name, fit in fits.items()}
         yield from _statements("cone-eg-rate", "random", d, K, slopes)
@@ -534,7 +457,7 @@ EXPERIMENT = Experiment(
         Step(
             "geometry",
             measure,
-            rows=(Proper, Halfspace, Solution, Lowered, Size, Nested, Surface, Statement),
+            rows=(Proper, Halfspace, Solution, Size, Nested, Surface, Statement),
             cost=Cost(4.0),
         ),
     ),

@@ -1,7 +1,7 @@
 """Are the estimates from the labels on top unbiased, how large do they get, and do gradients decompose over labels?
 
-`topk`: Lemmas 1 to 5, the estimators of section 4.1 and the probabilities of section 4.2, by enumeration of all that
-may be shown. Every estimator divides by the probability that the k documents A are shown first,
+`topk`: Lemmas 1 to 3 and 5, the estimators of section 4.1 and the probabilities of section 4.2, by enumeration of all
+that may be shown. Every estimator divides by the probability that the k documents A are shown first,
 
     P(A) = (1 - gamma) 1[A = top k of s] + gamma / C(m, k).
 
@@ -11,8 +11,6 @@ For Lemma 5, E||z||^2 <= C / gamma, second moments are computed exactly on two r
 where they are largest: for the squared loss and KL all documents are one unit vector x,
 all labels are R_max and w = -U x; for RankSVM the documents are x and -x in turns, all labels differ, and the two that
 are shown by exploitation are equal. There only constants without slack pass.
-
-Lemmas 2, 3 and 4 and the minimum of the KL surrogate stand next to statements that are nearly the same and wrong.
 """
 
 import logging
@@ -36,9 +34,8 @@ from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.papers.topk.games import gradient
-from pipeline_lib.ranking import GAINS
-from pipeline_lib.surrogates.base import SmoothSurrogate, Surrogate
-from pipeline_lib.theory import decomposability, operator_norms
+from pipeline_lib.surrogates.base import Surrogate
+from pipeline_lib.theory import decomposability
 
 _LOG = logging.getLogger(__name__)
 
@@ -70,42 +67,19 @@ SMALL_RADII, LARGEST_LABEL = (0.01, 0.25, 1.0), 4
 EXPLORATION = 0.01
 """gamma in the worst cases: what is shown by exploitation alone counts for little."""
 
-PAIRWISE_CASES = ((3, 1), (4, 1), (4, 2), (5, 2))
-"""m and y_max for Lemma 2."""
-LISTWISE_CASES = (*((m, 1) for m in range(2, 7)), *((m, 2) for m in range(2, 6)), *((m, 4) for m in range(2, 5)))
-"""m and y_max for Lemma 3."""
 DECOMPOSED = {
-    ("ranksvm", "spread"): PAIRWISE_CASES,
-    ("ranksvm", "equal"): PAIRWISE_CASES,
-    ("squared", "spread"): PAIRWISE_CASES,
-    ("kl", "spread"): PAIRWISE_CASES,
-    ("listnet", "spread"): LISTWISE_CASES,
+    "ranksvm": ((3, 1), (4, 1), (4, 2), (5, 2)),
+    "listnet": (*((m, 1) for m in range(2, 7)), *((m, 2) for m in range(2, 6)), *((m, 4) for m in range(2, 5))),
 }
-"""Surrogates with the scores at which their gradients are decomposed.
+"""Surrogates, and m and y_max of the lists on which their gradients are decomposed.
 
-Spread scores lie so far apart that some hinges are closed: with all of them open, as at equal scores, binary labels
-enter RankSVM's gradient singly.
-"""
-NORMS = (1.0, 1.5, 2.0, 3.0, math.inf)
-KL_STATISTICS: Mapping[str, Callable[[Iterable[float]], float]] = {
-    "value_at_labels": max,
-    "gradient_at_labels": max,
-    "smallest_eigenvalue": min,
-    "smallest_value": min,
-    "value_at_gains": max,
-    "gradient_at_gains": max,
-    "listnet_at_labels": max,
-    "eigenvalue_exchanged": min,
-}
-"""What is measured of the KL surrogate, and which extreme over lists counts.
-
-The last four should fail: gains in place of labels, ListNet in place of KL, and the divergence with its arguments
-exchanged, sum_i e^{s_i} (s_i - y_i) - e^{s_i} + e^{y_i}.
+Scores lie so far apart that some hinges are closed: with all of them open, binary labels enter RankSVM's gradient
+singly.
 """
 
 
 class ExactnessSettings(Settings):
-    """Lemmas 1 to 5 and the estimators, by enumeration of all possible outcomes."""
+    """Lemmas 1 to 3 and 5 and the estimators, by enumeration of all possible outcomes."""
 
     lengths: Annotated[Rising, at_least(3), at_most(6)] = Field(
         (3, 4, 5, 6), description="values of m for the enumerations, at most 6"
@@ -116,7 +90,6 @@ class ExactnessSettings(Settings):
         2, description="number of score and label vectors for every case; with two or more, the last one has ties"
     )
     y_max: Annotated[Whole, Ge(2)] = Field(3, description="largest label of the enumerations")
-    matrices: Whole = Field(10, description="number of matrices for every p of Lemma 4")
 
 
 class Bias(Row, table="tables/topk-biases"):
@@ -160,10 +133,9 @@ class Moment(Row, table="tables/topk-moments"):
 
 
 class Decomposition(Row, table="tables/topk-decompositions"):
-    """How much of a surrogate's gradient takes a number of labels jointly."""
+    """How much of a surrogate's gradient, at scores from 0.9 to -0.9, takes a number of labels jointly."""
 
     surrogate: str = Field(description="surrogate whose gradient is decomposed")
-    scores: str = Field(description="scores of the documents: spread from 0.9 to -0.9, or equal")
     m: int = Field(description="documents of the list")
     y_max: int = Field(description="largest label; labels are 0 to y_max")
     labels: int = Field(description="number of labels, from 1 to m")
@@ -171,25 +143,14 @@ class Decomposition(Row, table="tables/topk-decompositions"):
     beyond: float = Field(description="largest absolute part of the gradient that takes more labels jointly")
 
 
-class Identity(Row, table="tables/topk-identities"):
-    """One number about the minimum of the KL surrogate, or about the operator norms of Lemma 4."""
-
-    claim: str = Field(description="claim it belongs to: topk-kl-min or topk-lemma4")
-    case: str = Field(description="m of the lists, or p of the norm")
-    statistic: str = Field(description="what is measured")
-    value: float = Field(description="its largest value over lists or matrices, for what has a minimum its smallest")
-
-
 def measure(job: Job) -> Iterator[Row]:
-    """The rows of all five tables."""
+    """The rows of all four tables."""
     yield from biases(job.settings, job.seed)
     yield from probabilities(job.settings, job.seed)
     for name in WORST:
         yield from _in_small_balls(job.seed, name)
         yield from in_the_worst_case(name)
     yield from decompositions()
-    yield from kl_minimum(job.settings, job.seed)
-    yield from lemma_4(job.settings, job.seed)
 
 
 def lists(settings: ExactnessSettings, seed: int, *axes: str | int) -> Lists:
@@ -341,57 +302,14 @@ def _moment(
 
 def decompositions() -> Iterator[Decomposition]:
     """For every number of labels: the part of a gradient that takes exactly so many jointly, and what takes more."""
-    for (name, where), cases in DECOMPOSED.items():
+    for name, cases in DECOMPOSED.items():
         loss = surrogates.create(name)
         for m, y_max in cases:
-            scores = np.linspace(0.9, -0.9, m) if where == "spread" else np.zeros(m)
-            sizes = decomposability.interactions(gradient(loss, scores), m, y_max)
-            case: dict[str, Any] = {"surrogate": name, "scores": where, "m": m, "y_max": y_max}
+            sizes = decomposability.interactions(gradient(loss, np.linspace(0.9, -0.9, m)), m, y_max)
+            case: dict[str, Any] = {"surrogate": name, "m": m, "y_max": y_max}
             for labels in range(1, m + 1):
                 beyond = sizes[labels + 1 :].max(initial=0.0)
                 yield Decomposition(**case, labels=labels, joint=sizes[labels], beyond=beyond)
-
-
-def kl_minimum(settings: ExactnessSettings, seed: int) -> Iterator[Identity]:
-    """Value and gradient of the KL surrogate at s = y, and its smallest value and curvature anywhere."""
-    loss, other = surrogates.create("kl"), surrogates.create("listnet")
-    assert isinstance(loss, SmoothSurrogate)
-    for m in settings.lengths:
-        found: dict[str, list[float]] = defaultdict(list)
-        for scores, y in lists(settings, seed, "kl-minimum", m):
-            labels, one = y.astype(np.float64), [0, m]
-            for where, point in (("labels", labels), ("gains", GAINS[y])):
-                value, slope = loss.value_and_gradient(point, y, one)
-                found[f"value_at_{where}"].append(abs(float(value[0])))
-                found[f"gradient_at_{where}"].append(float(np.abs(slope).max()))
-            found["listnet_at_labels"].append(float(other.value(labels, y, one)[0]))
-            found["smallest_value"].append(float(loss.value(scores, y, one)[0]))
-            hessian = loss.hessian_product(scores, y.astype(np.int32), np.array(one), np.eye(m))
-            found["smallest_eigenvalue"].append(float(np.linalg.eigvalsh(hessian).min()))
-            found["eigenvalue_exchanged"].append(float((np.exp(scores) * (1.0 + scores - labels)).min()))
-        for statistic, extreme in KL_STATISTICS.items():
-            number = extreme(found[statistic])
-            yield Identity(claim="topk-kl-min", case=f"m = {m}", statistic=statistic, value=number)
-
-
-def lemma_4(settings: ExactnessSettings, seed: int) -> Iterator[Identity]:
-    """Both operator norms by maximisation, and the largest p-norm of a row, of a column, and the largest dual norm."""
-    for p in NORMS:
-        label = "inf" if math.isinf(p) else f"{p:g}"
-        rng = generator(seed, "topk-exactness", "lemma-4", label)
-        found: dict[str, list[float]] = defaultdict(list)
-        for _ in range(settings.matrices):
-            X = rng.normal(size=tuple(rng.integers(1, 13, size=2).tolist()))
-            stretched = operator_norms.stretch(X, p, rng=rng, restarts=100)
-            claimed = {
-                "largest_relative_difference": operator_norms.largest_row(X, p),
-                "difference_from_dual": operator_norms.largest_row(X, operator_norms.dual_exponent(p)),
-                "difference_from_columns": operator_norms.largest_row(X.T, p),
-            }
-            for statistic, right in claimed.items():
-                found[statistic] += [abs(left / right - 1.0) for left in stretched]
-        for statistic, values in found.items():
-            yield Identity(claim="topk-lemma4", case=f"p = {label}", statistic=statistic, value=max(values))
 
 
 EXPERIMENT = Experiment(
@@ -400,7 +318,7 @@ EXPERIMENT = Experiment(
         Step(
             "exactness",
             measure,
-            rows=(Bias, Probability, Moment, Decomposition, Identity),
+            rows=(Bias, Probability, Moment, Decomposition),
             surrogates=("squared", "kl", "smooth-dcg", "ranksvm", "ranknet", "rankboost", "listnet"),
             cost=Cost(1.0, start_mb=500.0),
             seconds=lambda settings, cell: 1.0 * settings.repetitions,

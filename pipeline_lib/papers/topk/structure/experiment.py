@@ -3,11 +3,11 @@
 `topk`: the necessity in Lemma 1, the sentences of section 4.1 on other listwise methods, the way from ListNet's cross
 entropy to the KL loss, and section 6, which calls the KL loss listwise.
 
-Theorem 5.1 and section 1: for every surrogate a linear programme finds the law of labels under which its minimisers
-have two documents in the wrong order, with the largest difference of their expected relevances
+Section 1: for every surrogate a linear programme finds the law of labels under which its minimisers have two documents
+in the wrong order, with the largest difference of their expected relevances
 (:mod:`pipeline_lib.theory.partial_labels`). The expectation of the surrogate as it is implemented is then minimised
-under these laws and under random ones, by certified minimisation over free scores (X = I), and the order of the
-minimiser is judged by expected NDCG.
+under this law, by certified minimisation over free scores (X = I), and the order of the minimiser is judged by expected
+NDCG.
 
 Section 6: RankSVM's gradient is estimated from two labels, "leading to lower variance". Computed exactly, at w_1 = 0,
 by enumeration of the sets of documents that may be shown:
@@ -16,22 +16,15 @@ by enumeration of the sets of documents that may be shown:
 
 The variance is taken relative to the squared length of what is estimated, because a loss that is multiplied by a number
 is the same loss for a step that is divided by it.
-
-Section 4.3: the bound that follows from (4), (5) and (6) with constants C of Lemma 5 and B of a round of exploration,
-
-    U^2 / (2 eta) + eta C T / (2 gamma) + B gamma T,
-
-is minimised numerically over eta and gamma.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations, pairwise, product
 from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge
-from scipy.optimize import minimize
 
 from pipeline_lib import surrogates
 from pipeline_lib.core.arrays import Floats
@@ -46,7 +39,7 @@ from pipeline_lib.learners import erm, top_k_feedback
 from pipeline_lib.learners.top_k_feedback import Probabilities, estimate, show_probability
 from pipeline_lib.papers.topk import games
 from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.statistics import fit_exponent, over_folds
+from pipeline_lib.statistics import over_folds
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import decomposability, partial_labels
 
@@ -69,10 +62,6 @@ QUOTIENTS = (
     *(((name, top_k_feedback.ORDERS[name] + 1), (name, top_k_feedback.ORDERS[name])) for name in BOUNDED),
 )
 """Surrogate and number of labels of the estimators that are compared."""
-HORIZONS = (1e6, 1e8, 1e10)
-"""T at which the bound is minimised: so large that the best gamma is below 1/2."""
-CONSTANTS = ((1.0, 1.0, 1.0), (3.0, 100.0, 10.0))
-"""U, C and B."""
 
 
 class StructureSettings(Settings):
@@ -80,7 +69,6 @@ class StructureSettings(Settings):
 
     scores: Whole = Field(10, description="number of random score vectors at which listwise gradients are decomposed")
     lists: Whole = Field(20, description="number of random lists on which losses are taken apart")
-    laws: Whole = Field(20, description="number of random laws of labels for Theorem 5.1")
     lengths: Annotated[Rising, at_least(4), at_most(20)] = Field(
         (5, 10), description="values of m at which the variances of the estimates are compared"
     )
@@ -122,18 +110,16 @@ class Sum(Row, table="tables/topk-sums"):
 
 
 class Calibration(Row, table="tables/topk-calibration"):
-    """What the minimisers of an expected surrogate lose in NDCG, under one kind of laws of labels."""
+    """What the minimiser of an expected surrogate loses in NDCG, under the law of labels that misleads it most."""
 
     surrogate: str = Field(description="surrogate whose expectation is minimised")
-    laws: str = Field(description="worst: of this surrogate; worst of others: of those not calibrated; random")
     m: int = Field(description="documents of the list")
     grades: int = Field(description="number of grades, 0, 1, ...")
-    number: int = Field(description="laws of this kind")
     gap: float = Field(
-        description="lead in expected relevance of the document that minimisers under the worst law rank behind "
-        "another; negative if there is none; 0 for other laws"
+        description="lead in expected relevance of the document that minimisers rank behind another; negative if there "
+        "is none"
     )
-    largest_regret: float = Field(description="expected NDCG of the best order less that of the minimiser, over laws")
+    regret: float = Field(description="expected NDCG of the best order less that of the minimiser")
 
 
 class VarianceQuotient(Row, table="tables/topk-variance-quotients"):
@@ -149,24 +135,13 @@ class VarianceQuotient(Row, table="tables/topk-variance-quotients"):
     )
 
 
-class Tuning(Row, table="tables/topk-tuning"):
-    """The power of T with which the best step, the best exploration or the least bound changes."""
-
-    quantity: str = Field(description="eta, gamma, or the bound at both")
-    U: float = Field(description="radius of the ball of weights")
-    C: float = Field(description="constant of Lemma 5")
-    B: float = Field(description="loss of a round of exploration")
-    exponent: float = Field(description="slope of the logarithm of the quantity over the logarithm of T")
-
-
 def measure(job: Job) -> Iterator[Row]:
-    """The rows of all six tables."""
+    """The rows of all five tables."""
     yield from estimable()
     yield from listwise(job.settings, job.seed)
     yield from sums(job.settings, job.seed)
-    yield from calibrated(job.settings, job.seed)
+    yield from calibrated()
     yield from noise(job.settings, job.seed)
-    yield from tuning()
 
 
 def estimable() -> Iterator[Estimable]:
@@ -244,29 +219,16 @@ DIVERGENCES: Mapping[str, Callable[[Floats, Floats], float]] = {
 }
 
 
-def calibrated(settings: StructureSettings, seed: int) -> Iterator[Calibration]:
-    """The regret in NDCG of minimisers under every surrogate's worst law, and of the calibrated one under many."""
+def calibrated() -> Iterator[Calibration]:
+    """What minimisers lose in NDCG under the law that misleads their surrogate most."""
     for m, grades in product((2, 3), (2, 3)):
-        worst = {name: partial_labels.largest_misordering(name, m, grades) for name in (*NOT_CALIBRATED, CALIBRATED)}
-        for name, one in worst.items():
-            yield _calibration(name, m, grades, "worst", [one.law], one.gap)
-        yield _calibration(CALIBRATED, m, grades, "worst of others", [worst[name].law for name in NOT_CALIBRATED])
-        rng = generator(seed, "topk-structure", "laws", m, grades)
-        drawn = rng.dirichlet(np.ones(grades**m), size=settings.laws)
-        yield _calibration(CALIBRATED, m, grades, "random", drawn)
-
-
-def _calibration(
-    name: str, m: int, grades: int, laws: str, among: Sequence[Floats] | Floats, gap: float = 0.0
-) -> Calibration:
-    regrets, relevances = [0.0], partial_labels.relevances(m, grades)
-    for law in among:
-        relevance = law @ relevances
-        shown = games.value(minimiser(name, law, m, grades)[None], relevance)
-        regrets.append(partial_labels.best_value(relevance) - float(shown[0]))
-    return Calibration(
-        surrogate=name, m=m, grades=grades, laws=laws, gap=gap, number=len(among), largest_regret=max(regrets)
-    )
+        relevances = partial_labels.relevances(m, grades)
+        for name in (*NOT_CALIBRATED, CALIBRATED):
+            worst = partial_labels.largest_misordering(name, m, grades)
+            relevance = worst.law @ relevances
+            shown = float(games.value(minimiser(name, worst.law, m, grades)[None], relevance)[0])
+            regret = max(0.0, partial_labels.best_value(relevance) - shown)
+            yield Calibration(surrogate=name, m=m, grades=grades, gap=worst.gap, regret=regret)
 
 
 def minimiser(surrogate: str, law: Floats, m: int, grades: int) -> Floats:
@@ -336,44 +298,13 @@ def _quotient(above: Floats, below: Floats) -> Interval:
     return Interval(quotient, quotient * math.exp(-half), quotient * math.exp(half))
 
 
-def tuning() -> Iterator[Tuning]:
-    """The powers of T with which the best eta, the best gamma and the bound at them change."""
-    for U, C, B in CONSTANTS:
-        best = np.array([best_parameters(T, U, C, B) for T in HORIZONS])
-        for i, quantity in enumerate(("eta", "gamma", "bound")):
-            slope = fit_exponent(HORIZONS, best[:, i]).slope
-            yield Tuning(quantity=quantity, U=U, C=C, B=B, exponent=slope)
-
-
-def bound(T: float, eta: float, gamma: float, U: float, C: float, B: float) -> float:
-    """U^2 / (2 eta) + eta C T / (2 gamma) + B gamma T: (4) with (5) and (6).
-
-    Example
-    -------
-    >>> bound(1000.0, 0.01, 0.1, 1.0, 1.0, 1.0)
-    200.0
-    """
-    return U * U / (2.0 * eta) + eta * C * T / (2.0 * gamma) + B * gamma * T
-
-
-def best_parameters(T: float, U: float, C: float, B: float) -> Floats:
-    """The eta and the gamma at which the bound is least, and the bound there."""
-
-    def logarithm(logs: Floats) -> float:
-        return math.log(bound(T, math.exp(logs[0]), math.exp(logs[1]), U, C, B))
-
-    start = np.array([math.log(T) * -0.5, math.log(T) * -0.25])
-    eta, gamma = np.exp(minimize(logarithm, start, method="BFGS", tol=1e-12).x)
-    return np.array([eta, gamma, bound(T, float(eta), float(gamma), U, C, B)])
-
-
 EXPERIMENT = Experiment(
     StructureSettings,
     (
         Step(
             "structure",
             measure,
-            rows=(Estimable, Listwise, Sum, Calibration, VarianceQuotient, Tuning),
+            rows=(Estimable, Listwise, Sum, Calibration, VarianceQuotient),
             surrogates=(*ESTIMATED, *LISTWISE, CALIBRATED),
             cost=Cost(4.0, start_mb=500.0),
         ),
