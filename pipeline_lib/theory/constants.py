@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pipeline_lib import surrogates
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative, checked
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.surrogates.base import Surrogate, What, needed_score_bound
 
@@ -32,6 +33,8 @@ LABEL_VECTORS = 70
 ROUNDS = {"short": 60, "long": 8}
 PROPOSALS = 8
 DOCUMENTS_AT_ONCE = 1_000_000
+NEAR = np.array([-1.5, -1e-3, 0.0, 1e-3, 1.5])
+"""How far from the score of another document a score is put: ties, and both sides of a margin of 1."""
 
 
 @dataclass(frozen=True)
@@ -345,8 +348,7 @@ def _climb(loss: Surrogate, what: What, reach: float, y_max: int, points: _Point
     n, size = points.scores.shape
     for _ in range(ROUNDS["short" if size <= SHORT else "long"]):
         tried = points.take(np.repeat(np.arange(n), PROPOSALS))
-        for row in range(len(tried.values)):
-            _change(tried.scores[row], tried.y[row], tried.directions[row], reach, y_max, rng)
+        _change(tried.scores, tried.y, tried.directions, reach, y_max, rng)
         tried = _evaluated(loss, what, reach, tried)
         best = tried.values.reshape(n, PROPOSALS).argmax(axis=1) + PROPOSALS * np.arange(n)
         better = tried.values[best] > points.values
@@ -356,29 +358,32 @@ def _climb(loss: Surrogate, what: What, reach: float, y_max: int, points: _Point
     return points
 
 
-def _change(
-    scores: Floats, y: NDArray[np.int32], direction: Floats, reach: float, y_max: int, rng: np.random.Generator
-) -> None:
-    # One random change in place, kept inside the box.
-    size = len(scores)
-    i, j = rng.integers(size, size=2)
-    spread = 10.0 ** rng.uniform(-3.0, 0.5)
-    kind = rng.integers(7)
-    if kind == 0:
-        scores[i] = rng.choice([-reach, reach])
-    elif kind == 1:
-        scores[i] = scores[j] + rng.choice([-1.5, -1e-3, 0.0, 1e-3, 1.5])
-    elif kind == 2:
-        scores[i] += spread * rng.normal()
-    elif kind == 3:
-        scores += spread * rng.normal(size=size)
-    elif kind == 4:
-        scores *= math.exp(rng.normal())
-    elif kind == 5:
-        y[i] = rng.integers(y_max + 1)
-    else:
-        direction[i] = -direction[i]
-    np.clip(scores, -reach, reach, out=scores)
+@njit
+def _change(scores, y, directions, reach, y_max, rng):  # type: ignore[no-untyped-def]
+    # One random change of every candidate in place, kept inside the box
+    n, size = scores.shape
+    for row in range(n):
+        s = scores[row]
+        i, j = rng.integers(0, size), rng.integers(0, size)
+        spread = 10.0 ** rng.uniform(-3.0, 0.5)
+        kind = rng.integers(0, 7)
+        if kind == 0:
+            s[i] = reach if rng.integers(0, 2) else -reach
+        elif kind == 1:
+            s[i] = s[j] + NEAR[rng.integers(0, len(NEAR))]
+        elif kind == 2:
+            s[i] += spread * rng.normal()
+        elif kind == 3:
+            for k in range(size):
+                s[k] += spread * rng.normal()
+        elif kind == 4:
+            s *= math.exp(rng.normal())
+        elif kind == 5:
+            y[row, i] = rng.integers(0, y_max + 1)
+        else:
+            directions[row, i] = -directions[row, i]
+        for k in range(size):
+            s[k] = min(max(s[k], -reach), reach)
 
 
 def _recomputed(loss: Surrogate, what: What, reach: float, points: _Points) -> Found:
