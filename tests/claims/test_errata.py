@@ -62,6 +62,7 @@ def test_notes_of_claims_name_the_letter(paper: str) -> None:
     text = {
         claim.id: " ".join([*(reading.notes for reading in claim.readings), claim.rule_in_words()])
         for claim in ledger.load([papers.get(paper)])
+        if claim.readings
     }
     unnamed = [
         (one.letter, name)

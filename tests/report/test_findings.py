@@ -41,7 +41,7 @@ def findings(paper: str, given: Status, folder: Path, value: float = 0.25) -> st
 
     def trials(claim: Claim) -> Sequence[Values]:
         names = {*claim.names, *(name for reading in claim.readings for name in reading.values)}
-        return [] if given == "not-run" else [{name: Interval(value, value, value) for name in names}]
+        return [] if given == "not-run" or not names else [{name: Interval(value, value, value) for name in names}]
 
     return said_of(paper, folder, lambda claim: given, trials)
 

@@ -19,7 +19,6 @@ from pipeline_lib.learners import perceptron as learner
 from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.slam import ranking_losses, streams
 from pipeline_lib.papers.slam.losses import experiment as losses
-from pipeline_lib.papers.slam.losses import programmes
 from pipeline_lib.papers.slam.perceptron import experiment as perceptron
 from pipeline_lib.papers.slam.perceptron import worst_rounds
 from pipeline_lib.papers.slam.perceptron.experiment import PerceptronSettings
@@ -107,39 +106,6 @@ def test_numbered_by_score_the_sum_over_documents_is_bounded() -> None:
         plain = 1 - sum((2 ** labels[doc] - 1) * D(order.index(doc) + 1) for doc in first) / Z if Z else 0.0
         assert loss == pytest.approx(plain, abs=1e-12)
         assert sum(v[doc] * hinges(s, labels)[doc] for doc in first) >= Z * loss - 1e-12
-
-
-@pytest.mark.parametrize("kind", ["ndcg", "random"])
-def test_forms_that_differ_from_the_programme_by_loops(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # slam-eq3-eq5: what is planted, on the lists for which the programme was solved.
-    solved, solve = [], programmes.linear_programme
-
-    def recorded(scores: Any, y: Any, v: Any) -> float:
-        solved.append((scores.tolist(), y.tolist(), v.tolist(), solve(scores, y, v)))
-        return solved[-1][-1]
-
-    monkeypatch.setattr(programmes, "linear_programme", recorded)
-    labels = set()
-    for seed in range(30):
-        solved.clear()
-        found = programmes.differences(kind, 1 + seed % 6, np.random.default_rng(seed))
-        assert [len(s) for s, *_ in solved] == list(range(2, 3 + seed % 6))
-        largest = dict.fromkeys(found, 0.0)
-        for s, y, v, optimum in solved:
-            labels |= set(y)
-            right = sum(weight * hinge for weight, hinge in zip(v, hinges(s, y), strict=True))
-            values = dict.fromkeys(found, 0.0) | {"largest_difference": right}
-            for i in range(len(s)):
-                lower = [j for j in range(len(s)) if y[j] < y[i]]
-                leads = [1 + s[j] - s[i] for j in lower]
-                values["difference_of_sums"] += v[i] * sum(max(0.0, lead) for lead in leads)
-                values["difference_without_positive_part"] += v[i] * max(leads, default=0.0)
-                grades = max([0.0, *(y[i] - y[j] + s[j] - s[i] for j in lower)])
-                values["difference_with_margin_of_grades"] += v[i] * grades
-            for name, value in values.items():
-                largest[name] = max(largest[name], abs(value - optimum) / max(1.0, right))
-        assert found == pytest.approx(largest, rel=1e-6, abs=1e-7)
-    assert labels == {0, 1, 2, 3, 4}
 
 
 def test_valid_weights_in_rational_numbers() -> None:
