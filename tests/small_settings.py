@@ -9,7 +9,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "lengths": [2, 5],
             "largest_labels": [2],
             "descent_rounds": 3,
-            "programmes": 2,
             "directions": 2,
             "table_lengths": [4, 8, 16],
             "restarts": 1,

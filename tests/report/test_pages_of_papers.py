@@ -143,13 +143,12 @@ CASES = [
 
 RUN: Row = {"stream": "noisy", "measure": "ndcg", "T": 100, "cumulative_loss": 5.0, "mistakes": 9, "bound": 17.0}
 RUN |= {"comparator_loss": 8.0, "gap": 0.0, "largest_loss": 50.0}
-VARIANTS = {"eta": ("theory", "1", "theory"), "active": ("margin", "margin", "misordered")}
 STEP: Row = {"stream": "noisy", "measure": "ndcg", "eta": "0.1", "step": 0.1, "rounds": 100}
 SLACK: Row = {"claim": "slam-thm2", "kind": "map", "m": 5, "y_max": 1, "d": None, "statistic": "smallest_slack"}
 
 
 def runs(**changes: Any) -> list[Row]:
-    return rows(VARIANTS, **{**RUN, "gamma": None, "margin_bound": None, **changes})
+    return rows({"eta": ("theory", "1")}, **{**RUN, "gamma": None, "margin_bound": None, **changes})
 
 
 def rounds(moved: int) -> Tables:
@@ -179,7 +178,6 @@ CASES += [
                 {"player": ("perceptron", "never"), "cumulative_loss": (2.0, 4.5)},
                 stream="pairs",
                 measure="map",
-                active="margin",
                 statement="as-printed",
                 T=9,
                 largest_loss=8.0,

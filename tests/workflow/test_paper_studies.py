@@ -87,7 +87,7 @@ def test_another_reading_of_a_claim_replans_its_judgement_alone(studied: Project
 
 def test_what_is_planted_and_not_caught_leaves_no_claim_verified(claims: dict[str, dict[str, Any]]) -> None:
     for name, claim in claims.items():
-        if not claim["trials"]:
+        if claim["severity"] is None:  # it has not run, or rests on its certificate alone
             continue
         planted = claim["severity"]["planted"]
         assert planted, name

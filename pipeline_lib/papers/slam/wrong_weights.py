@@ -6,8 +6,7 @@ the same lists of shape (n, m) on which the true ones are checked:
 - *gains as labels*: y in place of 2^y - 1 in the weights; *discounts as ranks*: 1/i in place of 1/log2(i + 1);
 - *one rank off*: i + 1 in place of i in (6), (9) and (31);
 - *other normaliser*: the weights divided by a DCG with the discount 1/i;
-- *positions by score*: of equal labels, the better-scored document has the larger weight;
-- hinges with the margin .9, and hinges that are cut off at 2.
+- hinges with the margin .9.
 """
 
 from typing import Any
@@ -20,7 +19,7 @@ from pipeline_lib.papers.score_lists import Labels, stacked
 from pipeline_lib.ranking import GAINS, discounts, ideal_ranks
 from pipeline_lib.surrogates.slam import cutoff, weights_of_all
 
-SHORT_MARGIN, CEILING = 0.9, 2.0
+SHORT_MARGIN = 0.9
 
 
 def graded(y: Labels, kind: str) -> Labels:
@@ -112,16 +111,3 @@ def by_score(v: Floats, scores: Floats, y: Labels) -> Floats:
     falling = np.take_along_axis(v, np.lexsort((-v, -y)), axis=1)
     np.put_along_axis(found, np.lexsort((-scores, -y)), falling, axis=1)
     return found
-
-
-def towards_the_first(scores: Floats, y: Labels, v: Floats) -> Floats:
-    """A wrong gradient (24): k(i) is the first document of lower label in the list, and not the best-scored one."""
-    n, m = scores.shape
-    active = np.where(hinges(scores, y) > 0.0, v, 0.0)
-    gradient = -active
-    for label in np.unique(y):
-        lower = y < label
-        first = lower.argmax(axis=1)
-        total = np.where(lower.any(axis=1), np.where(y == label, active, 0.0).sum(axis=1), 0.0)
-        np.add.at(gradient, (np.arange(n), first), total)
-    return np.asarray(gradient.reshape(n, m))

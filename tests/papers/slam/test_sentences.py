@@ -26,12 +26,10 @@ def said() -> dict[str, list[dict[str, Any]]]:
         ("slam-mistakes", "refuted"),
         ("slam-mistakes-corrected", "verified"),
         ("slam-prediction", "refuted"),
-        ("slam-prediction-corrected", "verified"),
         ("slam-thm3-exchanges", "refuted"),
         ("slam-thm3-exchanges-corrected", "verified"),
         ("slam-norm-1-2", "verified"),
         ("slam-chapelle-wu", "verified"),
-        ("slam-thm11-lambda", "verified"),
         ("slam-eq26", "consistent"),
     ],
 )

@@ -1,11 +1,11 @@
-"""Do SLAM's bounds, its convexity and the bound on its gradient hold on random, adversarial and real lists?
+"""Do SLAM's bounds and the bound on its gradient hold on random, adversarial and real lists?
 
-The claims are those of `slam` on the programme (3) and its closed form (5), Lemma 1, Theorems 2 and 3, Corollary 7, the
-sums of weights of section 4, the gradient bound (24), the table of section 6.1, and Theorem 10.
+The claims are those of `slam` on Theorems 2 and 3, Corollary 7, the sums of weights of section 4, the gradient bound
+(24), the table of section 6.1, and Theorem 10.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import pairwise, product
 from typing import Annotated, Any
 
@@ -24,7 +24,7 @@ from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.score_lists import Labels
 from pipeline_lib.papers.slam import wrong_weights
-from pipeline_lib.papers.slam.losses import programmes, valid_weights
+from pipeline_lib.papers.slam.losses import valid_weights
 from pipeline_lib.papers.slam.ranking_losses import COMPARED, largest_losses, worst_order
 from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.surrogates.base import Surrogate
@@ -45,15 +45,13 @@ LONGEST_ENUMERATED = 8
 LONGEST_NORMALISED = 30
 LONGEST_WITH_VALID_WEIGHTS = 7
 KEPT = 32
-EVERY_OF_WRONG = 5
-"""Of every fifth list it is checked whether an error would be noticed."""
 
 Setting = Mapping[str, Any]
 """Columns of :class:`Check` that say where something was measured."""
 
 
 class LossesSettings(Settings):
-    """Bounds, convexity, gradient and weights of SLAM's losses, and the constants of section 6.1."""
+    """Bounds, gradient and weights of SLAM's losses, and the constants of section 6.1."""
 
     lists: Annotated[Whole, Ge(2)] = Field(
         1000, description="number of lists of scores and labels for every m, y_max and kind of weights"
@@ -67,7 +65,6 @@ class LossesSettings(Settings):
     descent_rounds: NotNegative = Field(
         60, description="rounds of descent on the slack of a bound, started from the lists with the least slack"
     )
-    programmes: Whole = Field(30, description="number of linear programmes (equation 3) for every kind of weights")
     directions: Whole = Field(
         4, description="number of random linear rankers on every data set, for the gradient bound"
     )
@@ -81,7 +78,7 @@ class Check(Row, table="tables/slam-losses"):
     """One number that bears on a claim, an extreme over many lists; columns that do not apply are missing."""
 
     claim: str = Field(description="claim it belongs to")
-    kind: str | None = Field(None, description="weights of the loss: ndcg, map, ndcg@k, or random ones")
+    kind: str | None = Field(None, description="weights of the loss: ndcg, map or ndcg@k")
     m: int | None = Field(None, description="documents of the lists")
     y_max: int | None = Field(None, description="largest label")
     d: int | None = Field(None, description="features, where the linear maps of documents are counted")
@@ -132,9 +129,6 @@ def measure(job: Job) -> Iterator[Row]:
             for kind in KINDS:
                 rng = generator(seed, "slam-losses", kind, m, y_max)
                 yield from _of_lists(settings, kind, m, y_max, rng)
-    for kind in (*KINDS, programmes.RANDOM):
-        rng = generator(seed, "slam-losses", "programmes", kind)
-        yield from _checks("slam-eq3-eq5", {"kind": kind}, **programmes.differences(kind, settings.programmes, rng))
     for m in range(2, LONGEST_ENUMERATED + 1):
         yield from _checks("slam-thm2-tight", {"m": m}, **largest_staircase_gap(m))
     for m in settings.lengths:
@@ -186,7 +180,6 @@ def _of_lists(settings: LossesSettings, kind: str, m: int, y_max: int, rng: np.r
     setting = {"kind": kind, "m": m, "y_max": y_max}
     scores, y = score_lists.mixed_lists(settings.lists, m, y_max, rng)
     yield from _of_bound(settings.descent_rounds, setting, scores, y, rng)
-    yield from _checks("slam-lemma1", setting, **_convexity(kind, scores, y, rng))
     sums = wrong_weights.right(y, kind).sum(axis=1)
     relevant = (y > 0).any(axis=1)
     values = {"largest_sum": sums.max()}
@@ -257,47 +250,6 @@ def _descended(
         steps = np.where(better[:, None], gradient, steps)
         best = np.where(better, values - lost, best)
     return float(best.min())
-
-
-def _convexity(kind: str, scores: Floats, y: Labels, rng: np.random.Generator) -> dict[str, float]:
-    """How far the loss rises above its chords and its gradient falls, and the same of every fifth list with an error.
-
-    The errors are two losses that are not convex, and a gradient that is none.
-    """
-    # Pairs of score vectors for the same labels, close to each other and unrelated in turn.
-    near = scores + rng.choice([1e-6, 1e-2, 1.0], size=(len(scores), 1)) * rng.normal(size=scores.shape)
-    others = np.where((np.arange(len(scores)) % 2 == 0)[:, None], near, scores[rng.permutation(len(scores))])
-    (f, g), (f_other, g_other) = _evaluated(kind, scores, y), _evaluated(kind, others, y)
-    middle, apart = _evaluated(kind, (scores + others) / 2.0, y)[0], scores - others
-    size = np.maximum(1.0, np.abs([scores, others]).max(axis=(0, 2)))
-    values = {
-        "largest_convexity_violation": _above_chord((f, middle, f_other), size),
-        "smallest_gradient_monotonicity": _monotonicity((g, g_other), apart, size),
-    }
-    scores, others, apart, size = (of_all[::EVERY_OF_WRONG] for of_all in (scores, others, apart, size))
-    y = wrong_weights.graded(y, kind)[::EVERY_OF_WRONG]
-    points, v = (scores, (scores + others) / 2.0, others), wrong_weights.right(y, kind)
-    by_score = [(wrong_weights.by_score(v, s, y) * wrong_weights.hinges(s, y)).sum(axis=1) for s in points]
-    cut_off = [(v * wrong_weights.hinges(s, y).clip(max=wrong_weights.CEILING)).sum(axis=1) for s in points]
-    turned = [wrong_weights.towards_the_first(s, y, v) for s in (scores, others)]
-    return {
-        **values,
-        "violation_of_positions_by_score": _above_chord(by_score, size),
-        "violation_of_cut_off_hinges": _above_chord(cut_off, size),
-        "monotonicity_towards_the_first": _monotonicity(turned, apart, size),
-    }
-
-
-def _above_chord(values: Sequence[Floats], size: Floats) -> float:
-    """The most that a loss, given at one end, middle and other end, lies above its chord, relative to scores."""
-    one, middle, other = values
-    return max(0.0, float(((middle - (one + other) / 2.0) / size).max()))
-
-
-def _monotonicity(gradients: Sequence[Floats], apart: Floats, size: Floats) -> float:
-    """The least <g(s) - g(s'), s - s'>, relative to scores."""
-    one, other = gradients
-    return float((((one - other) * apart).sum(axis=1) / size).min())
 
 
 def _normalised(settings: LossesSettings, m: int, rng: np.random.Generator) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Do the perceptron's loss bounds hold round by round, does its step size matter, and do the bounds tell it apart?
 
 The claims are those of `slam` on (16), Theorem 5, Corollaries 6 and 7, v_max after (18), and the remark before
-Algorithm 1 that eta does not matter, with the regret (15) of gradient descent.
+Algorithm 1 that eta does not matter.
 
 Long streams come from a noisy and a separable population, from an adversary who always presents the query that is
 ranked worst, and from the data sets of the study. The constants of the bounds exceed the number of rounds there. Short
@@ -64,15 +64,12 @@ NARROW = 0.05
 FLIP_EVERY = 100
 TIGHT = 1e-8
 """The relative gap of right sides on short streams."""
-VARIANTS: tuple[tuple[str, perceptron.Active], ...] = (("theory", "margin"), ("1", "margin"), ("theory", "misordered"))
-"""The step and active set of every run whose bound is computed.
-
-As the theorem requires, as printed, and with misordered documents, for which the factor of ||u||^2 is 4 R_X^2.
-"""
+STEPS = ("theory", "1")
+"""The steps of the runs whose bound is computed: as the theorem requires, and as printed."""
 FIRST_CHECKPOINT = 100
 LISTNET: Final = "listnet"
 LISTNET_ROUNDS = 2000
-PERCEPTRON, AS_PRINTED, NOT_SQUARED = "perceptron", "as-printed", "norm-not-squared"
+PERCEPTRON, AS_PRINTED = "perceptron", "as-printed"
 LARGEST_LABEL = 2
 """Of the table of v_max."""
 CUTOFFS = tuple(2**power - 1 for power in range(2, 11))
@@ -137,33 +134,27 @@ class Run(OnStream):
     """A run of an online learner."""
 
     eta: str = Field(description="step size: a number, or theory for that of the bound")
-    active: str = Field(description="documents that are updated on: margin, as printed, misordered only, or listnet")
 
 
 class Bounded(Run, table="tables/slam-perceptron"):
-    """Both sides of Theorem 5 and of (15) after the first T rounds of a run of the perceptron."""
+    """Both sides of Theorem 5 after the first T rounds of a run of Algorithm 1."""
 
     T: int = Field(description="rounds so far")
     cumulative_loss: float = Field(description="sum of their ranking losses")
     mistakes: int = Field(description="rounds among them with a ranking loss")
-    largest_ratio: float = Field(description="largest ratio of the two sides of (16) among them, 0 without a mistake")
     comparator_loss: float = Field(description="sum of f_t(u) over the mistakes, at the best comparator u")
-    constant: float = Field(description="C ||u||^2, with the C of the active set")
+    constant: float = Field(description="C ||u||^2, C = 4 m R_X^2 v_max")
     bound: float = Field(description="right side of Theorem 5 at u: twice the comparator's loss and the constant")
     gap: float = Field(description="how far the bound may lie above the least right side")
     gamma: float | None = Field(description="largest margin of a unit vector; missing where none may separate")
     margin_bound: float | None = Field(description="C / gamma^2, Corollary 6; missing where gamma is")
     largest_loss: float = Field(description="sum of the losses of the reversed orders")
-    surrogate_loss: float = Field(description="sum of f_t(w_t)")
-    least_excess: float = Field(description="least f_t(w_t) minus the ranking loss of a round")
-    least_excess_of_half: float = Field(description="least f_t(w_t)/2 minus the ranking loss of a round")
-    squared_norms: float = Field(description="sum of ||z_t||^2, of (15)")
-    step: float = Field(description="eta as a number")
 
 
 class Influence(Run, table="tables/slam-eta"):
     """A run of an online learner with one step size, compared with that of eta = 1."""
 
+    active: str = Field(description="documents that are updated on: margin, as printed, misordered only, or listnet")
     step: float = Field(description="eta as a number")
     rounds: int = Field(description="rounds of the run")
     mistakes: int = Field(description="rounds with a ranking loss")
@@ -185,7 +176,6 @@ class VMax(Row, table="tables/slam-vmax"):
 class Play(OnStream, table="tables/slam-players"):
     """The losses of one player over a whole short stream, and one right side of Theorem 5."""
 
-    active: str = Field(description="documents that are updated on: margin, as printed, or misordered only")
     player: str = Field(
         description="perceptron, or a ranker that never changes: reversed, never, first-mistake, permuted"
     )
@@ -304,33 +294,21 @@ def short(settings: PerceptronSettings, seed: int) -> Iterator[Stream]:
 
 
 def bounds_of(stream: Stream, measure: str, checkpoints: int) -> Iterator[Bounded]:
-    """Both sides of Theorem 5 at growing T, for every variant of the algorithm, with the largest ratio of (16)."""
+    """Both sides of Theorem 5 at growing T, for every step."""
     data, order = stream.data, stream.order
     gamma = stream.gamma(measure)
     largest = streams.largest_losses(data, measure)[order]
-    for eta, active in VARIANTS:
-        result = perceptron.run(data, order, measure, "theory" if eta == "theory" else float(eta), active)
-        ratios = np.zeros(len(order))
-        ratios[result.mistakes] = perceptron_bounds.ratios(data, order, result, measure)
-        summed = {
-            "cumulative_loss": result.losses,
-            "mistakes": result.mistakes,
-            "largest_loss": largest,
-            "surrogate_loss": result.surrogate_losses,
-            "squared_norms": result.squared_norms,
-        }
+    factor = perceptron.norm_factor(data, order, measure)
+    for eta in STEPS:
+        result = perceptron.run(data, order, measure, "theory" if eta == "theory" else float(eta))
+        summed = {"cumulative_loss": result.losses, "mistakes": result.mistakes, "largest_loss": largest}
         so_far = {name: np.cumsum(values) for name, values in summed.items()}
-        so_far["largest_ratio"] = np.maximum.accumulate(ratios)
-        so_far["least_excess"] = np.minimum.accumulate(result.surrogate_losses - result.losses)
-        so_far["least_excess_of_half"] = np.minimum.accumulate(0.5 * result.surrogate_losses - result.losses)
-        factor = perceptron.norm_factor(data, order, measure, active)
         for T in _checkpoints(len(order), checkpoints):
             side = perceptron_bounds.right_side(data, order[:T][result.mistakes[:T]], factor, measure, stream.tol)
             yield Bounded(
                 **stream.columns(measure),
                 **{name: values[T - 1].item() for name, values in so_far.items()},
                 eta=eta,
-                active=active,
                 T=T,
                 comparator_loss=side.comparator_loss,
                 constant=factor * float(side.u @ side.u),
@@ -338,7 +316,6 @@ def bounds_of(stream: Stream, measure: str, checkpoints: int) -> Iterator[Bounde
                 gap=side.gap,
                 gamma=gamma,
                 margin_bound=None if gamma is None else factor / gamma**2,
-                step=result.eta,
             )
 
 
@@ -396,10 +373,7 @@ def listnet_losses(data: RankingData, order: NDArray[np.int64], measure: str, et
 
 
 def played(stream: Stream, measure: str) -> Iterator[Play]:
-    """The losses of every player over the whole stream, and of the perceptron with every right side.
-
-    With misordered documents, C is 4 R_X^2, and there are fewer players and statements.
-    """
+    """The losses of every player over the whole stream, and of the perceptron with every right side."""
     data, order = stream.data, stream.order
     gamma = stream.gamma(measure)
     norm = float(np.sqrt(np.square(data.X64).sum(axis=1).max()))
@@ -408,38 +382,34 @@ def played(stream: Stream, measure: str) -> Iterator[Play]:
         AS_PRINTED: (2.0, 1.0),
         "loss-once": (1.0, 1.0),
         "half-constant": (2.0, 0.5),
-        NOT_SQUARED: (2.0, 1.0 / norm),
+        "norm-not-squared": (2.0, 1.0 / norm),
     }
     largest = float(streams.largest_losses(data, measure)[order].sum())
-    for active in ACTIVE:
-        factor = perceptron.norm_factor(data, order, measure, active)
-        result = perceptron.run(data, order, measure, "theory", active)
-        plays = [(PERCEPTRON, statement, result.losses) for statement in sides]
-        for player, w in _unchanging(stream, measure, result.w).items():
-            plays.append((player, AS_PRINTED, streams.losses(data.X64 @ w, data, measure)[order]))
-        for player, statement, losses in plays:
-            if active == "misordered" and {player, statement} & {NOT_SQUARED, "first-mistake", "permuted"}:
-                continue
-            times, share = sides[statement]
-            # times sum f + c ||u||^2 is times/2 of 2 sum f + 2 c/times ||u||^2.
-            scale = times / 2.0
-            side = perceptron_bounds.right_side(data, order[losses > 0.0], share * factor / scale, measure, stream.tol)
-            yield Play(
-                **stream.columns(measure),
-                active=active,
-                player=player,
-                statement=statement,
-                T=len(order),
-                cumulative_loss=float(losses.sum()),
-                loss_at_half=float(losses[: len(order) // 2].sum()),
-                largest_loss=largest,
-                mistakes=int((losses > 0.0).sum()),
-                comparator_loss=side.comparator_loss,
-                constant=scale * side.factor * float(side.u @ side.u),
-                bound=scale * side.bound,
-                gap=scale * side.gap,
-                margin_bound=None if gamma is None else share * factor / gamma**2,
-            )
+    factor = perceptron.norm_factor(data, order, measure)
+    result = perceptron.run(data, order, measure, "theory")
+    plays = [(PERCEPTRON, statement, result.losses) for statement in sides]
+    for player, w in _unchanging(stream, measure, result.w).items():
+        plays.append((player, AS_PRINTED, streams.losses(data.X64 @ w, data, measure)[order]))
+    for player, statement, losses in plays:
+        times, share = sides[statement]
+        # times sum f + c ||u||^2 is times/2 of 2 sum f + 2 c/times ||u||^2.
+        scale = times / 2.0
+        side = perceptron_bounds.right_side(data, order[losses > 0.0], share * factor / scale, measure, stream.tol)
+        yield Play(
+            **stream.columns(measure),
+            player=player,
+            statement=statement,
+            T=len(order),
+            cumulative_loss=float(losses.sum()),
+            loss_at_half=float(losses[: len(order) // 2].sum()),
+            largest_loss=largest,
+            mistakes=int((losses > 0.0).sum()),
+            comparator_loss=side.comparator_loss,
+            constant=scale * side.factor * float(side.u @ side.u),
+            bound=scale * side.bound,
+            gap=scale * side.gap,
+            margin_bound=None if gamma is None else share * factor / gamma**2,
+        )
 
 
 def _unchanging(stream: Stream, measure: str, w: Floats) -> dict[str, Floats]:

@@ -5,7 +5,7 @@
 - section 5: Pred_t = sort(-eta sum_i X_i z_i);
 - section 6: the bound of Theorem 8 is never above that of Chapelle and Wu, because L_1 <= sqrt(m) L_2;
 - section 7.3: the largest 1 - NDCG for a set of active documents is that of exchanging them with the last ones;
-- section 7.7: (26), and the lambda of Theorem 11;
+- section 7.7: (26);
 - section 7.8: ||X'||_{1->2} is at most the largest norm of a document.
 """
 
@@ -30,7 +30,7 @@ from pipeline_lib.papers.slam import wrong_weights
 from pipeline_lib.papers.slam.ranking_losses import COMPARED, largest_losses
 from pipeline_lib.ranking import GAINS, discounts
 from pipeline_lib.surrogates.slam import weights
-from pipeline_lib.theory import constants, list_bounds, operator_norms
+from pipeline_lib.theory import constants, operator_norms
 
 KINDS = ("ndcg", "map", "ndcg@2")
 LARGEST_LABEL = 2
@@ -52,7 +52,7 @@ class SentencesSettings(Settings):
         (2, 10, 100, 1000), description="values of m for Lipschitz constants"
     )
     sizes: Annotated[Rising, at_least(2)] = Field(
-        (10, 100, 1000, 10_000, 1_000_000), description="values of n in the statements on risk minimisation"
+        (10, 100, 1000, 10_000, 1_000_000), description="values of n in the statement on strongly convex functions"
     )
     rounds: Annotated[Whole, Field(ge=2)] = Field(30, description="rounds of the perceptron whose w is written out")
 
@@ -90,7 +90,6 @@ def _found(settings: SentencesSettings, seed: int) -> Iterator[tuple[str, dict[s
     for m, name in itertools.product(settings.constant_lengths, COMPARED):
         yield "slam-chapelle-wu", {"kind": name, "m": m}, constants_compared(name, m)
     for n in settings.sizes:
-        yield "slam-thm11-lambda", {"n": n}, regularisation(n)
         yield "slam-eq26", {"n": n}, strongly_convex(n)
 
 
@@ -128,10 +127,9 @@ def leads_of_mistakes(kind: str, scores: Floats, y: Labels) -> Values:
 
 
 def predictions(rounds: int, m: int, measure: str, rng: np.random.Generator) -> Values:
-    """In how many rounds three formulas do not give the order in which Algorithm 1 ranks.
+    """In how many rounds two formulas do not give the order in which Algorithm 1 ranks.
 
-    ``as_printed`` sorts by -eta sum_{i < t} X_i z_i, ``with_own_documents`` by -eta X_t sum_{i < t} z_i, and
-    ``with_own_round`` includes i = t in this sum.
+    ``as_printed`` sorts by -eta sum_{i < t} X_i z_i, and ``with_own_documents`` by -eta X_t sum_{i < t} z_i.
     """
     X = rng.normal(size=(rounds, m, 2))
     y = rng.integers(0, 2, size=(rounds, m))
@@ -139,14 +137,13 @@ def predictions(rounds: int, m: int, measure: str, rng: np.random.Generator) -> 
     order = np.arange(rounds)
     w = [np.zeros(2), *(perceptron.run(data, order[: t + 1], measure).w for t in range(rounds))]
     z = [w[t] - w[t + 1] for t in range(rounds)]
-    differ = dict.fromkeys(("as_printed", "with_own_documents", "with_own_round"), 0.0)
+    differ = dict.fromkeys(("as_printed", "with_own_documents"), 0.0)
     for t in range(1, rounds):
         documents = data.X64[t * m : (t + 1) * m]
         shown = np.argsort(-(documents @ w[t]), kind="stable")
         summed = {
             "as_printed": -sum(data.X64[i * m : (i + 1) * m] @ z[i] for i in range(t)),
             "with_own_documents": -documents @ np.sum(z[:t], axis=0),
-            "with_own_round": -documents @ np.sum(z[: t + 1], axis=0),
         }
         for name, scores in summed.items():
             # Sums in another order differ in their last digits.
@@ -196,25 +193,6 @@ def stretches(m: int, rng: np.random.Generator) -> Values:
     found = operator_norms.stretch(X, rng=rng)[0]
     norms = np.linalg.norm(X, axis=1)
     return {"stretch": found, "largest_norm": float(norms.max()), "mean_norm": float(norms.mean())}
-
-
-def regularisation(n: int, lipschitz: float = 2.0, radius: float = 3.0) -> Values:
-    """The derived bound lambda B^2/2 + 4 (lambda B + L)^2 / (lambda n) of section 7.7 at the lambda of Theorem 11.
-
-    ``over_least`` is relative to its smallest value on a fine grid, ``over_printed`` to (29).
-    """
-
-    def derived(l2: Any) -> Any:
-        return l2 * radius**2 / 2.0 + 4.0 * (l2 * radius + lipschitz) ** 2 / (l2 * n)
-
-    printed = list_bounds.rerm_l2(n, radius=radius, lipschitz=lipschitz, feature_norm=1.0)
-    limit = 2.0 * lipschitz * radius * (8.0 / n + math.sqrt(2.0 / n))
-    least = float(derived(printed * np.geomspace(0.1, 10.0, 20_001)).min())
-    return {
-        "over_least": derived(printed) / least,
-        "over_least_at_half": derived(printed / 2.0) / least,
-        "over_printed": derived(printed) / limit,
-    }
 
 
 def strongly_convex(n: int, l2: float = 0.5, mean: float = 0.5) -> Values:
