@@ -29,6 +29,8 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 _LOG = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
+Prepared = Callable[[Floats], tuple[Floats, ...]]
+"""What a surrogate gives for the scores of some lists."""
 
 # So many columns of a block's features are multiplied by second derivatives at a time, which limits the memory.
 COLUMNS_AT_ONCE = 64
@@ -138,22 +140,30 @@ class Problem:
 
     def evaluated(self, scores: Floats, surrogate: Surrogate | None = None) -> tuple[Floats, Floats]:
         """Values (Q,) and gradient in the scores (N,) of the surrogate, or of another one."""
-        loss = self.surrogate if surrogate is None else surrogate
-        values, gradient = self._by_blocks(loss.unchecked, scores)
+        each = self._evaluations if surrogate is None else self._prepared(surrogate.on)
+        values, gradient = self._by_blocks(each, scores)
         return values, gradient
 
     def minorant(self, scores: Floats, surrogate: MinorantSurrogate) -> tuple[Floats, Floats, Floats]:
         """Values (Q,), gradient (N,) and intercepts (Q,) of a surrogate's ``minorant``."""
-        values, gradient, intercepts = self._by_blocks(surrogate.minorant, scores)
+        each = self._prepared(lambda y, offsets: lambda scores: surrogate.minorant(scores, y, offsets))
+        values, gradient, intercepts = self._by_blocks(each, scores)
         return values, gradient, intercepts
 
-    def _by_blocks(self, function: Callable[..., tuple[Floats, ...]], scores: Floats) -> tuple[Floats, ...]:
-        # What a surrogate gives for queries and documents, weighted
-        def of_block(block: Block) -> tuple[Floats, ...]:
-            return function(scores[block.rows], self.y[block.rows], block.offsets)
+    @cached_property
+    def _evaluations(self) -> list[tuple[Block, Prepared]]:
+        return self._prepared(self.surrogate.on)
 
-        blocks = self.blocks
-        parts = [of_block(blocks[0])] if len(blocks) == 1 else list(query_blocks.in_order(of_block, blocks))
+    def _prepared(self, on: Callable[[NDArray[np.int32], NDArray[np.int64]], Prepared]) -> list[tuple[Block, Prepared]]:
+        return [(block, on(self.y[block.rows], block.offsets)) for block in self.blocks]
+
+    def _by_blocks(self, each: list[tuple[Block, Prepared]], scores: Floats) -> tuple[Floats, ...]:
+        # What a surrogate gives for queries and documents, weighted
+        def of_block(prepared: tuple[Block, Prepared]) -> tuple[Floats, ...]:
+            block, function = prepared
+            return function(scores[block.rows])
+
+        parts = [of_block(each[0])] if len(each) == 1 else list(query_blocks.in_order(of_block, each))
         found = parts[0] if len(parts) == 1 else tuple(np.concatenate(part) for part in zip(*parts, strict=True))
         if self.weights is None:
             return found

@@ -24,7 +24,9 @@ ScoreBound = NonNegative | None
 What = Literal["lipschitz-linf", "lipschitz-l2", "smoothness", "bound"]
 """The constants of a surrogate: two of Lipschitz, one of smoothness, and a bound on |phi| for bounded scores."""
 
-INTERNAL = ("unchecked", "effective", "hessian_product", "minorant", "programme")
+Evaluation = Callable[[Floats], tuple[Floats, Floats]]
+"""From the scores of some lists to the values of their queries and the gradients of their documents."""
+INTERNAL = ("unchecked", "on", "effective", "hessian_product", "minorant", "programme")
 """Methods of a surrogate that solvers call in their inner loops: they check nothing."""
 
 
@@ -68,7 +70,7 @@ class Surrogate(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Make every public method of a subclass check its arguments, except the internal and the abstract ones."""
         super().__init_subclass__(**kwargs)
-        for name in ("unchecked", "hessian_product"):
+        for name in ("unchecked", "on", "hessian_product"):
             if name in vars(cls) and not getattr(vars(cls)[name], "__isabstractmethod__", False):
                 setattr(cls, name, _only_reading(vars(cls)[name]))
         checks.guard_methods(cls, INTERNAL)
@@ -115,6 +117,13 @@ class Surrogate(ABC):
         Internal: nothing is checked. Scores whose value exceeds the range of float64 have the value inf (and a
         gradient that may be NaN), which a line search takes as "too far".
         """
+
+    def on(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Evaluation:
+        """:meth:`unchecked` of lists that are evaluated again and again, as a function of their scores alone.
+
+        Internal: nothing is checked. A class whose loss needs more of the labels computes it once here.
+        """
+        return lambda scores: self.unchecked(scores, y, offsets)
 
     def effective(self, X: Floats, offsets: NDArray[np.int64]) -> Floats:
         """The documents as the loss sees them, shape (N, d): less the mean of their list if shifts do not matter.
@@ -210,8 +219,8 @@ def _only_reading(method: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(method)
-    def called(self: Surrogate, scores: Floats, y: Any, offsets: Any, *others: Any) -> Any:
-        return method(self, scores, _read_only(y), _read_only(offsets), *others)
+    def called(self: Surrogate, *arrays: NDArray[Any]) -> Any:
+        return method(self, *(_read_only(array) if array.dtype.kind == "i" else array for array in arrays))
 
     return called
 

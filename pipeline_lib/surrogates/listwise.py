@@ -10,7 +10,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.ranking import ideal_ranks
-from pipeline_lib.surrogates.base import Norm, ScoreBound, SmoothSurrogate, What
+from pipeline_lib.surrogates.base import Evaluation, Norm, ScoreBound, SmoothSurrogate, What
 from pipeline_lib.surrogates.pair_sweeps import longest
 from pipeline_lib.surrogates.vector_exp import exp
 
@@ -130,7 +130,12 @@ class ListMLE(SmoothSurrogate):
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
-        return _listmle(scores, y, ideal_ranks(y, offsets), offsets)
+        return self.on(y, offsets)(scores)
+
+    def on(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Evaluation:
+        """See the base class."""
+        ideal = ideal_ranks(y, offsets)
+        return lambda scores: _listmle(scores, y, ideal, offsets)
 
     def hessian_product(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64], V: Floats) -> Floats:
         """sum_k P_k (V - P_k' V), query by query."""

@@ -11,7 +11,7 @@ from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.surrogates.base import Norm, ScoreBound, SmoothSurrogate, What, needed_score_bound
+from pipeline_lib.surrogates.base import Evaluation, Norm, ScoreBound, SmoothSurrogate, What, needed_score_bound
 
 # Below this |d|, e^d - 1 - d is summed as a series: the difference would lose precision.
 SERIES_UP_TO = 0.05
@@ -93,7 +93,12 @@ class SquaredNDCG(Squared):
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
-        return squared_distance(scores, _targets(y, offsets), offsets)
+        return self.on(y, offsets)(scores)
+
+    def on(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Evaluation:
+        """See the base class."""
+        targets = _targets(y, offsets)
+        return lambda scores: squared_distance(scores, targets, offsets)
 
     def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """The exact supremum for ||s||_inf <= score_bound (derived above)."""

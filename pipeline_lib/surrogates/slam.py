@@ -65,7 +65,7 @@ from pipeline_lib.core.checks import MAX_LABEL, Count, Label, NonNegative, Posit
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg_in_data_order, ideal_ranks
-from pipeline_lib.surrogates.base import Norm, ScoreBound, Surrogate, What
+from pipeline_lib.surrogates.base import Evaluation, Norm, ScoreBound, Surrogate, What
 from pipeline_lib.surrogates.programmes import Chains, of_chains
 
 
@@ -215,16 +215,16 @@ class _Slam(Surrogate):
 
     def __init__(self, margin: Positive = 1.0) -> None:
         self.margin = float(margin)
-        # Minimisers evaluate the same lists again and again, and their weights take up to half of the time.
-        self._last: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], Floats] | None = None
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class; (24), with hinges at exactly 0 closed and the first of equal scores as k(i)."""
-        if self._last is None or self._last[0] is not y or self._last[1] is not offsets:  # neither can be written to
-            labels = np.minimum(y, 1) if self.kind == "map" else y
-            self._last = y, offsets, labels, self._weights(labels, offsets)
-        _, _, labels, v = self._last
-        return hinges(scores, labels, offsets, v, self.margin)
+        return self.on(y, offsets)(scores)
+
+    def on(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Evaluation:
+        """See the base class."""
+        labels = np.minimum(y, 1) if self.kind == "map" else y
+        v = self._weights(labels, offsets)
+        return lambda scores: hinges(scores, labels, offsets, v, self.margin)
 
     def _weights(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
         return _weights(y, offsets, self.kind)

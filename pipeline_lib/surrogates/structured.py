@@ -38,7 +38,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.ranking import GAINS, discounts, ideal_dcg_in_data_order, ideal_ranks
-from pipeline_lib.surrogates.base import Norm, ScoreBound, Surrogate, What
+from pipeline_lib.surrogates.base import Evaluation, Norm, ScoreBound, Surrogate, What
 from pipeline_lib.surrogates.pair_sweeps import level_runs, longest
 
 STACK = 128  # two entries per halving suffice for more than 2^60 documents
@@ -87,8 +87,12 @@ class StructuredNDCG(Surrogate):
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
-        D = discounts(int(np.diff(offsets).max(initial=1)))
-        return _structured_ndcg(scores, y, offsets, ideal_ranks(y, offsets), D)
+        return self.on(y, offsets)(scores)
+
+    def on(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Evaluation:
+        """See the base class."""
+        D, ideal = discounts(int(np.diff(offsets).max(initial=1))), ideal_ranks(y, offsets)
+        return lambda scores: _structured_ndcg(scores, y, offsets, ideal, D)
 
     def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """floor(m^2 / 2) (l_inf) or sqrt(m (m^2 - 1) / 3) (l_2); attained. 0 where no two labels can differ."""

@@ -23,7 +23,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.learners import erm
 from pipeline_lib.learners.balls import Ball, lowest
-from pipeline_lib.surrogates.base import Surrogate
+from pipeline_lib.surrogates.base import Evaluation, Surrogate
 
 __all__: list[str] = []  # internal: the experiments hand in what they have checked
 
@@ -67,10 +67,13 @@ class KnownPopulation:
         """The smallest value of the loss for every query, shape (Q,)."""
         return self.loss.least(self.data.y, self.data.offsets)
 
+    @cached_property
+    def _evaluated(self) -> Evaluation:
+        return self.loss.on(self.data.y, self.data.offsets)
+
     def losses(self, w: Floats) -> Floats:
         """phi_q(w) less its smallest value, shape (Q,)."""
-        values: Floats = self.loss.unchecked(self.data.X64 @ w, self.data.y, self.data.offsets)[0] - self.least
-        return values
+        return self._evaluated(self.data.X64 @ w)[0] - self.least
 
     def sample(self, n: int, rng: np.random.Generator) -> Counts:
         """How often each query is drawn, shape (Q,)."""
@@ -95,12 +98,12 @@ class KnownPopulation:
         met = np.flatnonzero(weights)
         part = self.data if len(met) == self.data.n_queries else self.data.take(met)
         chosen, each = weights[met], np.repeat(weights[met], part.documents_per_query)
-        smallest, X = float(chosen @ self.least[met]), part.X64
+        smallest, X, evaluated = float(chosen @ self.least[met]), part.X64, self.loss.on(part.y, part.offsets)
         best, where = -np.inf, np.zeros(part.n_features)
         for start in starts:
             w = np.array(start)
             for k in range(steps + FULL_STEPS + 1):
-                values, gradient = self.loss.unchecked(X @ w, part.y, part.offsets)
+                values, gradient = evaluated(X @ w)
                 value = float(chosen @ values) - smallest
                 if value > best:
                     best, where = value, w

@@ -434,3 +434,13 @@ def test_input_is_left_alone():
         surrogates.create(name).value_and_gradient(scores, y, offsets)
     for kept, array in zip(before, (scores, y, offsets), strict=True):
         np.testing.assert_array_equal(kept, array)
+
+
+@every_case
+def test_lists_that_are_evaluated_again_and_again_have_the_same_values(loss):
+    scores, y, offsets = some_queries(np.random.default_rng(3))
+    given = checks.ranking(scores, y, offsets)
+    evaluated = loss.on(*given[1:])
+    for s in (given[0], -given[0], given[0]):
+        for found, expected in zip(evaluated(s), loss.unchecked(s, *given[1:]), strict=True):
+            np.testing.assert_array_equal(found, expected)

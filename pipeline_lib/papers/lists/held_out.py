@@ -123,7 +123,8 @@ def of_scores(loss: Surrogate, blocks: Iterable[Scored], known: Known | None = N
     """Measure the rankers that scored ``blocks`` of queries; arguments and errors otherwise as in :func:`risks`."""
     risk, difference = _Regression(), _Regression()
     for block in blocks:
-        values = np.array([loss.unchecked(row, block.y, block.offsets)[0] for row in block.scores])
+        evaluated = loss.on(block.y, block.offsets)
+        values = np.array([evaluated(row)[0] for row in block.scores])
         above = values - loss.least(block.y, block.offsets)
         controls = _controls(block)
         difference.add(controls, (values[1:] - values[0]).T)

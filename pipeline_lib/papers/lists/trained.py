@@ -22,7 +22,7 @@ from pipeline_lib.data.rows import Field
 from pipeline_lib.learners import erm, ogd
 from pipeline_lib.learners.balls import Ball, lowest
 from pipeline_lib.papers.lists import held_out
-from pipeline_lib.surrogates.base import Surrogate
+from pipeline_lib.surrogates.base import Evaluation, Surrogate
 from pipeline_lib.theory import list_bounds
 
 
@@ -108,18 +108,19 @@ def worst_gap(
     """
     w = np.zeros(sample.n_features)
     best, highest = w, -np.inf
+    on_reference, on_sample = (loss.on(data.y, data.offsets) for data in (reference, sample))
     for k in range(steps):
-        there, uphill = _mean(loss, reference, w)
-        here, on_sample = _mean(loss, sample, w)
+        there, uphill = _mean(on_reference, reference, w)
+        here, downhill = _mean(on_sample, sample, w)
         if there - here > highest:
             best, highest = w, there - here
-        furthest = lowest(on_sample - uphill, 0.0, radius, ball)
+        furthest = lowest(downhill - uphill, 0.0, radius, ball)
         if furthest is None:
             break
         w = w + 2.0 / (k + 2.0) * (furthest - w)
     return best
 
 
-def _mean(loss: Surrogate, data: RankingData, w: Floats) -> tuple[float, Floats]:
-    values, gradient = loss.unchecked(data.X64 @ w, data.y, data.offsets)
+def _mean(evaluated: Evaluation, data: RankingData, w: Floats) -> tuple[float, Floats]:
+    values, gradient = evaluated(data.X64 @ w)
     return float(values.mean()), np.asarray(gradient @ data.X64) / data.n_queries
