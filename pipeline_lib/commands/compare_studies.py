@@ -17,14 +17,16 @@ from pipeline_lib.study import recorded
 
 def run(
     first: Annotated[str, "name or results folder of the first study"],
-    second: Annotated[str, "name or results folder of the second study"] = "",
+    second: Annotated[
+        str | None, "name or results folder of the second study; by default the record of the first"
+    ] = None,
     *,
     tolerance: Annotated[
         float, "difference that two numbers may have, relative to the larger; 0 for equal bits"
     ] = 1e-9,
 ) -> None:
     """Print what differs; DataError if one of the studies has no results, or the first no record."""
-    if not second:
+    if second is None:
         record, here = recorded.read(first), recorded.made(first)
         different = list(recorded.differences(record, here))
         print("\n".join([*different, recorded.summary(record, here)]))

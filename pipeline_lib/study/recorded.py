@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from pipeline_lib.claims import judged, ledger
 from pipeline_lib.claims.judged import JudgedClaim
@@ -97,7 +97,7 @@ def read(study: str) -> Record:
     if not path.is_file():
         found = ", ".join(sorted(one.stem for one in FOLDER.glob("*.json"))) or "none"
         raise DataError(f"{path}: expected the record of a study, found none; there are records of {found}")
-    return TypeAdapter(Record).validate_python(storage.read_json(path))
+    return Record.parse(storage.read_json(path), str(path))
 
 
 def differences(record: Record, found: Record) -> Iterator[str]:

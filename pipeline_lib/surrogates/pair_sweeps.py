@@ -170,15 +170,18 @@ def rounded_hinge(s, y, offsets, margin, width):  # type: ignore[no-untyped-def]
         g = gradient[begin:end]
         centre = np.rint(middle(s[begin:end])[0])
         squares = 0.0
-        n_runs = label_runs(s[begin:end], y[begin:end], centre, c, order, runs)
-        pairs = 0
-        for r in range(1, n_runs):
-            pairs += runs[r] * (runs[r + 1] - runs[r])
-        if width == 0.0 and pairs <= FEW_PAIRS * (end - begin):
+        counted = False
+        if width == 0.0:
+            n_runs = label_runs(s[begin:end], y[begin:end], centre, c, order, runs)
+            pairs = 0
+            for r in range(1, n_runs):
+                pairs += runs[r] * (runs[r + 1] - runs[r])
+            counted = pairs <= FEW_PAIRS * (end - begin)
+        if counted:
             weights[q] = _count_pairs(c, order, runs, n_runs, margin, spare_order, g)
             n_runs = 1
         else:
-            level_runs(s[begin:end], y[begin:end], c, order, runs)
+            n_runs = level_runs(s[begin:end], y[begin:end], c, order, runs)
         while n_runs > 1:
             for r in range(0, n_runs - 1, 2):
                 lo, mid, hi = runs[r], runs[r + 1], runs[r + 2]
