@@ -7,6 +7,8 @@ Some functions compute the same number and add its terms in different orders, so
 results must not change with the function that a caller takes, and every caller therefore keeps to one of them.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -33,7 +35,34 @@ def discounts(m: Count) -> Floats:
     >>> discounts(3).round(4).tolist()
     [1.0, 0.6309, 0.5]
     """
-    return 1.0 / inverse_discounts(np.arange(1.0, m + 1.0))
+    return _discounts(m).copy()
+
+
+@lru_cache(maxsize=1024)
+def _discounts(m: int) -> Floats:
+    D: Floats = 1.0 / np.log2(np.arange(2.0, m + 2.0))
+    D.flags.writeable = False
+    return D
+
+
+def discounts_of_longest(offsets: NDArray[np.int64]) -> Floats:
+    """D(1), ..., D(m) for the longest of the lists, not to be written to; internal: nothing is checked."""
+    return _discounts(longest(offsets))
+
+
+@njit
+def longest(offsets):  # type: ignore[no-untyped-def]
+    """The number of documents of the longest list, and at least 1.
+
+    Example
+    -------
+    >>> longest(np.array([0, 2, 5])), longest(np.array([0]))
+    (3, 1)
+    """
+    m = 1
+    for q in range(len(offsets) - 1):
+        m = max(m, offsets[q + 1] - offsets[q])
+    return m
 
 
 @checked

@@ -31,7 +31,7 @@ from pipeline_lib.learners.ranker import names_of
 from pipeline_lib.learners.rounds import of_game
 from pipeline_lib.learners.top_k_feedback import KINDS, Run, check_kind, options_of, prepared
 from pipeline_lib.learners.top_k_kernels import SHOWN, gained, loss_of, score, uniform
-from pipeline_lib.ranking import top_by_score
+from pipeline_lib.ranking import longest, top_by_score
 from pipeline_lib.surrogates.base import Surrogate
 
 __all__ = ["Parameters", "run", "theorem_parameters"]
@@ -121,10 +121,8 @@ def run(
 def _play(  # type: ignore[no-untyped-def]
     X, y, offsets, order, values, kind, sigma, sign, step, delta, inner, measured, ideal, D, gains, stops, state
 ):
-    d, longest = X.shape[1], 1
-    for q in range(len(offsets) - 1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    w, v, u, s = np.zeros(d), np.empty(d), np.empty(d), np.empty(longest)
+    d, most = X.shape[1], longest(offsets)
+    w, v, u, s = np.zeros(d), np.empty(d), np.empty(d), np.empty(most)
     path, best = np.empty((len(stops), d)), np.empty(SHOWN, np.int64)
     ndcg, losses, own, norms = np.empty(len(stops)), np.empty(len(stops)), np.empty(len(stops)), np.empty(len(stops))
     quality = loss = own_loss = norm = 0.0

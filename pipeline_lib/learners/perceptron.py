@@ -29,7 +29,7 @@ from pipeline_lib.learners import completed, rounds, selection
 from pipeline_lib.learners.learner import IMPORTS, Features, Learner, RankingMeasure, Selecting, seen_by
 from pipeline_lib.learners.models import AveragedResult
 from pipeline_lib.learners.ranker import Trained, names_of
-from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg, order_by_score
+from pipeline_lib.ranking import GAINS, best_below, discounts_of_longest, ideal_dcg, order_by_score
 from pipeline_lib.surrogates import slam
 
 Active = Literal["margin", "misordered"]
@@ -103,11 +103,9 @@ def run(
     step = theory_step(data, queries, measure, active) if eta == "theory" else float(eta)
     labels = (data.y > 0).astype(np.int32) if measure == "map" else data.y.astype(np.int32)
     v = slam.weights_of_all(labels, data.offsets, measure)
-    longest = int(np.diff(data.offsets).max(initial=1))
-    cutoff = 0 if measure == "map" else int(measure.partition("@")[2] or longest)
-    w, total, *records = _run(
-        data.X, labels, data.offsets, v, queries, step, active == "misordered", cutoff, discounts(longest)
-    )
+    D = discounts_of_longest(data.offsets)
+    cutoff = 0 if measure == "map" else int(measure.partition("@")[2] or len(D))
+    w, total, *records = _run(data.X, labels, data.offsets, v, queries, step, active == "misordered", cutoff, D)
     losses, surrogate_losses, squared_norms = records
     average = total / max(len(queries), 1)
     found = (losses, step, losses > 0.0, surrogate_losses, squared_norms)
@@ -177,10 +175,7 @@ def _run(X, y, offsets, v, order, eta, misordered, cutoff, D):  # type: ignore[n
     T, d = len(order), X.shape[1]
     w, total = np.zeros(d), np.zeros(d)
     losses, surrogate_losses, squared_norms = np.zeros(T), np.zeros(T), np.zeros(T)
-    longest = 1
-    for q in range(len(offsets) - 1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    s, ranked, z = np.empty(longest), np.empty(longest, np.int64), np.empty(d)
+    s, ranked, z = np.empty(len(D)), np.empty(len(D), np.int64), np.empty(d)
     best = np.full(MAX_LABEL + 2, -1, np.int64)
     since = 0  # w has not changed since this round; total is updated when it changes
     for t in range(T):

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.ranking import gain, top_by_score
+from pipeline_lib.ranking import gain, longest, top_by_score
 from pipeline_lib.surrogates import vector_exp
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
@@ -28,12 +28,10 @@ def play(  # type: ignore[no-untyped-def]
     X, y, offsets, order, values, judge, kind, size, k, gamma, eta, radius, printed, sigma, sign, measured, ideal, D,
     gains, stops, state,
 ):  # fmt: skip
-    d, longest = X.shape[1], 1
-    for q in range(len(offsets) - 1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
+    d, most = X.shape[1], longest(offsets)
     w, z, path = np.zeros(d), np.empty(d), np.empty((len(stops), d))
-    s, random, g, softmax = np.empty(longest), np.empty(longest), np.empty(longest), np.empty(longest)
-    every, labels = np.arange(longest), np.empty(longest)
+    s, random, g, softmax = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
+    every, labels = np.arange(most), np.empty(most)
     n_best = max(SHOWN, k)
     best, drawn = np.empty(n_best, np.int64), np.empty(n_best, np.int64)
     ndcg, losses, own, norms = np.empty(len(stops)), np.empty(len(stops)), np.empty(len(stops)), np.empty(len(stops))

@@ -362,18 +362,18 @@ def _ranked(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> tuple[Labels
 
 
 def _ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
-    D = ranking.discounts(_longest(offsets))
+    D = ranking.discounts(ranking.longest(offsets))
     return kernels.ndcg(labels, offsets, _gains(labels), D, np.array(cutoffs, np.int64))
 
 
 def _letor4_ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
-    ks, D = np.array(cutoffs, np.int64), ranking.letor4_discounts(_longest(offsets))
+    ks, D = np.array(cutoffs, np.int64), ranking.letor4_discounts(ranking.longest(offsets))
     values: Floats = kernels.ndcg(labels, offsets, _gains(labels), D, ks)
     return np.where(np.diff(offsets) >= ks[:, None], values, 0.0)
 
 
 def _letor4_mean_ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
-    D = ranking.letor4_discounts(_longest(offsets))
+    D = ranking.letor4_discounts(ranking.longest(offsets))
     return kernels.mean_ndcg(labels, offsets, _gains(labels), D)[None]
 
 
@@ -392,10 +392,6 @@ def _err(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | 
     if labels.max(initial=0) > y_max:
         raise DataError(f"y: expected labels of at most y_max = {y_max}, found {labels.max()}")
     return kernels.expected_reciprocal_rank(labels, offsets, _gains(labels) / 2.0**y_max)[None]
-
-
-def _longest(offsets: Offsets) -> int:
-    return int(np.diff(offsets).max(initial=1))
 
 
 def _gains(labels: Labels) -> Floats:

@@ -220,13 +220,13 @@ def _only_reading(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def called(self: Surrogate, *arrays: NDArray[Any]) -> Any:
-        return method(self, *(_read_only(array) if array.dtype.kind == "i" else array for array in arrays))
+        return method(self, *[_read_only(array) for array in arrays])
 
     return called
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    if array.flags.writeable:
+    if array.flags.writeable and array.dtype.kind == "i":
         array = array.view()
         array.flags.writeable = False
     return array

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.ranking import ideal_ranks
+from pipeline_lib.ranking import ideal_ranks, longest
 from pipeline_lib.surrogates.base import Evaluation, Norm, ScoreBound, SmoothSurrogate, What
-from pipeline_lib.surrogates.pair_sweeps import longest
 from pipeline_lib.surrogates.vector_exp import exp
 
 # So many documents are processed at a time, so that intermediate values remain in the processor's cache.
 RUN = 4096
+POWERS: Floats = np.exp(np.arange(256.0))
+"""e^y for every label y."""
 
 
 class ListNet(SmoothSurrogate):
@@ -184,7 +185,6 @@ def _listnet(s, y, offsets):  # type: ignore[no-untyped-def]
     # goes through loops without branches, which are vectorised. e^y needs no such precaution as e^s, because labels are
     # at most 255.
     values, gradient = np.empty(len(offsets) - 1), np.empty(len(s))
-    power = np.exp(np.arange(256.0))
     size = max(RUN, longest(offsets))
     behind, target = np.empty(size), np.empty(size)
     first = 0
@@ -197,7 +197,7 @@ def _listnet(s, y, offsets):  # type: ignore[no-untyped-def]
         for i in range(len(own)):
             own[i] = exp(behind[i])
         for i in range(len(own)):
-            target[i] = power[np.uint32(labels[i])]
+            target[i] = POWERS[np.uint32(labels[i])]
         _compared(offsets[first : last + 1], behind, target, values[first:last], gradient)
         _with_equal_labels(y, offsets[first : last + 1], behind, values[first:last], gradient)
         first = last

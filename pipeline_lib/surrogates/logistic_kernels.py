@@ -12,7 +12,8 @@ import math
 import numpy as np
 
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.surrogates.pair_sweeps import label_runs, longest, middle
+from pipeline_lib.ranking import longest
+from pipeline_lib.surrogates.pair_sweeps import label_runs, middle
 from pipeline_lib.surrogates.vector_exp import exp
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)

@@ -11,8 +11,8 @@ t = margin + s_j - s_i, and with a width h >= 0
 
     alpha(t) = clip(t / h, 0, 1)   (1[t > 0] for h = 0),     rounded hinge(t) = alpha t - h alpha^2 / 2.
 
-Hinges that are not rounded have weights of 0 and 1, and those of lists with few pairs are counted pair by pair: whole
-numbers, so that both ways give the same sums.
+Hinges that are not rounded have weights of 0 and 1, and those of lists with few pairs are counted pair by pair, in the
+shortest lists without sorting by label: whole numbers, so that all ways give the same sums.
 
 Everything follows from the weights alpha: with g = sum alpha (e_j - e_i), the gradient, sum alpha t is margin sum alpha
 + <g, s>, so that the losses need not be summed.
@@ -21,7 +21,7 @@ Everything follows from the weights alpha: with g = sum alpha (e_j - e_i), the g
 import numpy as np
 
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.ranking import ascending
+from pipeline_lib.ranking import ascending, longest
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
@@ -30,15 +30,11 @@ LEVELS = 256
 SHORT_RANGE = 4
 # Up to so many pairs per document, a pass over all pairs is faster than sorting by score.
 FEW_PAIRS = 400
-
-
-@njit
-def longest(offsets):  # type: ignore[no-untyped-def]
-    """The largest number of documents of a query."""
-    m = 0
-    for q in range(len(offsets) - 1):
-        m = max(m, offsets[q + 1] - offsets[q])
-    return m
+# Up to so many documents, loops without branches over all ordered pairs are faster than sorting: hinges that are not
+# rounded, rounded ones, and the second derivatives of these.
+SHORT_COUNTED, SHORT_ROUNDED, SHORT_CURVED = 25, 100, 16
+LANES = 8
+"""Such loops go over a multiple of so many documents, which processors with vectors of up to 512 bits take at once."""
 
 
 @njit(fastmath={"nnan", "nsz"})
@@ -155,12 +151,23 @@ def n_pairs(y, offsets):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
+def multiply_queries(values, gradient, factors, offsets):  # type: ignore[no-untyped-def]
+    """Multiply the value of every query and the gradient of its documents by its factor, in place."""
+    for q in range(len(values)):
+        values[q] *= factors[q]
+        for i in range(offsets[q], offsets[q + 1]):
+            gradient[i] *= factors[q]
+
+
+@njit(nogil=True)
 def rounded_hinge(s, y, offsets, margin, width):  # type: ignore[no-untyped-def]
     """Values of the rounded hinges of every query, the gradient, and sum alpha of every query; hinges for width 0."""
     n_queries = len(offsets) - 1
     values, gradient, weights = np.zeros(n_queries), np.zeros(len(s)), np.zeros(n_queries)
     size = longest(offsets)
-    c, order, runs = np.empty(size), np.empty(size, np.int64), np.empty(size + 1, np.int64)
+    c, order, runs = np.zeros(size + LANES), np.empty(size, np.int64), np.empty(size + 1, np.int64)
+    level, below = np.zeros(size + LANES), np.empty(size + LANES)
+    alphas, above = np.empty(size + LANES), np.empty(size + LANES)
     spare_c, spare_order = np.empty(size), np.empty(size, np.int64)
     first, last = np.empty(size, np.int64), np.empty(size, np.int64)
     sums = np.empty((size + 1, 2))
@@ -169,19 +176,16 @@ def rounded_hinge(s, y, offsets, margin, width):  # type: ignore[no-untyped-def]
         begin, end = offsets[q], offsets[q + 1]
         g = gradient[begin:end]
         centre = np.rint(middle(s[begin:end])[0])
-        squares = 0.0
-        counted = False
-        if width == 0.0:
-            n_runs = label_runs(s[begin:end], y[begin:end], centre, c, order, runs)
-            pairs = 0
-            for r in range(1, n_runs):
-                pairs += runs[r] * (runs[r + 1] - runs[r])
-            counted = pairs <= FEW_PAIRS * (end - begin)
-        if counted:
-            weights[q] = _count_pairs(c, order, runs, n_runs, margin, spare_order, g)
-            n_runs = 1
-        else:
-            n_runs = level_runs(s[begin:end], y[begin:end], c, order, runs)
+        squares, counted = 0.0, -1.0
+        if width > 0.0 and end - begin <= SHORT_ROUNDED:
+            own = c, level, below, alphas, above
+            counted, squares = _weigh_all(s[begin:end], y[begin:end], centre, margin, width, *own, g)
+        elif width == 0.0 and end - begin <= SHORT_COUNTED:
+            counted = _count_all(s[begin:end], y[begin:end], centre, margin, c, level, g)
+        elif width == 0.0:
+            counted = _count_few(s[begin:end], y[begin:end], centre, margin, c, order, runs, spare_order, g)
+        weights[q] = max(counted, 0.0)
+        n_runs = level_runs(s[begin:end], y[begin:end], c, order, runs) if counted < 0.0 else 1
         while n_runs > 1:
             for r in range(0, n_runs - 1, 2):
                 lo, mid, hi = runs[r], runs[r + 1], runs[r + 2]
@@ -204,10 +208,62 @@ def rounded_hinge(s, y, offsets, margin, width):  # type: ignore[no-untyped-def]
     return values, gradient, weights
 
 
+@njit(fastmath={"reassoc"})
+def _count_all(s, y, centre, margin, c, level, g):  # type: ignore[no-untyped-def]
+    # The number of pairs with a positive hinge, with their gradient added to g. Sums of whole numbers do not depend on
+    # the order of their terms.
+    m, pairs = len(s), 0.0
+    for i in range(m):
+        c[i], level[i] = s[i] - centre, y[i]
+    for i in range(m):
+        below = above = 0.0
+        for j in range(m):
+            below += 1.0 if (level[j] < level[i]) & (c[j] > c[i] - margin) else 0.0
+        for j in range(m):
+            above += 1.0 if (level[j] > level[i]) & (c[i] > c[j] - margin) else 0.0
+        g[i] = above - below
+        pairs += below
+    return pairs
+
+
 @njit
-def _count_pairs(c, order, runs, n_runs, margin, counts, g):  # type: ignore[no-untyped-def]
-    # The number of pairs with a positive hinge, of documents sorted by label, with their gradient added to g
-    counts[: runs[n_runs]] = 0
+def _weigh_all(s, y, centre, margin, width, c, level, below, squares, above, g):  # type: ignore[no-untyped-def]
+    # sum alpha and sum alpha^2 over the pairs of a list, with their gradient in g, through sums for every document over
+    # those below and above it. What lies behind the list, up to a multiple of LANES, is computed in vain.
+    m = len(s)
+    n = (m + LANES - 1) // LANES * LANES
+    for i in range(m):
+        c[i], level[i] = s[i] - centre, y[i]
+    for i in range(n):
+        below[i] = squares[i] = above[i] = 0.0
+    rise = 1.0 / width
+    for j in range(m):
+        other, reached, left = level[j], c[j] + margin, c[j] - margin
+        for i in range(n):
+            t = (reached - c[i]) * rise
+            alpha = (t if t < 1.0 else 1.0) if (t > 0.0) & (other < level[i]) else 0.0
+            below[i] += alpha
+            squares[i] += alpha * alpha
+            t = (c[i] - left) * rise
+            above[i] += (t if t < 1.0 else 1.0) if (t > 0.0) & (other > level[i]) else 0.0
+    weight = square = 0.0
+    for i in range(m):
+        weight += below[i]
+        square += squares[i]
+        g[i] = above[i] - below[i]
+    return weight, square
+
+
+@njit
+def _count_few(s, y, centre, margin, c, order, runs, counts, g):  # type: ignore[no-untyped-def]
+    # The same, by label; -1 where pairs are many
+    n_runs = label_runs(s, y, centre, c, order, runs)
+    different = 0
+    for r in range(1, n_runs):
+        different += runs[r] * (runs[r + 1] - runs[r])
+    if different > FEW_PAIRS * len(s):
+        return -1.0
+    counts[: len(s)] = 0
     pairs = 0
     for r in range(1, n_runs):
         for i in range(runs[r], runs[r + 1]):
@@ -218,7 +274,7 @@ def _count_pairs(c, order, runs, n_runs, margin, counts, g):  # type: ignore[no-
                 counts[j] += positive
             counts[i] -= own
             pairs += own
-    for k in range(runs[n_runs]):
+    for k in range(len(s)):
         g[order[k]] = counts[k]
     return float(pairs)
 
@@ -301,7 +357,11 @@ def rounded_hinge_hessian(s, y, offsets, margin, width, scale, V):  # type: igno
     for q in range(len(offsets) - 1):
         begin, end = offsets[q], offsets[q + 1]
         inside, into = V[begin:end], product[begin:end]
-        n_runs = level_runs(s[begin:end], y[begin:end], c, order, runs)
+        n_runs = 1
+        if end - begin <= SHORT_CURVED:
+            _laplacian_of_all(s[begin:end], y[begin:end], margin, width, inside, into)
+        else:
+            n_runs = level_runs(s[begin:end], y[begin:end], c, order, runs)
         while n_runs > 1:
             for r in range(0, n_runs - 1, 2):
                 lo, mid, hi = runs[r], runs[r + 1], runs[r + 2]
@@ -317,15 +377,28 @@ def rounded_hinge_hessian(s, y, offsets, margin, width, scale, V):  # type: igno
 
 
 @njit
+def _laplacian_of_all(s, y, margin, width, V, into):  # type: ignore[no-untyped-def]
+    # (L V)_i += V_i - V_j and (L V)_j += V_j - V_i for every rounded pair of a list
+    for i in range(len(s)):
+        for j in range(len(s)):
+            if y[j] < y[i] and 0.0 < margin + s[j] - s[i] < width:
+                _add_pair(i, j, V, into)
+
+
+@njit
 def _laplacian_singly(order, mid, hi, first, last, V, into):  # type: ignore[no-untyped-def]
-    # (L V)_i += V_i - V_j and (L V)_j += V_j - V_i for every rounded pair
+    # The same, for the rounded pairs of a merge
     for i in range(mid, hi):
         for j in range(first[i], last[i]):
-            a, b = order[i], order[j]
-            for k in range(V.shape[1]):
-                difference = V[a, k] - V[b, k]
-                into[a, k] += difference
-                into[b, k] -= difference
+            _add_pair(order[i], order[j], V, into)
+
+
+@njit
+def _add_pair(i, j, V, into):  # type: ignore[no-untyped-def]
+    for k in range(V.shape[1]):
+        difference = V[i, k] - V[j, k]
+        into[i, k] += difference
+        into[j, k] -= difference
 
 
 @njit

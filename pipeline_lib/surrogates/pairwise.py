@@ -47,7 +47,7 @@ from pipeline_lib.surrogates.base import (
     What,
 )
 from pipeline_lib.surrogates.logistic_kernels import logistic, logistic_hessian
-from pipeline_lib.surrogates.pair_sweeps import n_pairs, rounded_hinge, rounded_hinge_hessian
+from pipeline_lib.surrogates.pair_sweeps import multiply_queries, n_pairs, rounded_hinge, rounded_hinge_hessian
 from pipeline_lib.surrogates.programmes import LinearProgramme
 
 Normalisation = Literal["sum", "mean", "all-pairs"]
@@ -89,8 +89,11 @@ class _Pairwise(Surrogate):
         """The factor of every query's sum over pairs, shape (Q,)."""
         if self.normalisation == "sum":
             return np.ones(len(offsets) - 1)
-        m = np.diff(offsets)
-        pairs = n_pairs(y, offsets) if self.normalisation == "mean" else m * (m - 1) // 2
+        if self.normalisation == "mean":
+            pairs = n_pairs(y, offsets)
+        else:
+            m = np.diff(offsets)
+            pairs = m * (m - 1) // 2
         scale: Floats = 1.0 / np.maximum(pairs, 1)
         return scale
 
@@ -98,9 +101,7 @@ class _Pairwise(Surrogate):
         self, values: Floats, gradient: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]
     ) -> tuple[Floats, Floats]:
         if self.normalisation != "sum":
-            scale = self._scale(y, offsets)
-            values *= scale
-            gradient *= np.repeat(scale, np.diff(offsets))
+            multiply_queries(values, gradient, self._scale(y, offsets), offsets)
         return values, gradient
 
     def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:

@@ -196,9 +196,7 @@ def normalised_gains(y: ArrayLike, offsets: ArrayLike) -> Floats:
 
 
 def _targets(y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
-    if len(offsets) == 1:
-        return np.zeros(0)
-    return ranking.normalised_gains(y, offsets, ranking.discount_sums(int(np.diff(offsets).max())))
+    return ranking.normalised_gains(y, offsets, ranking.discount_sums(ranking.longest(offsets)))
 
 
 @njit(nogil=True)

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label
 from pipeline_lib.core.compiled import njit
+from pipeline_lib.ranking import longest
 from pipeline_lib.surrogates.base import Norm, ScoreBound, SmoothSurrogate, What, needed_score_bound
-from pipeline_lib.surrogates.pair_sweeps import label_runs, longest
+from pipeline_lib.surrogates.pair_sweeps import label_runs
 from pipeline_lib.surrogates.pairwise import _Pairwise
 
 

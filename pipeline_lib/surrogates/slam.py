@@ -64,7 +64,14 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import MAX_LABEL, Count, Label, NonNegative, Positive, checked
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.core.errors import ConfigurationError, DataError
-from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg_in_data_order, ideal_ranks
+from pipeline_lib.ranking import (
+    GAINS,
+    best_below,
+    discounts,
+    discounts_of_longest,
+    ideal_dcg_in_data_order,
+    ideal_ranks,
+)
 from pipeline_lib.surrogates.base import Evaluation, Norm, ScoreBound, Surrogate, What
 from pipeline_lib.surrogates.programmes import Chains, of_chains
 
@@ -383,12 +390,11 @@ def _weights(y: NDArray[np.int32], offsets: NDArray[np.int64], kind: str) -> Flo
     if kind == "map":
         binary = np.minimum(y, 1)
         return _map_weights(binary, ideal_ranks(binary, offsets), offsets)
-    D = discounts(int(np.diff(offsets).max(initial=1)))
-    return _dcg_weights(y, ideal_ranks(y, offsets), offsets, D, k or 0)
+    return _dcg_weights(y, ideal_ranks(y, offsets), offsets, discounts_of_longest(offsets), k or 0)
 
 
 def _tight(y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
-    v: Floats = _tight_weights(y, ideal_ranks(y, offsets), offsets, discounts(int(np.diff(offsets).max(initial=1))))
+    v: Floats = _tight_weights(y, ideal_ranks(y, offsets), offsets, discounts_of_longest(offsets))
     return v
 
 

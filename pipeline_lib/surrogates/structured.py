@@ -37,9 +37,9 @@ from numpy.typing import NDArray
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.ranking import GAINS, discounts, ideal_dcg_in_data_order, ideal_ranks
+from pipeline_lib.ranking import GAINS, discounts_of_longest, ideal_dcg_in_data_order, ideal_ranks, longest
 from pipeline_lib.surrogates.base import Evaluation, Norm, ScoreBound, Surrogate, What
-from pipeline_lib.surrogates.pair_sweeps import level_runs, longest
+from pipeline_lib.surrogates.pair_sweeps import level_runs
 
 STACK = 128  # two entries per halving suffice for more than 2^60 documents
 
@@ -91,7 +91,7 @@ class StructuredNDCG(Surrogate):
 
     def on(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Evaluation:
         """See the base class."""
-        D, ideal = discounts(int(np.diff(offsets).max(initial=1))), ideal_ranks(y, offsets)
+        D, ideal = discounts_of_longest(offsets), ideal_ranks(y, offsets)
         return lambda scores: _structured_ndcg(scores, y, offsets, ideal, D)
 
     def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
