@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 from ranking_losses import some_queries
 
-from pipeline_lib.surrogates.pair_sweeps import FEW_PAIRS
+from pipeline_lib.surrogates.pair_sweeps import FEW_PAIRS, SHORT_COUNTED, SHORT_CURVED, SHORT_ROUNDED
 from pipeline_lib.surrogates.pairwise import RankSVM
 
 
 @pytest.mark.parametrize("width", [1e-3, 0.5, 3.0])
-@pytest.mark.parametrize("largest", [10, 150])
+@pytest.mark.parametrize("largest", [10, 2 * SHORT_ROUNDED])
 def test_rounded_ranksvm_by_pairs(width, largest):
     rng = np.random.default_rng(4)
-    scores, y, offsets = some_queries(rng, largest=largest, levels=5)
+    scores, y, offsets = some_queries(rng, 12, largest, levels=5)
+    if largest > SHORT_ROUNDED:
+        assert any(SHORT_CURVED < m <= SHORT_ROUNDED for m in np.diff(offsets))
+        assert np.diff(offsets).max() > SHORT_ROUNDED
     V = rng.normal(size=(len(y), 2))
     rounded = RankSVM(margin=1.5).smoothed(width)
     values, gradient, intercepts = rounded.minorant(scores, y, offsets)
@@ -45,7 +48,8 @@ def test_rounded_ranksvm_by_pairs(width, largest):
 
 def test_ranksvm_counts_the_same_pairs_in_short_lists_and_in_long_ones():
     rng = np.random.default_rng(5)
-    sizes = [1, 2, FEW_PAIRS, 2 * FEW_PAIRS, 3 * FEW_PAIRS, 4 * FEW_PAIRS]  # with 3 m / 8 pairs per document
+    short, some = SHORT_COUNTED, FEW_PAIRS  # with 3 m / 8 pairs per document
+    sizes = [1, 2, short - 1, short, short + 1, some, 2 * some, 3 * some, 4 * some]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     y = rng.integers(0, 4, offsets[-1]).astype(np.int32)
     scores = rng.integers(-8, 9, offsets[-1]) / 4.0  # many ties, and many pairs that meet their margin exactly
