@@ -29,7 +29,7 @@ from pipeline_lib.learners import completed, rounds, selection
 from pipeline_lib.learners.learner import IMPORTS, Features, Learner, RankingMeasure, Selecting, seen_by
 from pipeline_lib.learners.models import AveragedResult
 from pipeline_lib.learners.ranker import Trained, names_of
-from pipeline_lib.ranking import GAINS, best_below, discounts_of_longest, ideal_dcg, order_by_score
+from pipeline_lib.ranking import GAINS, best_below, discounts_of_longest, ideal_dcg, longest, order_by_score
 from pipeline_lib.surrogates import slam
 
 Active = Literal["margin", "misordered"]
@@ -160,13 +160,13 @@ def norm_factor(
     if not len(met):
         return 0.0
     some = data.take(met)
-    longest = max(float(np.einsum("ij,ij->i", X, X).max()) for _, X in some.blocks())
+    squared_norm = max(float(np.einsum("ij,ij->i", X, X).max()) for _, X in some.blocks())
     if active == "misordered":
-        return 4.0 * longest
-    m = int(np.diff(some.offsets).max())
+        return 4.0 * squared_norm
+    m = longest(some.offsets)
     v_max = float(slam.v_max_of_all(some.y.astype(np.int32), some.offsets, measure).max())
     _, _, k = measure.partition("@")
-    return 4.0 * min(m, int(k or m)) * longest * v_max
+    return 4.0 * min(m, int(k or m)) * squared_norm * v_max
 
 
 @njit

@@ -11,8 +11,8 @@ t = margin + s_j - s_i, and with a width h >= 0
 
     alpha(t) = clip(t / h, 0, 1)   (1[t > 0] for h = 0),     rounded hinge(t) = alpha t - h alpha^2 / 2.
 
-Hinges that are not rounded have weights of 0 and 1, and those of lists with few pairs are counted pair by pair, in the
-shortest lists without sorting by label: whole numbers, so that all ways give the same sums.
+Short lists are an exception: there, passes over all pairs are faster than sorting. Hinges that are not rounded have
+weights of 0 and 1, and are counted: whole numbers, so that all ways give the same sums.
 
 Everything follows from the weights alpha: with g = sum alpha (e_j - e_i), the gradient, sum alpha t is margin sum alpha
 + <g, s>, so that the losses need not be summed.
@@ -229,7 +229,8 @@ def _count_all(s, y, centre, margin, c, level, g):  # type: ignore[no-untyped-de
 @njit
 def _weigh_all(s, y, centre, margin, width, c, level, below, squares, above, g):  # type: ignore[no-untyped-def]
     # sum alpha and sum alpha^2 over the pairs of a list, with their gradient in g, through sums for every document over
-    # those below and above it. What lies behind the list, up to a multiple of LANES, is computed in vain.
+    # those below and above it, which are added in the same order on every processor, however many documents it takes at
+    # once. What lies behind the list, up to a multiple of LANES, is computed in vain.
     m = len(s)
     n = (m + LANES - 1) // LANES * LANES
     for i in range(m):
