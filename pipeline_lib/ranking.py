@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core import checks
 from pipeline_lib.core.checks import MAX_LABEL, Count, checked
-from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.compiled import copy, njit
 from pipeline_lib.core.errors import DataError
 
 Floats = NDArray[np.float64]
@@ -175,7 +175,7 @@ def order_by_score(s, ranked):  # type: ignore[no-untyped-def]
     [1, 0, 2]
     """
     if len(s) > LONG:
-        ranked[: len(s)] = ascending(-s)
+        copy(ranked, ascending(-s))
         return
     for i in range(len(s)):
         place = i
@@ -246,7 +246,7 @@ def worst_order(s, y, ranked):  # type: ignore[no-untyped-def]
     [1, 2, 0]
     """
     by_label = np.argsort(y, kind="mergesort")
-    ranked[: len(s)] = by_label[ascending(-s[by_label])]
+    copy(ranked, by_label[ascending(-s[by_label])])
 
 
 @njit

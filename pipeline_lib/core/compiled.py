@@ -151,3 +151,18 @@ class OfUser(_OfThisCode, caching.UserWideCacheLocator):  # type: ignore[misc]
 
 
 PLACES = (Chosen, BesideModule, OfUser)
+
+
+@njit
+def copy(target, source):  # type: ignore[no-untyped-def]
+    """``target[:] = source`` for kernels, where numba takes two seconds to compile the error message of that.
+
+    Example
+    -------
+    >>> numbers = np.zeros(3)
+    >>> copy(numbers[1:], np.ones(2))
+    >>> numbers
+    array([0., 1., 1.])
+    """
+    for i in range(len(source)):
+        target[i] = source[i]

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from pipeline_lib import surrogates
 from pipeline_lib.core.checks import Count, Positive, Seed, checked
-from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.compiled import copy, njit
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import loss_ranges
@@ -156,7 +156,7 @@ def _play(  # type: ignore[no-untyped-def]
         if t + 1 == stops[stop]:
             ndcg[stop] = quality / rated if rated else np.nan
             losses[stop], own[stop], norms[stop] = loss / (t + 1), own_loss / (t + 1), norm / (t + 1)
-            path[stop] = w
+            copy(path[stop], w)
             stop = min(stop + 1, len(stops) - 1)
     return w, path, ndcg, losses, own, norms
 

@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.compiled import copy, njit
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
@@ -255,10 +255,10 @@ def _fold_on_support(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-
         left = _gap(G, b, v, low, high, w, g)
         if left < least_left:
             least_left = left
-            kept[:] = v
+            copy(kept, v)
         if left <= tol:
             break
-    v[:] = kept
+    copy(v, kept)
     return _gap(G, b, v, low, high, w, g)
 
 
@@ -309,8 +309,8 @@ def _affine_minimum(G, g, scale, r, order):  # type: ignore[no-untyped-def]
         for y in range(x + 1, rank):
             t[x] -= edges[y, x] * t[y]
         t[x] /= edges[x, x]
-    t[:rank] /= length[:rank]
-    t[rank:] = 0.0
+    for x in range(n):
+        t[x] = t[x] / length[x] if x < rank else 0.0
     return t
 
 
@@ -399,7 +399,7 @@ def visit(X, y, begin, end, U, G, how, numbers, seed, round_, M, B, W):  # type:
                 V[l, j] += f * share
                 V[r, j] -= f * share
             if n < len(W):
-                W[n] = w
+                copy(W[n], w)
             n += 1
     if n == 0:
         return 0, 0.0, 0.0
@@ -515,7 +515,7 @@ def every_loss(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type:
             for r in range(offsets[q], offsets[q + 1]):
                 if y[l] <= y[r]:
                     continue
-                z[:] = X[l] - X[r]
+                copy(z, X[l] - X[r])
                 z *= rho / (alpha + math.sqrt((z * z).sum()))
                 for k in range(K):
                     b[k] = (z * U[:, k]).sum()
@@ -540,7 +540,8 @@ def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once,
     d, K = start.shape
     method, step = how[0], numbers[2]
     U = start.copy()
-    path[0] = U
+    for i in range(d):
+        copy(path[0, i], U[i])
     G, nothing, largest_gap, largest_fold = gram(U), np.empty((0, K)), 0.0, 0.0
     for t in range(len(order)):
         M, B = np.zeros((K, K)), np.zeros((d, K))
@@ -570,7 +571,8 @@ def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once,
                 _step(U, M, B, step, c, equal)
             G = gram(U)
         met[t] = total / max(counted, 1)
-        path[t + 1] = U
+        for i in range(d):
+            copy(path[t + 1, i], U[i])
     return largest_gap, largest_fold
 
 

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.compiled import copy, njit
 from pipeline_lib.ranking import gain, longest, top_by_score
 from pipeline_lib.surrogates import vector_exp
 
@@ -71,7 +71,7 @@ def play(  # type: ignore[no-untyped-def]
         if t + 1 == stops[stop]:
             ndcg[stop] = quality / rated if rated else np.nan
             losses[stop], own[stop], norms[stop] = loss / (t + 1), own_loss / (t + 1), norm / (t + 1)
-            path[stop] = w
+            copy(path[stop], w)
             stop = min(stop + 1, len(stops) - 1)
     return w, path, ndcg, losses, own, norms, explored
 

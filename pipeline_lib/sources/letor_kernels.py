@@ -173,6 +173,13 @@ def _query(text: Any, start: Any, stop: Any, name: Any, known: Any) -> Any:
 
 
 @njit
+def _noted(hard: Any, n_hard: Any, what: Any, row: Any, line: Any, start: Any, stop: Any) -> Any:
+    """Note what must be read with care, and where it stands; the number of notes."""
+    hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2], hard[n_hard, 3], hard[n_hard, 4] = what, row, line, start, stop
+    return n_hard + 1
+
+
+@njit
 def _features(
     text: Any, position: Any, line: Any, first_id: Any, rows: Any, used: Any, seen: Any, hard: Any, n_hard: Any
 ) -> Any:
@@ -198,8 +205,7 @@ def _features(
         if how == MALFORMED:
             return BAD_VALUE, fault, used, n_hard
         if how == HARD:
-            hard[n_hard] = VALUE, used, line, start, position
-            n_hard += 1
+            n_hard = _noted(hard, n_hard, VALUE, used, line, start, position)
         rows.columns[used] = column
         rows.values[used] = value
         used += 1
@@ -252,8 +258,7 @@ def parse(
         stop, label = _limited(text, position, 255)
         if stop == position or label > 255 or not _ends(text[stop]):
             stop = _past_token(text, position)
-            hard[n_hard] = LABEL, row, line + 1, position, stop
-            n_hard += 1
+            n_hard = _noted(hard, n_hard, LABEL, row, line + 1, position, stop)
         rows.labels[row] = label
         position = stop
 
@@ -267,8 +272,7 @@ def parse(
                 return BAD_QID, position, line, row, used, n_hard
             position = stop
             if _query(text, start, stop, name, known):
-                hard[n_hard] = NAME, row, line + 1, start, stop
-                n_hard += 1
+                n_hard = _noted(hard, n_hard, NAME, row, line + 1, start, stop)
 
         status, position, used, n_hard = _features(text, position, line + 1, first_id, rows, used, seen, hard, n_hard)
         if status != DONE:
@@ -280,8 +284,7 @@ def parse(
             if not 0 < stop - start <= len(name):
                 return NO_COMMENT, start, line, row, used, n_hard
             if _query(text, start, stop, name, known):
-                hard[n_hard] = NAME, row, line + 1, start, stop
-                n_hard += 1
+                n_hard = _noted(hard, n_hard, NAME, row, line + 1, start, stop)
         position, nul = _past_line(text, position)
         if nul:
             return NUL, position, line, row, used, n_hard

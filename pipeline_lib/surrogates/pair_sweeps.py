@@ -20,7 +20,7 @@ Everything follows from the weights alpha: with g = sum alpha (e_j - e_i), the g
 
 import numpy as np
 
-from pipeline_lib.core.compiled import njit
+from pipeline_lib.core.compiled import copy, njit
 from pipeline_lib.ranking import ascending, longest
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
@@ -98,8 +98,8 @@ def merge_runs(c, order, lo, mid, hi, spare_c, spare_order):  # type: ignore[no-
         else:
             spare_c[k], spare_order[k] = c[right], order[right]
             right += 1
-    c[lo:hi] = spare_c[lo:hi]
-    order[lo:hi] = spare_order[lo:hi]
+    copy(c[lo:hi], spare_c[lo:hi])
+    copy(order[lo:hi], spare_order[lo:hi])
 
 
 @njit
