@@ -49,6 +49,8 @@ BISECTIONS = 200
 # Of the integral with the smallest covers: its steps, and the powers of ten below B down to which it is computed, which
 # suffice for every n below 10^15.
 FALLING_STEPS, DECADES = 4000, 8.0
+# Below it, the lowest of these points would be rounded coarsely, or be 0.
+LEAST_REACH = 1e-299
 
 
 @checked  # infinite if a constant is large
@@ -242,11 +244,18 @@ def smallest_integral(covering: Covering, scale: Positive, d: Count, n: AtLeast1
     d, n, reach
         Features, queries and B.
 
+    Raises
+    ------
+    DataError
+        When B is below 1e-299, where the steps are too short for float64.
+
     Example
     -------
     >>> smallest_integral(Covering(1.0, 1e6), 1.0, 2, 10**6, 1.0) < 0.03
     True
     """
+    if reach < LEAST_REACH:
+        raise DataError(f"reach: expected at least {LEAST_REACH:g}, found {reach:g}")
     eps = np.geomspace(reach * 10.0**-DECADES, reach, FALLING_STEPS)
     by_volume = np.where(eps >= scale, 0.0, d * np.log2(1.0 + 2.0 * scale / eps))
     entropies = np.minimum(covering.log2(eps), by_volume)

@@ -45,6 +45,7 @@ from pipeline_lib.core.errors import DataError
 # Budgets with more numbers of queries than these are searched on a grid first, and then around its best point.
 MOST_TRIED = 1_000_000
 AROUND = 1_000
+MOST_LISTED = 10_000_000
 
 
 @checked
@@ -222,7 +223,8 @@ def budget(
     Raises
     ------
     DataError
-        As :func:`bound`, and when C is not a whole number of at least 2.
+        As :func:`bound`, when C is not a whole number of at least 2, and when the best plan has so many queries that
+        it cannot be listed.
 
     Example
     -------
@@ -241,6 +243,11 @@ def budget(
     best = int(n[np.argmin(totals(n))])
     near = np.arange(max(1, best - AROUND), min(most, best + AROUND) + 1)
     best = int(near[np.argmin(totals(near))])
+    if best > MOST_LISTED:
+        raise DataError(
+            f"documents: expected a budget whose best plan has at most {MOST_LISTED:,} queries, found {best:,} for "
+            f"{documents:,} documents; of_even_lists gives the bound of a plan without listing it"
+        )
     lengths = np.repeat([documents // best + 1, documents // best], [documents % best, best - documents % best])
     return lengths, bound(lengths, variances, log_rankers, delta, loss_bound)
 

@@ -110,6 +110,11 @@ def test_the_integral_with_small_covers_is_that_of_a_riemann_sum(d: int, n: int)
     )
 
 
+def test_the_integral_refuses_losses_whose_steps_float64_cannot_hold() -> None:
+    with pytest.raises(DataError, match="reach: expected at least 1e-299, found 1e-310"):
+        entropy.smallest_integral(entropy.Covering(1.0, 1e6), 1.0, 2, 10**6, 1e-310)
+
+
 @pytest.mark.parametrize(("n", "p", "delta"), [(10, 0.3, 0.05), (50, 0.05, 0.2), (200, 0.9, 0.01)])
 def test_the_mean_exceeds_its_bound_with_at_most_the_stated_probability(n: int, p: float, delta: float) -> None:
     fails = sum(

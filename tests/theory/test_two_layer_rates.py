@@ -164,6 +164,10 @@ def test_massart_bounds_the_average_of_a_finite_class():
     [
         (lambda: two_layer_rates.bound([], [Variances(0, 0, 1)], 0.0, 0.1), "at least one of each, found none"),
         (lambda: two_layer_rates.budget(9, [], 0.0, 0.1), "variances: expected those of at least one ranker"),
+        (
+            lambda: two_layer_rates.budget(2**31, [Variances(0.01, 0.02, 0.2)], 3.0, 0.05),
+            "documents: expected a budget whose best plan has at most 10,000,000 queries",
+        ),
         (lambda: two_layer_rates.of_even_lists(3, 5, [Variances(0, 0, 1)], 0.0, 0.1), "queries: expected 1 to 2"),
         (lambda: two_layer.massart(1.0)(0), "k: expected a whole number >= 1, found 0"),
     ],
