@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,7 @@ def create(name: str, **options: Any) -> Surrogate:
 mean 'normalisation'?
     """
     surrogate, (_, cutoff) = get(name), _name_and_cutoff(name)
-    known = inspect.signature(surrogate).parameters
+    known = _options(surrogate)
     for option in options:
         if option not in known:
             raise ConfigurationError(f"unknown option of surrogate {name} {option!r}; {hint(option, known)}")
@@ -99,6 +100,11 @@ def target_of(name: str) -> str:
     """
     kind = get(name)
     return f"{kind.__module__}:{kind.__name__}"
+
+
+@cache
+def _options(surrogate: type[Surrogate]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(surrogate).parameters
 
 
 def _name_and_cutoff(name: str) -> tuple[str, dict[str, int]]:

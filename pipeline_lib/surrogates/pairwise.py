@@ -38,6 +38,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative, Positive
 from pipeline_lib.surrogates import programmes
 from pipeline_lib.surrogates.base import (
+    Evaluation,
     MinorantSurrogate,
     Norm,
     ScoreBound,
@@ -97,12 +98,26 @@ class _Pairwise(Surrogate):
         scale: Floats = 1.0 / np.maximum(pairs, 1)
         return scale
 
-    def _scaled(
-        self, values: Floats, gradient: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]
-    ) -> tuple[Floats, Floats]:
-        if self.normalisation != "sum":
-            multiply_queries(values, gradient, self._scale(y, offsets), offsets)
-        return values, gradient
+    @abstractmethod
+    def _sums(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Values and gradients of the plain sums over pairs, as ``unchecked``."""
+
+    def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """See the base class."""
+        return self.on(y, offsets)(scores)
+
+    def on(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Evaluation:
+        """See the base class; the factors of the sums are computed once."""
+        if self.normalisation == "sum":
+            return lambda scores: self._sums(scores, y, offsets)
+        scale = self._scale(y, offsets)
+
+        def evaluated(scores: Floats) -> tuple[Floats, Floats]:
+            values, gradient = self._sums(scores, y, offsets)
+            multiply_queries(values, gradient, scale, offsets)
+            return values, gradient
+
+        return evaluated
 
     def lipschitz(self, m: Count, y_max: Label, norm: Norm = "linf", *, score_bound: ScoreBound = None) -> float:
         """The exact supremum over scores and label vectors (derived above); 0 where no two labels can differ."""
@@ -165,10 +180,9 @@ class RankSVM(_Pairwise, SmoothableSurrogate):
     def _pair(self, difference: float) -> float:
         return self.margin + difference
 
-    def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """See the base class."""
+    def _sums(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         values, gradient, _ = rounded_hinge(scores, y, offsets, self.margin, 0.0)
-        return self._scaled(values, gradient, y, offsets)
+        return values, gradient
 
     def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme | None:
         """See the base class: a row for every pair."""
@@ -207,18 +221,18 @@ class RoundedRankSVM(_Pairwise, MinorantSurrogate):
         t = max(0.0, self.margin + difference)
         return t * t / (2.0 * self.width) if t <= self.width else t - self.width / 2.0
 
-    def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """See the base class."""
+    def _sums(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         values, gradient, _ = rounded_hinge(scores, y, offsets, self.margin, self.width)
-        return self._scaled(values, gradient, y, offsets)
+        return values, gradient
 
     def minorant(
         self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]
     ) -> tuple[Floats, Floats, Floats]:
         """See the base class; the intercepts are margin sum alpha."""
         values, gradient, weights = rounded_hinge(scores, y, offsets, self.margin, self.width)
-        values, gradient = self._scaled(values, gradient, y, offsets)
-        return values, gradient, self.margin * weights * self._scale(y, offsets)
+        scale = self._scale(y, offsets)
+        multiply_queries(values, gradient, scale, offsets)
+        return values, gradient, self.margin * weights * scale
 
     @checks.checked
     def interior(self, fraction: Annotated[float, checks.Range(0, 0.5, open=True)]) -> "RoundedRankSVM":
@@ -270,10 +284,9 @@ class RankNet(_Pairwise, SmoothSurrogate):
     def _pair(self, difference: float) -> float:
         return float(np.logaddexp(0.0, difference))
 
-    def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """See the base class."""
+    def _sums(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         values, gradient = logistic(scores, y, offsets)
-        return self._scaled(values, gradient, y, offsets)
+        return values, gradient
 
     def hessian_product(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64], V: Floats) -> Floats:
         """The Laplacian with pair weights alpha (1 - alpha), times V."""

@@ -56,10 +56,9 @@ class RankBoost(_Pairwise, SmoothSurrogate):
     def _pair(self, difference: float) -> float:
         return math.exp(difference) if difference < 709.0 else math.inf
 
-    def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """See the base class."""
+    def _sums(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         values, gradient = _exponential(scores, y, offsets)
-        return self._scaled(values, gradient, y, offsets)
+        return values, gradient
 
     def hessian_product(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64], V: Floats) -> Floats:
         """The Laplacian with pair weights e^(s_j - s_i), times V."""

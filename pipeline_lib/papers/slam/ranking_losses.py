@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import metrics, ranking
+from pipeline_lib import metrics
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.papers.score_lists import Labels, stacked
 from pipeline_lib.surrogates.slam import cutoff
@@ -50,7 +50,4 @@ def largest_losses(kind: str, scores: Floats, y: Labels) -> Floats:
 
 def worst_order(scores: Floats, y: Labels) -> NDArray[np.int64]:
     """Documents of every row from the first rank to the last, the less relevant of equal scores first."""
-    order = np.empty(scores.shape, np.int64)
-    for own, labels, ranked in zip(scores, y, order, strict=True):
-        ranking.worst_order(own, labels, ranked)
-    return order
+    return np.lexsort((y, -scores))
