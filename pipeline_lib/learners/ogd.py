@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
 from pipeline_lib import surrogates
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, NonNegative, Positive, Seed, checked
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.core.cost import Size
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.settings import Truth, Whole
@@ -94,27 +95,108 @@ def run(
     >>> result.losses, result.w, result.average
     (array([1. , 0.5, 0. ]), array([1.]), array([0.5]))
     """
-    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     queries = rounds.of_order(data, order)
-    eta = _steps(step, len(queries))
+    return _side_by_side(data, surrogate, queries[None, :], _steps(step, len(queries)), radius, ball)[0]
+
+
+@checked
+def runs(
+    data: RankingData,
+    surrogate: str | Surrogate,
+    *,
+    step: float | ArrayLike,
+    orders: ArrayLike,
+    radius: Positive | None = None,
+    ball: Ball = "l2",
+) -> list[Run]:
+    """Several runs of :func:`run` side by side, each with a w of its own: what it gives for each of them, but faster.
+
+    In every round the surrogate evaluates the queries of all runs at once.
+
+    Parameters
+    ----------
+    orders : integers, shape (R, T)
+        The queries of every run.
+    data, surrogate, step, radius, ball
+        As for :func:`run`; the step is the same for all runs.
+
+    Raises
+    ------
+    DataError
+        As :func:`run`.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0], [0.0], [2.0]], [0, 1, 0, 1], [7, 7, 8, 8])
+    >>> [one.average.tolist() for one in runs(data, "ranksvm", step=0.25, orders=[[0, 0], [1, 1]])]
+    [[0.125], [0.25]]
+    """
+    queries = checks.whole_numbers("orders", orders, 0, data.n_queries - 1, ndim=2)
+    return _side_by_side(data, surrogate, queries, _steps(step, queries.shape[1]), radius, ball)
+
+
+def _side_by_side(
+    data: RankingData,
+    surrogate: str | Surrogate,
+    orders: NDArray[np.int64],
+    eta: Floats,
+    radius: float | None,
+    ball: Ball,
+) -> list[Run]:
+    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     reach = math.inf if radius is None else radius
-    w = np.zeros(data.n_features)
-    y, bounds = data.y, data.offsets.tolist()
-    alone = {m: np.array([0, m]) for m in np.unique(np.diff(data.offsets)).tolist()}
-    total, losses, norms, projections = np.zeros_like(w), np.empty(len(queries)), np.empty(len(queries)), 0
-    for t, q in enumerate(queries.tolist()):
-        begin, end = bounds[q], bounds[q + 1]
-        documents = data.X[begin:end].astype(np.float64)
-        values, score_gradient = loss.unchecked(documents @ w, y[begin:end], alone[end - begin])
-        gradient = score_gradient @ documents
-        losses[t], norms[t] = values[0], math.sqrt(gradient @ gradient)
-        total += w
-        moved = w - eta[t] * gradient
-        w = project(moved, reach, ball)
-        projections += w is not moved
-    if not np.isfinite(w).all():
+    (R, T), X, y, begins = orders.shape, data.X, data.y, data.offsets
+    W, total = np.zeros((2, R, data.n_features))
+    losses, norms, outside = np.empty((R, T)), np.empty((R, T)), np.zeros(R, np.int64)
+    for t, queries in enumerate(np.ascontiguousarray(orders.T)):
+        scores, labels, offsets = _scored(X, y, begins, queries, W)
+        losses[:, t], slopes = loss.unchecked(scores, labels, offsets)
+        norms[:, t] = _moved(X, begins, queries, slopes, eta[t], reach if ball == "l2" else math.inf, W, total, outside)
+        if ball == "l1":
+            for r, moved in enumerate(W.copy()):
+                W[r] = project(moved, reach, ball)
+                outside[r] += (W[r] != moved).any()
+    if not np.isfinite(W).all():
         raise DataError("step: too large for this surrogate, scores overflowed; give smaller steps or a ball")
-    return Run(w, total / max(len(queries), 1), losses, norms, projections, feature_names=names_of(data))
+    means, names = total / max(T, 1), names_of(data)
+    return [Run(W[r], means[r], losses[r], norms[r], int(outside[r]), feature_names=names) for r in range(R)]
+
+
+@njit
+def _scored(X, y, begins, queries, W):  # type: ignore[no-untyped-def]
+    # <w_r, x> of the documents of query q_r for every run r, with their labels and where each query begins.
+    offsets = np.zeros(len(queries) + 1, np.int64)
+    for r in range(len(queries)):
+        offsets[r + 1] = offsets[r] + begins[queries[r] + 1] - begins[queries[r]]
+    scores, labels = np.zeros(offsets[-1]), np.empty(offsets[-1], np.int32)
+    for r in range(len(queries)):
+        for i in range(offsets[r], offsets[r + 1]):
+            document = begins[queries[r]] + i - offsets[r]
+            labels[i] = y[document]
+            for j in range(X.shape[1]):
+                scores[i] += float(X[document, j]) * W[r, j]
+    return scores, labels, offsets
+
+
+@njit
+def _moved(X, begins, queries, slopes, eta, radius, W, total, outside):  # type: ignore[no-untyped-def]
+    # Adds w_r to total_r, and moves w_r to the projection of w_r - eta g on ||w||_2 <= radius, where g = X' slopes.
+    # Returns ||g||_2 of every run.
+    norms, i = np.empty(len(queries)), 0
+    for r in range(len(queries)):
+        gradient = np.zeros(X.shape[1])
+        for document in range(begins[queries[r]], begins[queries[r] + 1]):
+            for j in range(X.shape[1]):
+                gradient[j] += slopes[i] * X[document, j]
+            i += 1
+        norms[r] = math.sqrt((gradient * gradient).sum())
+        total[r] += W[r]
+        W[r] -= eta * gradient
+        size = math.sqrt((W[r] * W[r]).sum())
+        if size > radius:
+            W[r] *= radius / size
+            outside[r] += 1
+    return norms
 
 
 @checked

@@ -47,6 +47,22 @@ def test_every_round_follows_the_formula(name, ball):
     assert outside <= found.projections <= outside + at_the_edge
 
 
+@pytest.mark.parametrize("name", surrogates.NAMES)
+@pytest.mark.parametrize("ball", ["l2", "l1"])
+def test_runs_side_by_side_are_those_one_by_one(name, ball):
+    data, loss = drawn(), surrogates.create(name)
+    orders = np.random.default_rng(2).integers(0, data.n_queries, (3, 30))
+    given = {"step": ogd.decreasing_steps(30, 0.1), "radius": 0.1, "ball": ball}
+    together = ogd.runs(data, loss, orders=orders, **given)
+    assert len(together) == 3
+    assert max(one.projections for one in together) > 0
+    for one, order in zip(together, orders, strict=True):
+        alone = ogd.run(data, loss, order=order, **given)
+        assert one.projections == alone.projections
+        for name_of in ("w", "average", "losses", "gradient_norms"):
+            np.testing.assert_array_equal(getattr(one, name_of), getattr(alone, name_of))
+
+
 @settings(max_examples=60)
 @given(
     st.sampled_from(CONVEX),
@@ -101,6 +117,9 @@ def test_the_smooth_step_is_the_best_for_its_bound(n, radius, smoothness, risk):
 def test_wrong_arguments_are_refused(wrong, said):
     with pytest.raises(DataError, match=said):
         ogd.run(drawn(), "listnet", **{"step": 0.1, **wrong})
+    side_by_side = {"orders": [wrong.pop("order", [0])], "step": 0.1, **wrong}
+    with pytest.raises(DataError, match=said.replace(r"order\[1", r"orders\[0, 1")):
+        ogd.runs(drawn(), "listnet", **side_by_side)
 
 
 def test_steps_that_overflow_are_named():

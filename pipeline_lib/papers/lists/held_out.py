@@ -35,6 +35,7 @@ POLYNOMIALS = 8
 LEAST_QUERIES = 10 * (POLYNOMIALS + 1)
 """So many queries must a sample with levels have: ten for each control."""
 DOCUMENTS_PER_BLOCK = 20_000
+RANKERS_AT_ONCE = 16
 SINGULAR = 1e-12
 """Directions of the controls with so little of their variance are left out: one control repeats others there."""
 
@@ -66,11 +67,11 @@ class Known:
 class Scored:
     """A block of queries with the scores of k + 1 rankers, that of the reference ranker first.
 
-    ``scores``, shape (k + 1, D); ``y``, shape (D,); ``offsets``, shape (Q + 1,), from 0; ``levels``, shape (Q,), where
-    they are known.
+    ``scores``, k + 1 rows of shape (D,); ``y``, shape (D,); ``offsets``, shape (Q + 1,), from 0; ``levels``, shape
+    (Q,), where they are known.
     """
 
-    scores: Floats
+    scores: Iterable[Floats]
     y: NDArray[np.int32]
     offsets: NDArray[np.int64]
     levels: Floats | None = None
@@ -149,7 +150,8 @@ def risk_of_one(loss: Surrogate, blocks: Iterable[Scored]) -> Known:
     """
     risk = _Regression()
     for block in blocks:
-        values = loss.unchecked(block.scores[0], block.y, block.offsets)[0] - loss.least(block.y, block.offsets)
+        scores = next(iter(block.scores))
+        values = loss.unchecked(scores, block.y, block.offsets)[0] - loss.least(block.y, block.offsets)
         risk.add(_controls(block), values[:, None])
     value, error = risk.intercepts()
     return Known(float(value[0]), float(error[0]))
@@ -159,8 +161,14 @@ def _scored(data: RankingData, columns: Floats, levels: Floats | None) -> Iterat
     for block in _blocks(data.offsets):
         rows = slice(int(data.offsets[block.start]), int(data.offsets[block.stop]))
         offsets = data.offsets[block.start : block.stop + 1] - data.offsets[block.start]
-        scores = columns.T @ data.X[rows].astype(np.float64).T
+        scores = _rows(columns, data.X[rows].astype(np.float64))
         yield Scored(scores, data.y[rows], offsets, None if levels is None else levels[block])
+
+
+def _rows(columns: Floats, X: Floats) -> Iterator[Floats]:
+    # A few rankers at a time, whose scores stay in the processor's cache.
+    for first in range(0, columns.shape[1], RANKERS_AT_ONCE):
+        yield from columns[:, first : first + RANKERS_AT_ONCE].T @ X.T
 
 
 def _controls(block: Scored) -> Floats:

@@ -9,7 +9,7 @@ large the gap of this ranker is in truth is measured on a third sample, so that 
 sample does not count.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ from pipeline_lib.data.rows import Field
 from pipeline_lib.learners import erm, ogd
 from pipeline_lib.learners.balls import Ball, lowest
 from pipeline_lib.papers.lists import held_out
-from pipeline_lib.surrogates.base import Evaluation, Surrogate
+from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import list_bounds
 
 
@@ -53,44 +53,68 @@ def measured(learner: str, w: Floats, loss: Surrogate, sample: RankingData, gap:
 
 def rankers(
     loss: Surrogate,
-    sample: RankingData,
+    samples: Sequence[RankingData],
     reference: RankingData,
     settings: TrainingSettings,
     *,
     radius: float,
+    seeds: Sequence[Seed],
     lipschitz: float = 0.0,
     feature_norm: float = 1.0,
     ball: Ball = "l2",
-    seed: Seed = 0,
-) -> Iterator[Ranker]:
-    """``erm``, ``worst``, and for convex losses in the l2 ball ``rerm`` and ``ogd``, which need G as ``lipschitz``."""
-    n = sample.n_queries
-    least = erm.fit(sample, loss, l2=0.0, radius=radius, ball=ball, tol=settings.tol, seed=seed)
-    yield measured("erm", least.w, loss, sample, least.relative_gap if loss.convex else None)
-    fresh = reference.in_role("reference")
-    yield measured("worst", worst_gap(loss, sample, fresh, radius, settings.ascent_steps, ball), loss, sample)
-    if loss.convex and ball == "l2":
-        given = {"radius": radius, "lipschitz": lipschitz, "feature_norm": feature_norm}
-        steady = erm.fit(sample, loss, l2=list_bounds.rerm_l2(n, **given), radius=radius, tol=settings.tol)
-        yield measured("rerm", steady.w, loss, sample, steady.relative_gap)
-        average = ogd.run(sample, loss, step=ogd.lipschitz_step(n, **given), radius=radius).average
-        yield measured("ogd", average, loss, sample)
+) -> list[list[Ranker]]:
+    """``erm``, ``worst``, and for convex losses in the l2 ball ``rerm`` and ``ogd``, which need G as ``lipschitz``.
+
+    One list for each of the samples, which have n queries each; the seeds are those of their minimisers.
+    """
+    found: list[list[Ranker]] = []
+    for sample, seed in zip(samples, seeds, strict=True):
+        least = erm.fit(sample, loss, l2=0.0, radius=radius, ball=ball, tol=settings.tol, seed=seed)
+        found.append([measured("erm", least.w, loss, sample, least.relative_gap if loss.convex else None)])
+    worst = worst_gaps(loss, samples, reference.in_role("reference"), radius, settings.ascent_steps, ball)
+    for sample, of_sample, w in zip(samples, found, worst, strict=True):
+        of_sample.append(measured("worst", w, loss, sample))
+    if not loss.convex or ball != "l2":
+        return found
+    n = samples[0].n_queries
+    l2 = list_bounds.rerm_l2(n, radius=radius, lipschitz=lipschitz, feature_norm=feature_norm)
+    step = ogd.lipschitz_step(n, radius=radius, lipschitz=lipschitz, feature_norm=feature_norm)
+    for sample, of_sample, descended in zip(samples, found, descents("ogd", loss, samples, step, radius), strict=True):
+        steady = erm.fit(sample, loss, l2=l2, radius=radius, tol=settings.tol)
+        of_sample += [measured("rerm", steady.w, loss, sample, steady.relative_gap), descended]
+    return found
 
 
-def worst_gap(
-    loss: Surrogate, sample: RankingData, reference: RankingData, radius: float, steps: int, ball: Ball = "l2"
+def descents(learner: str, loss: Surrogate, samples: Sequence[RankingData], step: float, radius: float) -> list[Ranker]:
+    """The mean iterate of online gradient descent on each of the samples, which have equally many queries."""
+    X, y, sizes = (
+        np.concatenate([getattr(one, name) for one in samples]) for name in ("X", "y", "documents_per_query")
+    )
+    orders = np.arange(len(sizes)).reshape(len(samples), -1)
+    runs = ogd.runs(RankingData.from_groups(X, y, sizes), loss, step=step, orders=orders, radius=radius)
+    return [measured(learner, run.average, loss, sample) for run, sample in zip(runs, samples, strict=True)]
+
+
+def worst_gaps(
+    loss: Surrogate,
+    samples: Sequence[RankingData],
+    reference: RankingData,
+    radius: float,
+    steps: int,
+    ball: Ball = "l2",
 ) -> Floats:
-    """The best of ``steps`` points of the ball ||w|| <= radius by mean loss on ``reference`` less that on ``sample``.
+    """For each of k samples the best of ``steps`` points of the ball by mean loss on ``reference`` less that on it.
 
-    w_1 = 0, w_(k+1) = w_k + 2/(k + 1) (v_k - w_k), g the gradient of the difference at w_k and v_k the point of the
-    ball where <g, v> is largest: radius g/||g||_2, or in the l1 ball its corner radius sign(g_j) e_j for the largest
-    |g_j|.
+    w_1 = 0, w_(t+1) = w_t + 2/(t + 1) (v_t - w_t), g the gradient of the difference at w_t and v_t the point of the
+    ball ||w|| <= radius where <g, v> is largest: radius g/||g||_2, or in the l1 ball its corner radius sign(g_j) e_j
+    for the largest |g_j|. Shape (k, d).
 
     Parameters
     ----------
     loss : Surrogate
-    sample, reference : RankingData
-        Whose means stand for Lhat and L; at least one query each.
+    samples : k RankingData
+    reference : RankingData
+        The means over both stand for Lhat and L; at least one query each.
     radius : float > 0
     steps : int >= 1
     ball : "l2" or "l1"
@@ -100,27 +124,36 @@ def worst_gap(
     -------
     >>> from pipeline_lib import surrogates
     >>> right, wrong = (RankingData.from_arrays([[0.0], [1.0]], y, [1, 1]) for y in ([0, 1], [1, 0]))
-    >>> worst_gap(surrogates.create("listnet"), right, wrong, 1.0, 3)
-    array([1.])
+    >>> worst_gaps(surrogates.create("listnet"), [right, wrong], wrong, 1.0, 3)
+    array([[1.],
+           [0.]])
     >>> right, wrong = (RankingData.from_arrays([[0.0, 0.0], [1.0, 0.5]], y, [1, 1]) for y in ([0, 1], [1, 0]))
-    >>> worst_gap(surrogates.create("listnet"), right, wrong, 1.0, 3, "l1")
-    array([1., 0.])
+    >>> worst_gaps(surrogates.create("listnet"), [right], wrong, 1.0, 3, "l1")
+    array([[1., 0.]])
     """
-    w = np.zeros(sample.n_features)
-    best, highest = w, -np.inf
-    on_reference, on_sample = (loss.on(data.y, data.offsets) for data in (reference, sample))
-    for k in range(steps):
-        there, uphill = _mean(on_reference, reference, w)
-        here, downhill = _mean(on_sample, sample, w)
-        if there - here > highest:
-            best, highest = w, there - here
-        furthest = lowest(downhill - uphill, 0.0, radius, ball)
-        if furthest is None:
-            break
-        w = w + 2.0 / (k + 2.0) * (furthest - w)
+    W = np.zeros((len(samples), reference.n_features))
+    best, highest = W.copy(), np.full(len(samples), -np.inf)
+    on_reference = _Means(loss, reference)
+    on_samples = [_Means(loss, sample) for sample in samples]
+    for t in range(steps):
+        # All begin at 0.
+        there, uphill = on_reference(W if t else W[:1])
+        here, downhill = map(np.concatenate, zip(*(one(W[k : k + 1]) for k, one in enumerate(on_samples)), strict=True))
+        above = there - here > highest
+        best[above], highest[above] = W[above], (there - here)[above]
+        for w, slope in zip(W, downhill - uphill, strict=True):
+            furthest = lowest(slope, 0.0, radius, ball)
+            if furthest is not None:
+                w += 2.0 / (t + 2.0) * (furthest - w)
     return best
 
 
-def _mean(evaluated: Evaluation, data: RankingData, w: Floats) -> tuple[float, Floats]:
-    values, gradient = evaluated(data.X64 @ w)
-    return float(values.mean()), np.asarray(gradient @ data.X64) / data.n_queries
+class _Means:
+    """The mean loss of each of k rankers, shape (k,), and its gradient, shape (k, d)."""
+
+    def __init__(self, loss: Surrogate, data: RankingData) -> None:
+        self._data, self._evaluated = data, loss.on(data.y, data.offsets)
+
+    def __call__(self, W: Floats) -> tuple[Floats, Floats]:
+        values, slopes = zip(*map(self._evaluated, W @ self._data.X64.T), strict=True)
+        return np.mean(values, axis=1), np.asarray(slopes) @ self._data.X64 / self._data.n_queries

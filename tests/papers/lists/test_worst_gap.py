@@ -1,17 +1,19 @@
 """Is the worst ranker that is found inside its ball, and worse than others?"""
 
+from dataclasses import replace
+
 import numpy as np
 
 from pipeline_lib import surrogates
-from pipeline_lib.learners import erm
+from pipeline_lib.learners import erm, ogd
 from pipeline_lib.papers.lists import held_out
-from pipeline_lib.papers.lists.trained import worst_gap
+from pipeline_lib.papers.lists.trained import descents, worst_gaps
 from tests.papers.lists.samples import small
 
 
 def test_the_worst_ranker_found_is_worse_than_zero_and_in_the_ball():
     sample, reference, loss = small(seed=1), small(n=400, seed=2), surrogates.create("listnet")
-    w = worst_gap(loss, sample, reference, 2.0, 10)
+    [w] = worst_gaps(loss, [sample], reference, 2.0, 10)
     assert np.linalg.norm(w) <= 2.0 + 1e-12
 
     def gap(v):
@@ -24,7 +26,7 @@ def test_the_worst_ranker_found_is_worse_than_zero_and_in_the_ball():
 def test_the_worst_ranker_of_the_l1_ball_is_a_step_uphill_to_a_corner_and_stays_inside():
     sample, reference, loss = small(seed=1), small(n=400, seed=2), surrogates.create("listnet")
     for steps in (2, 10):
-        w = worst_gap(loss, sample, reference, 2.0, steps, "l1")
+        [w] = worst_gaps(loss, [sample], reference, 2.0, steps, "l1")
         assert np.abs(w).sum() <= 2.0 + 1e-12
     slopes = [
         loss.unchecked(np.zeros(data.n_documents), data.y, data.offsets)[1] @ data.X64 / data.n_queries
@@ -32,5 +34,16 @@ def test_the_worst_ranker_of_the_l1_ball_is_a_step_uphill_to_a_corner_and_stays_
     ]
     uphill = slopes[0] - slopes[1]
     j = int(np.argmax(np.abs(uphill)))
-    first = worst_gap(loss, sample, reference, 2.0, 2, "l1")
+    [first] = worst_gaps(loss, [sample], reference, 2.0, 2, "l1")
     np.testing.assert_array_equal(first, 2.0 * np.sign(uphill[j]) * np.eye(3)[j])
+
+
+def test_samples_do_not_see_each_other():
+    samples = [replace(small(seed=seed), role="train") for seed in (1, 2, 3)]
+    reference, loss = small(n=400, seed=4), surrogates.create("ranksvm")
+    together = worst_gaps(loss, samples, reference, 2.0, 6)
+    alone = [worst_gaps(loss, [sample], reference, 2.0, 6)[0] for sample in samples]
+    np.testing.assert_allclose(together, alone, rtol=1e-9)
+    for sample, ranker in zip(samples, descents("ogd", loss, samples, 0.1, 2.0), strict=True):
+        np.testing.assert_array_equal(ranker.w, ogd.run(sample, loss, step=0.1, radius=2.0).average)
+        assert ranker.empirical == held_out.losses(loss, sample, ranker.w).mean()

@@ -248,9 +248,9 @@ def _descent(measured: Measured, given: Constants) -> Iterator[Link]:
     step = ogd.lipschitz_step(n, radius=radius, lipschitz=lipschitz, feature_norm=1.0)
     population, best, rng, found = measured.population, measured.best, generator(*measured.axes, "orders"), []
     of_best, least = population.losses(best), float(np.mean(population.losses(best)))
-    for counts in measured.samples:
-        order = rng.permutation(np.repeat(np.arange(measured.data.n_queries), counts))
-        run = ogd.run(measured.data, measured.loss, step=step, order=order, radius=radius)
+    orders = [rng.permutation(np.repeat(np.arange(measured.data.n_queries), counts)) for counts in measured.samples]
+    runs = ogd.runs(measured.data, measured.loss, step=step, orders=orders, radius=radius)
+    for order, run in zip(orders, runs, strict=True):
         regret = float(np.mean(run.losses - population.least[order] - of_best[order]))
         excess = float(np.mean(population.losses(run.average))) - least
         found.append((excess, regret, float(run.gradient_norms @ run.gradient_norms) / n))

@@ -10,7 +10,7 @@ by query; what this sample says of the best ranker is then replaced by what the 
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -38,6 +38,8 @@ _LOG = logging.getLogger(__name__)
 # where the loss is not convex, since that takes several descents.
 DOCUMENTS_FOR_RESTARTS = 100_000
 DOCUMENTS_PER_BLOCK = 50_000
+DOCUMENTS_TOGETHER = 1_000_000
+"""Rankers are trained on the samples of several repetitions side by side, as long as these have no more documents."""
 
 
 def measure(job: Job) -> Iterator[Measured]:
@@ -103,12 +105,15 @@ def measured(part: Slice) -> Iterator[Measured]:
     best = _best(part)
     known = held_out.risk_of_one(part.loss, _scored_by(part, best))
     rankers: list[tuple[int, int, Ranker]] = []
-    repetitions = range(settings.repetitions_of(part.m))
-    for repetition in progress.counted(repetitions, _LOG, f"{part.kind} samples of {part.name}, m = {part.m},"):
-        whole = part.sample("train", sizes[-1], "sample", repetition)
+    together = max(1, DOCUMENTS_TOGETHER // (sizes[-1] * part.m))
+    groups = range(0, settings.repetitions_of(part.m), together)
+    for first in progress.counted(groups, _LOG, f"groups of {part.kind} samples of {part.name}, m = {part.m},"):
+        repetitions = range(settings.repetitions_of(part.m))[first : first + together]
+        whole = [part.sample("train", sizes[-1], "sample", repetition) for repetition in repetitions]
         for n in sizes:
-            sample, seed = whole.take(np.arange(n)), (part.seed, "lists-grid", part.name, part.m, n, repetition)
-            rankers += [(n, repetition, ranker) for ranker in _rankers(part, sample, reference, known.value, seed)]
+            trained_on = _rankers(part, [one.take(np.arange(n)) for one in whole], reference, known.value, repetitions)
+            for repetition, of_sample in zip(repetitions, trained_on, strict=True):
+                rankers += [(n, repetition, ranker) for ranker in of_sample]
     found = held_out.risks(part.loss, held, np.column_stack([ranker.w for *_, ranker in rankers]), best, levels, known)
     # A ranker that happens to be better than the one taken for the best replaces it.
     lowest = min(0.0, float(found.difference.min()))
@@ -152,15 +157,18 @@ def _scored_by(part: Slice, w: Floats) -> Iterator[held_out.Scored]:
 
 
 def _rankers(
-    part: Slice, sample: RankingData, fresh: RankingData, optimum: float, seed: tuple[Axis, ...]
-) -> Iterator[Ranker]:
-    loss, radius, R = part.loss, part.settings.radius, part.population.feature_norm
+    part: Slice, samples: Sequence[RankingData], fresh: RankingData, optimum: float, repetitions: Sequence[int]
+) -> list[list[Ranker]]:
+    loss, radius, R, n = part.loss, part.settings.radius, part.population.feature_norm, samples[0].n_queries
     shape: dict[str, Any] = {"radius": radius, "feature_norm": R, "lipschitz": part.lipschitz}
-    yield from trained.rankers(loss, sample, fresh, part.settings, **shape, seed=seed)
+    seeds = [(part.seed, "lists-grid", part.name, part.m, n, repetition) for repetition in repetitions]
+    found = trained.rankers(loss, samples, fresh, part.settings, **shape, seeds=seeds)
     if loss.convex and loss.smooth:
         H = R**2 * loss.smoothness(part.m, part.population.settings.y_max, score_bound=radius * R)
-        step = ogd.smooth_step(sample.n_queries, radius=radius, smoothness=H, optimal_risk=max(optimum, 0.0))
-        yield trained.measured("smooth-ogd", ogd.run(sample, loss, step=step, radius=radius).average, loss, sample)
+        step = ogd.smooth_step(n, radius=radius, smoothness=H, optimal_risk=max(optimum, 0.0))
+        descents = trained.descents("smooth-ogd", loss, samples, step, radius)
+        found = [[*of_sample, one] for of_sample, one in zip(found, descents, strict=True)]
+    return found
 
 
 def _measuring_seconds(settings: GridSettings, cell: Cell) -> float:

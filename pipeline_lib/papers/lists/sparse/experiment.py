@@ -148,8 +148,9 @@ def _rankers(settings: SparseSettings, population: Population, seed: int) -> lis
     reference = population.draw(2 * n, generator(seed, "lists-sparse", d, "reference", role="reference"))
     rankers = []
     for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions with {d} features"):
+        # One by one: with many features, one sample at a time is kept.
         sample = population.draw(n, generator(seed, "lists-sparse", d, repetition, role="train"))
-        found = trained.rankers(loss, sample, reference, settings, radius=settings.radius, ball="l1")
+        [found] = trained.rankers(loss, [sample], reference, settings, radius=settings.radius, ball="l1", seeds=[0])
         rankers += [(repetition, ranker) for ranker in found]
     return rankers
 
