@@ -55,6 +55,8 @@ def printable(text: str) -> str:
     >>> print(printable("HTTP 404 \\x1b[2Jgone"))
     HTTP 404 \\x1b[2Jgone
     """
+    if text.isprintable():
+        return text
     return "".join(
         sign if sign.isprintable() or sign in "\n\t" else sign.encode("unicode_escape").decode("ascii") for sign in text
     )
