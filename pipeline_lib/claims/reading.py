@@ -19,6 +19,7 @@ The settings of the experiment that made the table are the fields of ``settings`
 import math
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from string import Formatter
 from typing import Annotated, Any, Self
 
@@ -233,9 +234,16 @@ def _noted(path: str, rows: pl.DataFrame, template: str) -> str:
     return "".join(parts)
 
 
+@cache
+def _parsed(text: str) -> pl.Expr:
+    return pl.sql_expr(text)
+
+
 def _evaluated(place: str, rows: pl.DataFrame, text: str) -> pl.Series:
+    if text in rows.columns:
+        return rows[text]
     try:
-        return rows.select(pl.sql_expr(text)).to_series()
+        return rows.select(_parsed(text)).to_series()
     except pl.exceptions.PolarsError as error:
         problem = str(error).strip().partition("\n")[0]
         wanted = f"expected an expression over {', '.join(rows.columns)}"
@@ -269,7 +277,7 @@ def _number(place: str, path: str, rows: pl.DataFrame, text: str) -> float:
     if rows.is_empty():
         raise DataError(f"{place}: expected a row, found none")
     found = _evaluated(path, rows, text)
-    for name in pl.sql_expr(text).meta.root_names():
+    for name in _parsed(text).meta.root_names():
         # Sums, maxima and counts would leave such rows out without a word.
         wrong = [
             value

@@ -193,8 +193,6 @@ def model_minimum(
 
 
 def _in_euclidean_ball(slopes: Floats, intercepts: Floats, l2: float, radius: float) -> tuple[Floats, Floats]:
-    from scipy.sparse import diags
-
     K, d = slopes.shape
     basis = np.linalg.qr(slopes.T)[0] if d > K else None
     inner = slopes if basis is None else slopes @ basis
@@ -203,8 +201,9 @@ def _in_euclidean_ball(slopes: Floats, intercepts: Floats, l2: float, radius: fl
     if math.isfinite(radius):
         rows.append(np.vstack([np.zeros(n + 1), -np.eye(n, n + 1)]))
         right.append(np.r_[radius, np.zeros(n)])
-    quadratic = diags(np.r_[np.full(n, l2), 0.0])
-    x, z = _solve(quadratic, np.vstack(rows), np.concatenate(right), K, len(rows) - 1)
+    quadratic = l2 * np.eye(n + 1)
+    quadratic[n, n] = 0.0
+    x, z = _solve(_sparse(quadratic), _sparse(np.vstack(rows)), np.concatenate(right), K, len(rows) - 1)
     return (x[:n] if basis is None else basis @ x[:n]), _weights(z[:K])
 
 
@@ -228,7 +227,9 @@ def _in_l1_ball(
         ]
         rows = bmat(blocks)
         quadratic = diags(np.r_[np.full(n, l2), np.zeros(n + 1)])
-        x, z = _solve(quadratic, rows, np.r_[-intercepts, radius, np.zeros(2 * n)], K + 1 + 2 * n, 0)
+        x, z = _solve(
+            csc_matrix(quadratic), csc_matrix(rows), np.r_[-intercepts, radius, np.zeros(2 * n)], K + 1 + 2 * n, 0
+        )
         weights = _weights(z[:K])
         steepness = np.abs(weights @ slopes)
         steepness[chosen] = 0.0
@@ -241,6 +242,15 @@ def _in_l1_ball(
         chosen = np.union1d(chosen, steepest[:FEATURES_AT_ONCE])
 
 
+def _sparse(matrix: Floats) -> Any:
+    # In several steps, as scipy.sparse goes from dense to sparse, this takes longer than solving small problems.
+    from scipy.sparse import csc_matrix
+
+    columns, rows = np.nonzero(matrix.T)
+    ends = np.searchsorted(columns, np.arange(matrix.shape[1] + 1))
+    return csc_matrix((matrix[rows, columns], rows, ends), shape=matrix.shape)
+
+
 def _weights(multipliers: Floats) -> Floats:
     positive = np.maximum(multipliers, 0.0)
     weights: Floats = positive / positive.sum()
@@ -250,7 +260,6 @@ def _weights(multipliers: Floats) -> Floats:
 def _solve(quadratic: Any, rows: Any, right: Floats, n_linear: int, n_cones: int) -> tuple[Floats, Floats]:
     # min x'Px/2 + t over rows x <= right for the first n_linear rows, and right - rows x in a cone for the others
     import clarabel
-    from scipy.sparse import csc_matrix
 
     settings = clarabel.DefaultSettings()
     settings.verbose = False
@@ -261,5 +270,5 @@ def _solve(quadratic: Any, rows: Any, right: Floats, n_linear: int, n_cones: int
         cones.append(clarabel.SecondOrderConeT(rows.shape[0] - n_linear))
     target: NDArray[np.float64] = np.zeros(rows.shape[1])
     target[-1] = 1.0
-    solution = clarabel.DefaultSolver(csc_matrix(quadratic), target, csc_matrix(rows), right, cones, settings).solve()
+    solution = clarabel.DefaultSolver(quadratic, target, rows, right, cones, settings).solve()
     return np.asarray(solution.x), np.asarray(solution.z)

@@ -45,7 +45,6 @@ from pipeline_lib.core.errors import DataError
 
 STEPS = 4096
 NODES = 64
-BISECTIONS = 200
 # Of the integral with the smallest covers: its steps, and the powers of ten below B down to which it is computed, which
 # suffice for every n below 10^15.
 FALLING_STEPS, DECADES = 4000, 8.0
@@ -67,6 +66,11 @@ class Covering:
         eps = np.asarray(eps, np.float64)
         cells = np.maximum(1.0, np.ceil(self.reach / eps))
         return np.asarray(np.ceil((self.scale / eps) ** 2) * np.log2(2.0 * cells * self.points + 1.0))
+
+    def _above(self, eps: float, value: float) -> bool:
+        # Is the bound at one scale above the value?
+        cells = max(1, math.ceil(self.reach / eps))
+        return math.ceil((self.scale / eps) ** 2) * math.log2(2.0 * cells * self.points + 1.0) > value
 
     def _log2_smoothed(self, eps: Floats) -> Floats:
         # On average, a ceiling is half a step above its argument.
@@ -201,9 +205,8 @@ def integral(covering: Covering, n: AtLeast1, reach: Positive) -> EntropyIntegra
 def _balanced(covering: Covering, n: float, reach: float) -> float:
     # log2 N <= 0.16 n at the upper end and above it at the lower one: A^2 / eps^2 alone is 0.64 n there.
     low, high = math.log(min(reach, covering.scale / math.sqrt(0.64 * n))), math.log(reach)
-    for _ in range(BISECTIONS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if float(covering.log2(math.exp(middle))) > 0.16 * n else (low, middle)
+    while low < (middle := 0.5 * (low + high)) < high:
+        low, high = (middle, high) if covering._above(math.exp(middle), 0.16 * n) else (low, middle)
     return math.exp(high)
 
 

@@ -214,9 +214,9 @@ def on_the_game(order: NDArray[np.int64]) -> dict[str, Floats]:
 
 def _expected(means: Floats) -> Floats:
     # E G/Z of independent labels: the sum over all label vectors, each with its probability.
-    expected = np.zeros_like(means)
-    for y, gain in zip(LABELS, gains(), strict=True):
-        expected += np.prod(np.where(y == 1, means, 1.0 - means), axis=1)[:, None] * gain
+    expected, chances = np.zeros_like(means), (1.0 - means, means)
+    for (x, y, z), gain in zip(LABELS, gains(), strict=True):
+        expected += (chances[x][:, 0] * chances[y][:, 1] * chances[z][:, 2])[:, None] * gain
     return expected
 
 
