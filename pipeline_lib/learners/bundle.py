@@ -201,8 +201,7 @@ def _in_euclidean_ball(slopes: Floats, intercepts: Floats, l2: float, radius: fl
     if math.isfinite(radius):
         rows.append(np.vstack([np.zeros(n + 1), -np.eye(n, n + 1)]))
         right.append(np.r_[radius, np.zeros(n)])
-    quadratic = l2 * np.eye(n + 1)
-    quadratic[n, n] = 0.0
+    quadratic = np.diag(np.r_[np.full(n, l2), 0.0])
     x, z = _solve(_sparse(quadratic), _sparse(np.vstack(rows)), np.concatenate(right), K, len(rows) - 1)
     return (x[:n] if basis is None else basis @ x[:n]), _weights(z[:K])
 
@@ -225,11 +224,9 @@ def _in_l1_ball(
             [one, -one, None],
             [-one, -one, None],
         ]
-        rows = bmat(blocks)
-        quadratic = diags(np.r_[np.full(n, l2), np.zeros(n + 1)])
-        x, z = _solve(
-            csc_matrix(quadratic), csc_matrix(rows), np.r_[-intercepts, radius, np.zeros(2 * n)], K + 1 + 2 * n, 0
-        )
+        rows = bmat(blocks, format="csc")
+        quadratic = diags(np.r_[np.full(n, l2), np.zeros(n + 1)], format="csc")
+        x, z = _solve(quadratic, rows, np.r_[-intercepts, radius, np.zeros(2 * n)], K + 1 + 2 * n, 0)
         weights = _weights(z[:K])
         steepness = np.abs(weights @ slopes)
         steepness[chosen] = 0.0
@@ -243,7 +240,7 @@ def _in_l1_ball(
 
 
 def _sparse(matrix: Floats) -> Any:
-    # In several steps, as scipy.sparse goes from dense to sparse, this takes longer than solving small problems.
+    # At once: by way of coordinates, as scipy.sparse does it, this takes longer than solving a small problem.
     from scipy.sparse import csc_matrix
 
     columns, rows = np.nonzero(matrix.T)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pydantic import Field
 
 from pipeline_lib import surrogates
@@ -95,8 +95,8 @@ def run(
     >>> result.losses, result.w, result.average
     (array([1. , 0.5, 0. ]), array([1.]), array([0.5]))
     """
-    queries = rounds.of_order(data, order)
-    return _side_by_side(data, surrogate, queries[None, :], _steps(step, len(queries)), radius, ball)[0]
+    orders = rounds.of_order(data, order)[None, :]
+    return runs(data, surrogate, step=step, orders=orders, radius=radius, ball=ball)[0]
 
 
 @checked
@@ -109,7 +109,7 @@ def runs(
     radius: Positive | None = None,
     ball: Ball = "l2",
 ) -> list[Run]:
-    """Several runs of :func:`run` side by side, each with a w of its own: what it gives for each of them, but faster.
+    """Several runs of :func:`run` side by side, each with its own w: the same results in less time.
 
     In every round the surrogate evaluates the queries of all runs at once.
 
@@ -131,24 +131,13 @@ def runs(
     >>> [one.average.tolist() for one in runs(data, "ranksvm", step=0.25, orders=[[0, 0], [1, 1]])]
     [[0.125], [0.25]]
     """
-    queries = checks.whole_numbers("orders", orders, 0, data.n_queries - 1, ndim=2)
-    return _side_by_side(data, surrogate, queries, _steps(step, queries.shape[1]), radius, ball)
-
-
-def _side_by_side(
-    data: RankingData,
-    surrogate: str | Surrogate,
-    orders: NDArray[np.int64],
-    eta: Floats,
-    radius: float | None,
-    ball: Ball,
-) -> list[Run]:
+    every = checks.whole_numbers("orders", orders, 0, data.n_queries - 1, ndim=2)
+    (R, T), X, y, begins = every.shape, data.X, data.y, data.offsets
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
-    reach = math.inf if radius is None else radius
-    (R, T), X, y, begins = orders.shape, data.X, data.y, data.offsets
+    eta, reach = _steps(step, T), math.inf if radius is None else radius
     W, total = np.zeros((2, R, data.n_features))
     losses, norms, outside = np.empty((R, T)), np.empty((R, T)), np.zeros(R, np.int64)
-    for t, queries in enumerate(np.ascontiguousarray(orders.T)):
+    for t, queries in enumerate(np.ascontiguousarray(every.T)):
         scores, labels, offsets = _scored(X, y, begins, queries, W)
         losses[:, t], slopes = loss.unchecked(scores, labels, offsets)
         norms[:, t] = _moved(X, begins, queries, slopes, eta[t], reach if ball == "l2" else math.inf, W, total, outside)

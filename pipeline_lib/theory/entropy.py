@@ -35,6 +35,7 @@ two at every scale.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -63,14 +64,12 @@ class Covering:
 
     def log2(self, eps: float | Floats) -> Floats:
         """The bound on log2 N at scale eps > 0, elementwise."""
-        eps = np.asarray(eps, np.float64)
-        cells = np.maximum(1.0, np.ceil(self.reach / eps))
-        return np.asarray(np.ceil((self.scale / eps) ** 2) * np.log2(2.0 * cells * self.points + 1.0))
+        return np.asarray(self._log2(np.asarray(eps, np.float64)))
 
-    def _above(self, eps: float, value: float) -> bool:
-        # Is the bound at one scale above the value?
-        cells = max(1, math.ceil(self.reach / eps))
-        return math.ceil((self.scale / eps) ** 2) * math.log2(2.0 * cells * self.points + 1.0) > value
+    def _log2(self, eps: Any) -> Any:
+        # Without checks, for searches.
+        cells = np.maximum(1.0, np.ceil(self.reach / eps))
+        return np.ceil((self.scale / eps) ** 2) * np.log2(2.0 * cells * self.points + 1.0)
 
     def _log2_smoothed(self, eps: Floats) -> Floats:
         # On average, a ceiling is half a step above its argument.
@@ -206,7 +205,7 @@ def _balanced(covering: Covering, n: float, reach: float) -> float:
     # log2 N <= 0.16 n at the upper end and above it at the lower one: A^2 / eps^2 alone is 0.64 n there.
     low, high = math.log(min(reach, covering.scale / math.sqrt(0.64 * n))), math.log(reach)
     while low < (middle := 0.5 * (low + high)) < high:
-        low, high = (middle, high) if covering._above(math.exp(middle), 0.16 * n) else (low, middle)
+        low, high = (middle, high) if covering._log2(np.float64(math.exp(middle))) > 0.16 * n else (low, middle)
     return math.exp(high)
 
 

@@ -45,6 +45,7 @@ from pipeline_lib.core.errors import DataError
 # Budgets with more numbers of queries than these are searched on a grid first, and then around its best point.
 MOST_TRIED = 1_000_000
 AROUND = 1_000
+# A plan with more queries than these would fill the memory as a list of its lengths.
 MOST_LISTED = 10_000_000
 
 

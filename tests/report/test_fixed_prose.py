@@ -71,7 +71,7 @@ def planted() -> Iterator[str]:
     yield "{% for row in rows('t') if row.x > 1 %}One more.{% endfor %}"
 
 
-@pytest.mark.parametrize("template", planted())
+@pytest.mark.parametrize("template", list(planted()))
 def test_a_template_that_decides_or_computes_is_found(template: str, tmp_path: Path) -> None:
     assert wrong(environment(tmp_path), template)
 

@@ -9,7 +9,7 @@ large the gap of this ranker is in truth is measured on a third sample, so that 
 sample does not count.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,7 +65,7 @@ def rankers(
 ) -> list[list[Ranker]]:
     """``erm``, ``worst``, and for convex losses in the l2 ball ``rerm`` and ``ogd``, which need G as ``lipschitz``.
 
-    One list for each of the samples, which have n queries each; the seeds are those of their minimisers.
+    One list of rankers for each sample. All samples have the same number of queries; each has its own seed.
     """
     found: list[list[Ranker]] = []
     for sample, seed in zip(samples, seeds, strict=True):
@@ -86,7 +86,7 @@ def rankers(
 
 
 def descents(learner: str, loss: Surrogate, samples: Sequence[RankingData], step: float, radius: float) -> list[Ranker]:
-    """The mean iterate of online gradient descent on each of the samples, which have equally many queries."""
+    """The mean iterate of online gradient descent on each of the samples, which all have the same number of queries."""
     X, y, sizes = (
         np.concatenate([getattr(one, name) for one in samples]) for name in ("X", "y", "documents_per_query")
     )
@@ -103,18 +103,19 @@ def worst_gaps(
     steps: int,
     ball: Ball = "l2",
 ) -> Floats:
-    """For each of k samples the best of ``steps`` points of the ball by mean loss on ``reference`` less that on it.
+    """For each of k samples, the ranker with the largest gap among ``steps`` points of the ball; shape (k, d).
 
-    w_1 = 0, w_(t+1) = w_t + 2/(t + 1) (v_t - w_t), g the gradient of the difference at w_t and v_t the point of the
-    ball ||w|| <= radius where <g, v> is largest: radius g/||g||_2, or in the l1 ball its corner radius sign(g_j) e_j
-    for the largest |g_j|. Shape (k, d).
+    The gap of w is its mean loss on ``reference`` less that on the sample. The points are w_1 = 0 and w_(t+1) = w_t +
+    2/(t + 1) (v_t - w_t), where g is the gradient of the gap at w_t and v_t the point of the ball ||w|| <= radius with
+    the largest <g, v>: radius g/||g||_2, or in the l1 ball its corner radius sign(g_j) e_j for the largest |g_j|.
 
     Parameters
     ----------
     loss : Surrogate
     samples : k RankingData
+        Their means are Lhat; at least one query each.
     reference : RankingData
-        The means over both stand for Lhat and L; at least one query each.
+        Its mean stands for L; at least one query.
     radius : float > 0
     steps : int >= 1
     ball : "l2" or "l1"
@@ -133,10 +134,9 @@ def worst_gaps(
     """
     W = np.zeros((len(samples), reference.n_features))
     best, highest = W.copy(), np.full(len(samples), -np.inf)
-    on_reference = _Means(loss, reference)
-    on_samples = [_Means(loss, sample) for sample in samples]
+    on_reference, on_samples = _means(loss, reference), [_means(loss, sample) for sample in samples]
     for t in range(steps):
-        # All begin at 0.
+        # All searches begin at 0.
         there, uphill = on_reference(W if t else W[:1])
         here, downhill = map(np.concatenate, zip(*(one(W[k : k + 1]) for k, one in enumerate(on_samples)), strict=True))
         above = there - here > highest
@@ -148,12 +148,12 @@ def worst_gaps(
     return best
 
 
-class _Means:
-    """The mean loss of each of k rankers, shape (k,), and its gradient, shape (k, d)."""
+def _means(loss: Surrogate, data: RankingData) -> Callable[[Floats], tuple[Floats, Floats]]:
+    # From k rankers, shape (k, d), to their mean losses, shape (k,), and the gradients of these, shape (k, d).
+    evaluated = loss.on(data.y, data.offsets)
 
-    def __init__(self, loss: Surrogate, data: RankingData) -> None:
-        self._data, self._evaluated = data, loss.on(data.y, data.offsets)
+    def at(W: Floats) -> tuple[Floats, Floats]:
+        values, slopes = zip(*map(evaluated, W @ data.X64.T), strict=True)
+        return np.mean(values, axis=1), np.asarray(slopes) @ data.X64 / data.n_queries
 
-    def __call__(self, W: Floats) -> tuple[Floats, Floats]:
-        values, slopes = zip(*map(self._evaluated, W @ self._data.X64.T), strict=True)
-        return np.mean(values, axis=1), np.asarray(slopes) @ self._data.X64 / self._data.n_queries
+    return at
