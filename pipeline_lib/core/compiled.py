@@ -155,7 +155,7 @@ PLACES = (Chosen, BesideModule, OfUser)
 
 @njit
 def copy(target, source):  # type: ignore[no-untyped-def]
-    """``target[:] = source`` for kernels, where numba takes two seconds to compile the error message of that.
+    """``target[:] = source`` as a loop: numba takes two seconds to compile the assignment of a slice, none for this.
 
     Example
     -------
