@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from pipeline_lib.claims.errata import Erratum
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.papers import Paper
 from pipeline_lib.papers.witnesses import Witness
+from pipeline_lib.study import recorded
+from pipeline_lib.study.recorded import Record
 from pipeline_lib.theory.list_bounds import MEANINGS, STATEMENTS
 
 WIDTH = 120
@@ -44,6 +47,7 @@ def pages(root: Path) -> dict[str, str]:
         "Every claim that the ledger judges, and every paper section by section: each numbered statement, remark with "
         "mathematical content, figure, table and cited bound with the claims that stand for it. "
         "[Another page](claims.md) explains how claims are judged; the report of a study states what came out.",
+        *_records(),
         *(text for paper in papers.every() for text in _claims(paper)),
     )
     commands = (
@@ -130,6 +134,41 @@ def _claims(paper: Paper) -> Iterator[str]:
             for one in section.statements
         ]
         yield _table(("place", "statement", "claims, or why there is none"), stated)
+
+
+def _records() -> Iterator[str]:
+    """Every study of which there is a record, and each of its claims whose status is not that of the default study."""
+    default = recorded.read("default")
+    records = [default, *(recorded.read(name) for name in recorded.names() if name != "default")]
+    yield "## Studies that were run whole"
+    yield (
+        "What the records in `workflow/recorded/` say ([how to compare a run with them](running-studies.md)). The "
+        "time is the sum over all jobs, of which two ran at a time on two threads of one core."
+    )
+    head = ("study", "date", "code", "minutes of all jobs", "tables", "claims by status")
+    yield _table(head, map(_of_record, records))
+    for record in records[1:]:
+        moved = [
+            (f"`{name}`", default.claims[name].status, claim.status, claim.why)
+            for name, claim in record.claims.items()
+            if claim.status not in ("not-run", default.claims[name].status)
+        ]
+        if moved:
+            yield f"In the study `{record.study}`, these claims have another status than in the default study:"
+            yield _table(("claim", "default study", record.study, "why"), moved)
+
+
+def _of_record(record: Record) -> tuple[str, ...]:
+    counts = Counter(claim.status for claim in record.claims.values())
+    del counts["not-run"]
+    return (
+        f"`{record.study}`",
+        record.made_with["time"][:10],
+        record.made_with["code"],
+        f"{record.job_seconds / 60:.0f}",
+        str(len(record.tables)),
+        ", ".join(f"{status} {number}" for status, number in counts.most_common()),
+    )
 
 
 def _command(name: str) -> Iterator[str]:

@@ -75,6 +75,11 @@ def path_of(study: str) -> Path:
     return FOLDER / f"{study}.json"
 
 
+def names() -> list[str]:
+    """The studies of which there is a record."""
+    return sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
 def write(record: Record) -> Path:
     """Write a record as the file of its study; returns the file."""
     path = path_of(record.study)
@@ -95,7 +100,7 @@ def read(study: str) -> Record:
     """
     path = path_of(study)
     if not path.is_file():
-        found = ", ".join(sorted(one.stem for one in FOLDER.glob("*.json"))) or "none"
+        found = ", ".join(names()) or "none"
         raise DataError(f"{path}: expected the record of a study, found none; there are records of {found}")
     return Record.parse(storage.read_json(path), str(path))
 

@@ -13,7 +13,7 @@ from pipeline_lib.study import provenance, recorded
 from tests import readings
 from tests.report import made_study
 
-KEPT = sorted(path.stem for path in recorded.FOLDER.glob("*.json"))
+KEPT = recorded.names()
 
 
 @pytest.fixture
