@@ -142,10 +142,10 @@ def _records() -> Iterator[str]:
     records = [default, *(recorded.read(name) for name in recorded.names() if name != "default")]
     yield "## Studies that were run whole"
     yield (
-        "What the records in `workflow/recorded/` say ([how to compare a run with them](running-studies.md)). The "
-        "time is the sum over all jobs, of which two ran at a time on two threads of one core."
+        "What the records in `workflow/recorded/` say ([how to compare a run with them](running-studies.md)). Times "
+        "are sums over all jobs on a machine that did other work as well."
     )
-    head = ("study", "date", "code", "minutes of all jobs", "tables", "claims by status")
+    head = ("study", "date", "code", "minutes of all jobs", "cores", "tables", "claims by status")
     yield _table(head, map(_of_record, records))
     for record in records[1:]:
         moved = [
@@ -166,6 +166,7 @@ def _of_record(record: Record) -> tuple[str, ...]:
         record.made_with["time"][:10],
         record.made_with["code"],
         f"{record.job_seconds / 60:.0f}",
+        str(record.made_with["cores"]),
         str(len(record.tables)),
         ", ".join(f"{status} {number}" for status, number in counts.most_common()),
     )
