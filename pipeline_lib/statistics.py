@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Count, Natural, Probability, checked
+from pipeline_lib.core.checks import Count, Natural, NonNegative, Probability, checked
 from pipeline_lib.core.errors import DataError
 
 ENUMERATED_DIFFERENCES = 16
@@ -300,21 +300,34 @@ def over_folds(values: ArrayLike, *, level: Probability = 0.95) -> FoldSummary:
 
 
 @checked
-def mean_interval(values: ArrayLike, level: Probability = LEVEL) -> Interval:
-    """The mean over independent repetitions with its t interval, as :func:`over_folds` has them.
+def mean_interval(values: ArrayLike, level: Probability = LEVEL, shared_error: NonNegative = 0.0) -> Interval:
+    """The mean over k independent repetitions with its interval, as :func:`over_folds` has it.
+
+    ::
+
+        low, high = mean -+ sqrt( (t_{k-1, (1 + level)/2} sd)^2 / k + (z_{(1 + level)/2} shared_error)^2 )
+
+    Parameters
+    ----------
+    shared_error : float >= 0
+        Standard error of what all repetitions have in common, such as one held-out sample: it does not average out.
 
     Raises
     ------
     DataError
-        As :func:`over_folds`.
+        As :func:`over_folds`, and when the error is negative or not finite.
 
     Example
     -------
     >>> mean_interval([1.0, 1.0])
     Interval(value=1.0, low=1.0, high=1.0, freedom=None)
+    >>> round(mean_interval([1.0, 1.0], shared_error=0.1).low, 3)
+    0.804
     """
     mean = over_folds(values, level=level)
-    return Interval(mean.mean, mean.low, mean.high)
+    of_repetitions = _t_quantile(mean.folds - 1, level) * mean.sd / mean.folds**0.5
+    half = math.hypot(of_repetitions, float(ndtri((1.0 + level) / 2.0)) * shared_error)
+    return Interval(mean.mean, mean.mean - half, mean.mean + half)
 
 
 @checked

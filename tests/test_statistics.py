@@ -230,6 +230,18 @@ def test_limits_are_found_in_noise(truth):
     assert found.high - found.low < 0.01
 
 
+def test_a_mean_of_repetitions_that_share_an_error_by_simulation():
+    rng = np.random.default_rng(2)
+    inside = {0.0: 0, 0.5: 0}
+    for _ in range(1000):
+        values = 1.0 + 0.5 * rng.normal() + rng.normal(size=20)
+        for stated in inside:
+            interval = statistics.mean_interval(values, shared_error=stated)
+            inside[stated] += interval.low <= 1.0 <= interval.high
+    assert inside[0.0] < 750  # without it the interval is too narrow
+    assert 930 <= inside[0.5] <= 975
+
+
 def test_ratios_by_simulation():
     rng = np.random.default_rng(1)
     inside = 0

@@ -3,11 +3,9 @@
 Repetitions differ by their samples; the held-out sample is the same for all, so that its error does not average out.
 """
 
-import math
 from collections.abc import Sequence
 from operator import itemgetter
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from pipeline_lib import statistics
@@ -18,21 +16,6 @@ FITTED = no_fewer_than(3, "to fit an exponent")
 """Settings to whose values a power is fitted."""
 NORMAL = 1.959963984540054
 """The quantile of a 95 % interval."""
-
-
-def of_mean(values: ArrayLike, held_out_error: float) -> Interval:
-    """Mean over repetitions with a 95 % interval: Student's over repetitions and the held-out error, in quadrature.
-
-    Example
-    -------
-    >>> of_mean([1.0, 3.0], 0.0).value, of_mean([1.0, 1.0], 0.1).low.__round__(3)
-    (2.0, 0.804)
-    """
-    x = np.asarray(values, np.float64)
-    mean = float(x.mean())
-    over_repetitions = statistics.over_folds(x).high - mean if len(x) > 1 else 0.0
-    half = math.hypot(over_repetitions, NORMAL * held_out_error)
-    return Interval(mean, mean - half, mean + half)
 
 
 def of_largest(values: Sequence[float], errors: Sequence[float]) -> Interval:

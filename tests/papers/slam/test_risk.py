@@ -95,3 +95,27 @@ def test_excess_risks_are_certified_positive_and_fall(risks):
 def test_the_excess_of_slam_map_counts_labels_as_relevant_or_not():
     rows = measured({**BATCH, "sizes": [20], "repetitions": 2, "parts": 1}, "slam-map")
     assert all(row.certified and row.excess >= 0.0 for row in rows)
+
+
+def test_intervals_include_the_error_of_the_population_that_all_repetitions_share(risks):
+    for row in risk.summarised(risks, 0.95):
+        cell = [one for one in risks if one.n == row.n]
+        for name, interval in (("truth_error", row.excess_risk), ("gap_error", row.gap)):
+            shared = max(getattr(one, name) for one in cell)
+            assert shared > 0.0
+            assert interval.high - interval.value >= 1.9599 * shared
+            assert interval.value - interval.low >= 1.9599 * shared
+
+
+def test_the_error_of_a_gap_is_that_of_the_risk_over_fresh_queries():
+    # Populations of other seeds, and the same samples: the risk minus that of w = 0 varies by what is stated.
+    settings = RiskSettings.parse({**BATCH, "sizes": [20], "truth": 100})
+    population = risk.Population(risk.PopulationSettings(features=settings.features, documents=settings.documents))
+    loss, w = surrogates.create("listnet"), np.full(settings.features, 0.3)
+    differences, errors = [], []
+    for seed in range(200):
+        data = population.draw(100, np.random.default_rng(seed))
+        of_query = risk.losses_of(loss, data, w) - risk.losses_of(loss, data, 0.0 * w)
+        differences.append(of_query.mean())
+        errors.append(risk.standard_error(of_query))
+    assert np.std(differences) == pytest.approx(np.mean(errors), rel=0.2)

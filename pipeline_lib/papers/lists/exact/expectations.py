@@ -27,7 +27,8 @@ from pipeline_lib.data.rows import Interval
 from pipeline_lib.learners import ogd
 from pipeline_lib.papers.lists.exact.opposites import LINEAR_UP_TO, MEAN, Opposites
 from pipeline_lib.papers.lists.exact.settings import ExactSettings, Expectation, Growth
-from pipeline_lib.papers.lists.intervals import of_mean, of_power
+from pipeline_lib.papers.lists.intervals import of_power
+from pipeline_lib.statistics import mean_interval
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import list_bounds
 
@@ -125,7 +126,7 @@ def _noisy_ogd(m: int, n: int, draws: int, seed: int) -> Expectation:
         total += w
         eps = np.where(rng.random(draws) < 0.5 * (1.0 + mean), 1.0, -1.0)
         w = np.clip(w + 2.0 * step * eps, -RADIUS, RADIUS)
-    excess = of_mean(_above(mean)(total / n), 0.0)
+    excess = mean_interval(_above(mean)(total / n))
     return _compared({"statement": "ogd", "case": "noise", "m": m, "n": n}, population.loss, excess, _above(mean))
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.rows import Interval, Row
 from pipeline_lib.papers.lists.grid.settings import CellSummary, GridSettings, Measured, PowerLaw
-from pipeline_lib.papers.lists.intervals import NORMAL, of_largest, of_mean, of_power
-from pipeline_lib.statistics import fit_exponent
+from pipeline_lib.papers.lists.intervals import NORMAL, of_largest, of_power
+from pipeline_lib.statistics import fit_exponent, mean_interval
 from pipeline_lib.theory import list_bounds
 
 Key = tuple[str, str, int, int]
@@ -98,8 +98,8 @@ def cells(grid: Grid) -> Iterator[CellSummary]:
             yield CellSummary(
                 **axes,
                 learner=learner,
-                gap=of_mean(gaps, max(errors)),
-                gap_size=of_mean(np.abs(gaps), max(errors)),
+                gap=mean_interval(gaps, shared_error=max(errors)),
+                gap_size=mean_interval(np.abs(gaps), shared_error=max(errors)),
                 optimal_risk=optimal,
                 optimal_risk_error=rows[0].optimal_risk_error,
                 risk_error=max(errors),
@@ -111,7 +111,7 @@ def cells(grid: Grid) -> Iterator[CellSummary]:
                 nearest_optimistic=nearest_optimistic,
                 loss_bound=constants["loss_bound"],
                 repetitions=len(rows),
-                excess=of_mean(excess, max(excess_errors)),
+                excess=mean_interval(excess, shared_error=max(excess_errors)),
                 largest_excess=of_largest(excess, excess_errors),
                 largest_gap=of_largest(gaps, errors),
                 **bounds,

@@ -112,13 +112,16 @@ class Excess(Minimised, table="slices/slam-risk/{surrogate}-{part}"):
         description="risk minus training risk, less the same of w = 0, whose expectation is 0: less noise, and on "
         "average the gap"
     )
+    gap_error: float = Field(description="standard error of the gap over the queries that stand for the population")
 
 
 class Mean(Minimised, table="tables/slam-risk"):
-    """The excess risk of rankers trained on n queries: means over the repetitions with their intervals."""
+    """The excess risk of rankers trained on n queries: means over the repetitions with their intervals.
+
+    The standard error over the sample that stands for the population, which all repetitions share, is included.
+    """
 
     excess_risk: Annotated[Interval, LOW_HIGH] = Field(description="risk minus that of the best ranker of the ball")
-    truth_error: float = Field(description="largest standard error of an excess risk over the population's sample")
     bound: float = Field(description="Theorem 8")
     l2: float = Field(description="lambda")
     certified: bool = Field(description="whether all rankers are minimisers up to the asked gap")
@@ -153,7 +156,7 @@ def measure(job: Job) -> Iterator[Excess]:
     truth = population.draw(settings.truth, generator(seed, "slam-risk", "truth", role="truth"))
     truth = (truth.with_binary_labels() if binary else truth).in_role("truth")
     best = {B: erm.fit(truth, loss, l2=0.0, radius=B, tol=TOLERANCE) for B in settings.radii}
-    at_zero = float(losses_of(loss, truth, np.zeros(truth.n_features)).mean())
+    at_zero = losses_of(loss, truth, np.zeros(truth.n_features))
     least = {B: losses_of(loss, truth, fit.w) for B, fit in best.items()}
     for repetition in progress.counted(range(part, settings.repetitions, settings.parts), _LOG, "repetitions"):
         for n in settings.sizes:
@@ -174,17 +177,23 @@ def measure(job: Job) -> Iterator[Excess]:
                     l2=l2,
                     lipschitz=lipschitz * longest,
                     excess=float(values.mean()) - best[B].objective + best[B].gap,
-                    truth_error=float((values - least[B]).std(ddof=1) / math.sqrt(len(values))),
+                    truth_error=standard_error(values - least[B]),
                     certified=fit.certified and best[B].certified,
                     bound=list_bounds.evaluate("rerm", n=n, m=m, **given),
-                    zero_excess=at_zero - best[B].objective,
-                    gap=float((values.mean() - at_zero) - (own.mean() - own_at_zero)),
+                    zero_excess=float(at_zero.mean()) - best[B].objective,
+                    gap=float((values.mean() - at_zero.mean()) - (own.mean() - own_at_zero)),
+                    gap_error=standard_error(values - at_zero),
                 )
 
 
 def losses_of(loss: Surrogate, data: RankingData, w: Floats) -> Floats:
     """The loss of every query."""
     return loss.value(data.X64 @ w, data.y, data.offsets)
+
+
+def standard_error(values: Floats) -> float:
+    """Of the mean of independent values."""
+    return float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
 def join(job: Job) -> Iterator[Mean]:
@@ -200,13 +209,12 @@ def summarised(rows: Iterable[Excess], level: float) -> Iterator[Mean]:
         found = list(of_cell)
         yield Mean(
             **dict(zip(Minimised.model_fields, axes, strict=True)),
-            excess_risk=mean_interval([row.excess for row in found], level),
-            truth_error=max(row.truth_error for row in found),
+            excess_risk=mean_interval([row.excess for row in found], level, max(row.truth_error for row in found)),
             bound=found[0].bound,
             l2=found[0].l2,
             certified=all(row.certified for row in found),
             zero_excess=found[0].zero_excess,
-            gap=mean_interval([row.gap for row in found], level),
+            gap=mean_interval([row.gap for row in found], level, max(row.gap_error for row in found)),
         )
 
 
