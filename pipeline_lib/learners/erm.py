@@ -15,8 +15,9 @@ Which solver, and which certificate of the gap F(w) - min F:
 | with kinks, in an l1 ball | ``bundle`` | cutting planes |
 | not convex | ``restarts``: several local minima, annealed | none: "local" |
 
-(*) ``interior`` needs all features at once: where they are worked on in blocks (:mod:`pipeline_lib.data.query_blocks`),
-``bundle`` takes its place. All other solvers work by blocks.
+(*) ``interior`` needs all features at once and holds a matrix for every query: where features are worked on in blocks
+(:mod:`pipeline_lib.data.query_blocks`), or lists are so long that the matrices would take more than 512 MB, ``bundle``
+takes its place. All other solvers work by blocks.
 
 All certificates hold up to the rounding of float64.
 """
@@ -76,6 +77,8 @@ _LOG = logging.getLogger(__name__)
 DOCUMENTS_PER_FEATURE = 100
 # With at most so many features, cutting planes are faster than an interior-point method for the whole programme.
 FEW_FEATURES = 32
+LARGEST_MATRICES = 2**26
+"""Numbers in the matrices of all queries, beyond which they leave the interior-point method to cutting planes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,10 +338,9 @@ def _with_minorants(problem: Problem, start: Floats, tol: float) -> Solution:
 
 def _with_kinks(problem: Problem, start: Floats, tol: float) -> Solution:
     programme = None
-    # An interior-point method holds a matrix for every query: for many documents, cutting planes take its place.
     if problem.X.shape[1] > FEW_FEATURES and problem.ball == "l2" and not isinstance(problem.X, DesignMatrix):
         programme = problem.surrogate.programme(problem.y, problem.offsets)
-    if programme is None:
+    if programme is None or programme.matrix_size > LARGEST_MATRICES:
         return bundle.minimise(problem, start, tol)
     if problem.weights is not None:
         programme = programme.scaled(problem.weights)

@@ -63,6 +63,12 @@ class LinearProgramme:
     offsets: Whole
     owned: Whole
 
+    @property
+    def matrix_size(self) -> int:
+        """How many numbers there are in one square matrix per query over its documents and auxiliary variables."""
+        variables = np.diff(self.offsets) + np.diff(self.owned)
+        return int(variables @ variables)
+
     def feasible(self, multipliers: Floats) -> Floats:
         """Feasible lam near ``multipliers`` >= 0, shape (P,); without auxiliary variables, they are cut off at c."""
         return np.minimum(multipliers, self.costs)
@@ -144,6 +150,12 @@ class Chains(LinearProgramme):
     """
 
     begins: Whole
+
+    @property
+    def matrix_size(self) -> int:
+        """How many numbers there are in one square matrix per query over its documents and auxiliary variables."""
+        variables = np.diff(self.offsets) + np.diff(self.owned)
+        return int(variables @ variables)
 
     def feasible(self, multipliers: Floats) -> Floats:
         """Flows in the proportions of ``multipliers``."""

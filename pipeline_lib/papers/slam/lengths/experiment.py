@@ -168,7 +168,7 @@ EXPERIMENT = Experiment(
             surrogates=("slam-ndcg", "slam-map"),
             cost=Cost(3.0, start_mb=500.0),
             seconds=lambda settings, cell: (
-                2e-7 * settings.rounds * sum(settings.lengths) + 2e-6 * sum(m**4 for m in settings.opposed)
+                3e-7 * settings.rounds * sum(settings.lengths) + 2e-6 * sum(m**4 for m in settings.opposed)
             ),
         ),
     ),
