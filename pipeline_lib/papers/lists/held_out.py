@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.query_blocks import Block
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Surrogate
 
@@ -158,11 +159,9 @@ def risk_of_one(loss: Surrogate, blocks: Iterable[Scored]) -> Known:
 
 
 def _scored(data: RankingData, columns: Floats, levels: Floats | None) -> Iterator[Scored]:
-    for block in _blocks(data.offsets):
-        rows = slice(int(data.offsets[block.start]), int(data.offsets[block.stop]))
-        offsets = data.offsets[block.start : block.stop + 1] - data.offsets[block.start]
-        scores = _rows(columns, data.X[rows].astype(np.float64))
-        yield Scored(scores, data.y[rows], offsets, None if levels is None else levels[block])
+    for block in blocks_of(data.offsets):
+        scores = _rows(columns, data.X[block.rows].astype(np.float64))
+        yield Scored(scores, data.y[block.rows], block.offsets, None if levels is None else levels[block.queries])
 
 
 def _rows(columns: Floats, X: Floats) -> Iterator[Floats]:
@@ -221,8 +220,11 @@ class _Regression:
         return np.asarray(even / np.outer(scale, scale))
 
 
-def _blocks(offsets: NDArray[np.int64]) -> list[slice]:
-    # Runs of whole queries with about DOCUMENTS_PER_BLOCK documents.
+def blocks_of(offsets: NDArray[np.int64]) -> list[Block]:
+    """Runs of whole queries with about :data:`DOCUMENTS_PER_BLOCK` documents, whose scores stay in the cache."""
     blocks = max(1, math.ceil(int(offsets[-1]) / DOCUMENTS_PER_BLOCK))
     edges = np.unique(np.searchsorted(offsets, np.linspace(0, int(offsets[-1]), blocks + 1)))
-    return [slice(a, b) for a, b in itertools.pairwise(edges.tolist())]
+    return [
+        Block(slice(a, b), slice(int(offsets[a]), int(offsets[b])), offsets[a : b + 1] - offsets[a])
+        for a, b in itertools.pairwise(edges.tolist())
+    ]

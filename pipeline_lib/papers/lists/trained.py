@@ -150,10 +150,16 @@ def worst_gaps(
 
 def _means(loss: Surrogate, data: RankingData) -> Callable[[Floats], tuple[Floats, Floats]]:
     # From k rankers, shape (k, d), to their mean losses, shape (k,), and the gradients of these, shape (k, d).
-    evaluated = loss.on(data.y, data.offsets)
+    blocks = [
+        (data.X64[block.rows], loss.on(data.y[block.rows], block.offsets)) for block in held_out.blocks_of(data.offsets)
+    ]
 
     def at(W: Floats) -> tuple[Floats, Floats]:
-        values, slopes = zip(*map(evaluated, W @ data.X64.T), strict=True)
-        return np.mean(values, axis=1), np.asarray(slopes) @ data.X64 / data.n_queries
+        values, slopes = np.zeros(len(W)), np.zeros(W.shape)
+        for X, evaluated in blocks:
+            of_queries, gradients = zip(*map(evaluated, W @ X.T), strict=True)
+            values += np.sum(of_queries, axis=1)
+            slopes += np.asarray(gradients) @ X
+        return values / data.n_queries, slopes / data.n_queries
 
     return at

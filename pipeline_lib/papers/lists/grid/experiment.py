@@ -43,13 +43,13 @@ DOCUMENTS_TOGETHER = 1_000_000
 
 
 def measure(job: Job) -> Iterator[Measured]:
-    """The rankers of one loss: for every population, m, n, repetition and learner."""
-    settings, name = job.settings, job.cell["loss"]
-    for m in progress.counted(settings.lengths, _LOG, "lengths of lists"):
-        yield from measured(Slice(settings, name, "noisy", m, job.seed))
+    """The rankers of one loss, for the lengths of one part: for every population, m, n, repetition and learner."""
+    settings, name, part = job.settings, job.cell["loss"], int(job.cell["part"])
+    slices = [("noisy", m) for m in settings.of_part(settings.lengths, part)]
     if name in settings.realisable_losses:
-        for m in settings.realisable_lengths:
-            yield from measured(Slice(settings, name, "realisable", m, job.seed))
+        slices += [("realisable", m) for m in settings.of_part(settings.realisable_lengths, part)]
+    for kind, m in progress.counted(slices, _LOG, "populations and lengths of lists"):
+        yield from measured(Slice(settings, name, kind, m, job.seed))
 
 
 def join(job: Job) -> Iterator[Row]:
@@ -172,10 +172,14 @@ def _rankers(
 
 
 def _measuring_seconds(settings: GridSettings, cell: Cell) -> float:
-    trained_on = sum(settings.repetitions_of(m) * m * sum(settings.queries_of(m)) for m in settings.lengths)
-    # At most: on both populations.
-    best_ranker = settings.best_ranker_documents * (len(settings.lengths) + len(settings.realisable_lengths))
-    return 1e-5 * trained_on + 1.5e-7 * best_ranker
+    evaluated = 0
+    for m in settings.of_part(settings.lengths, int(cell["part"])):
+        sizes, held = settings.queries_of(m), settings.held_out_queries(m) * m
+        # By searches on the reference sample, by five learners on held-out queries, and in fits.
+        of_size = settings.ascent_steps * settings.reference_documents + 5 * held
+        evaluated += settings.repetitions_of(m) * (len(sizes) * of_size + 100 * m * sum(sizes))
+        evaluated += 8 * settings.best_ranker_documents
+    return 2e-8 * evaluated
 
 
 def _megabytes(settings: GridSettings) -> float:
@@ -193,7 +197,10 @@ EXPERIMENT = Experiment(
             "grid",
             measure,
             rows=(Measured,),
-            divided={"loss": lambda settings: [loss.name for loss in settings.losses]},
+            divided={
+                "loss": lambda settings: [loss.name for loss in settings.losses],
+                "part": lambda settings: range(settings.parts),
+            },
             surrogates=_surrogates,
             cost=Cost(2.0, start_mb=900.0),
             seconds=_measuring_seconds,

@@ -1,12 +1,13 @@
 """What is asked of the grid of `lists`, and what are the rows of its tables?"""
 
+from collections.abc import Sequence
 from typing import Annotated, Self
 
 from pydantic import model_validator
 
 from pipeline_lib import surrogates
 from pipeline_lib.core.errors import hint
-from pipeline_lib.core.settings import Positive, Settings, Sizes, Text, Whole
+from pipeline_lib.core.settings import Jobs, Positive, Settings, Sizes, Text, Whole
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.papers.lists.losses import Losses, LossSettings
 from pipeline_lib.papers.lists.trained import TrainingSettings
@@ -47,6 +48,7 @@ class GridSettings(TrainingSettings):
         description="overrides of the population's defaults (docs/population.md); the grid sets the documents",
     )
     realisable_lengths: Sizes = Field((5,), description="values of m on the realisable population")
+    parts: Jobs = Field(1, description="number of jobs among which the lengths for one loss are divided")
     realisable_losses: tuple[Text, ...] = Field(("listnet",), description="losses measured on that population")
     losses: Losses = Field(
         (
@@ -57,7 +59,7 @@ class GridSettings(TrainingSettings):
             LossSettings(name="ranksvm-mean", surrogate="ranksvm", options={"normalisation": "mean"}),
             LossSettings(name="squared", surrogate="squared"),
         ),
-        description="the losses, one job for each; `options` are passed to the surrogate",
+        description="the losses; `options` are passed to the surrogate",
     )
 
     @model_validator(mode="after")
@@ -76,6 +78,10 @@ class GridSettings(TrainingSettings):
             if name not in names:
                 raise ValueError(f"realisable_losses: unknown loss {name!r}; {hint(name, names)}")
         return self
+
+    def of_part(self, lengths: Sequence[int], part: int) -> Sequence[int]:
+        """The lengths of one part: every ``parts``-th of them."""
+        return lengths[part :: self.parts]
 
     def queries_of(self, m: int) -> list[int]:
         """The n of the grid that lists of m documents are measured with."""
@@ -116,7 +122,7 @@ class Cell(Row):
     n: int = Field(description="queries of the sample")
 
 
-class Measured(Cell, table="slices/lists-grid/{loss}"):
+class Measured(Cell, table="slices/lists-grid/{loss}-{part}"):
     """One ranker of one repetition. From every loss its smallest value is subtracted."""
 
     repetition: int = Field(description="number of the repetition, from 0")
