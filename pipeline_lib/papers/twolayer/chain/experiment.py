@@ -19,7 +19,7 @@ from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Names, Positive, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Field
-from pipeline_lib.experiment import EVERY, Experiment, Job, Step
+from pipeline_lib.experiment import EVERY, Cell, Experiment, Job, Step
 from pipeline_lib.learners import erm
 from pipeline_lib.learners.balls import lowest
 from pipeline_lib.papers.chains import ChainLink, ChainSettings
@@ -148,10 +148,9 @@ def _averages(
         # Of the losses and of linear rankers, for one draw of signs.
         signs = np.asarray(factor * (2.0 * rng.integers(0, 2, numbers.shape) - 1.0), np.float64)
         weights = pairs.weights(numbers, signs)
-        met = np.flatnonzero(weights)
         constant = loss.at_zero * float(signs.sum())
         size = pairs.largest_size(weights, constant, starts, settings.ascent_steps)
-        return size, pairs.radius * float(np.linalg.norm(weights[met] @ pairs.differences[met]))
+        return size, pairs.radius * float(np.linalg.norm(pairs.mean_difference(weights)))
 
     places = pairs.documents(drawn, 2, rng)
     of_queries, query_linear = average(pairs.numbers(drawn, places[:, 0], places[:, 1]), 2.0 / n)
@@ -223,6 +222,11 @@ def all_chains(settings: TwoLayerChainSettings, pairs: KnownPairs, n: int, of: M
         yield chains.of(f"theorem-{number}", f"Theorem {number}", setting, M, links)
 
 
+def _seconds(settings: TwoLayerChainSettings, cell: Cell) -> float:
+    samples = settings.repetitions * len(settings.queries) * len(settings.losses)
+    return 0.006 * samples * (settings.starts + 2) * (settings.ascent_steps + 5)
+
+
 EXPERIMENT = Experiment(
     TwoLayerChainSettings,
     (
@@ -233,7 +237,8 @@ EXPERIMENT = Experiment(
             documents=EVERY,
             surrogates=SURROGATES,
             cost=Cost(3.0, start_mb=700.0),
-            seconds=lambda settings, cell: 0.2 * settings.repetitions * len(settings.queries) * len(settings.losses),
+            seconds=_seconds,
+            seconds_grow_with_data=True,
         ),
     ),
 )

@@ -7,7 +7,8 @@ phi(0) for every ranker, and enter a sum by their total weight alone.
 """
 
 import itertools
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.learners.balls import lowest
 from pipeline_lib.theory.known_population import FULL_STEPS
 from pipeline_lib.theory.pair_losses import PairLoss
 
 Indices = NDArray[np.int64]
+HINGE, LOGISTIC, EXPONENTIAL = range(3)
+KINDS = {"hinge": HINGE, "logistic": LOGISTIC, "exponential": EXPONENTIAL}
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,22 +35,22 @@ class KnownPairs:
     radius: float
 
     @cached_property
-    def _numbered(self) -> tuple[Floats, Indices, Indices]:
-        # Differences of pairs with different labels; the query of each; and the number of the pair of documents (j, k)
-        # of query q at place starts[q] + j m_q + k, or -1.
-        X, y, bounds = self.data.X64, self.data.y, self.data.offsets
-        differences, owners, numbers, known = [], [], [], 0
+    def _numbered(self) -> tuple[Indices, Indices, Indices]:
+        # The documents of every pair of different labels, that with the larger label first, shape (P, 2); the query of
+        # each; and the number of the pair of documents (j, k) of query q at place starts[q] + j m_q + k, or -1.
+        y, bounds = self.data.y, self.data.offsets
+        documents, owners, numbers, known = [], [], [], 0
         for q, (begin, end) in enumerate(itertools.pairwise(bounds)):
             labels, m = y[begin:end].astype(np.int64), end - begin
             j, k = np.nonzero(np.triu(labels[:, None] != labels[None, :]))
-            signs = np.sign(labels[j] - labels[k])
-            differences.append(signs[:, None] * (X[begin + j] - X[begin + k]))
+            larger = labels[j] > labels[k]
+            documents.append(begin + np.column_stack([np.where(larger, j, k), np.where(larger, k, j)]))
             owners.append(np.full(len(j), q))
             number = np.full((m, m), -1)
             number[j, k] = number[k, j] = known + np.arange(len(j))
             numbers.append(number.ravel())
             known += len(j)
-        return np.concatenate(differences), np.concatenate(owners), np.concatenate(numbers)
+        return np.concatenate(documents), np.concatenate(owners), np.concatenate(numbers)
 
     @cached_property
     def starts(self) -> Indices:
@@ -55,10 +58,13 @@ class KnownPairs:
         squares = self.data.documents_per_query**2
         return np.asarray(np.cumsum(squares) - squares)
 
-    @property
-    def differences(self) -> Floats:
-        """sgn(y - y') (x - x') of every pair of different labels, shape (P, d)."""
-        return self._numbered[0]
+    def mean_difference(self, weights: Floats) -> Floats:
+        """sum_p weights_p sgn(y - y') (x - x'), shape (d,)."""
+        larger, smaller = self._numbered[0].T
+        of_documents = np.zeros(self.data.n_documents)
+        np.add.at(of_documents, larger, weights)
+        np.subtract.at(of_documents, smaller, weights)
+        return np.asarray(of_documents @ self.data.X64)
 
     def of_queries(self, shares: Floats) -> Floats:
         """The weights of the pairs in the mean over all documents of queries with these ``shares``, shape (P,)."""
@@ -78,32 +84,22 @@ class KnownPairs:
     def weights(self, numbers: Indices, each: Floats | float) -> Floats:
         """The weights of all pairs where those with these ``numbers`` have the weights ``each``, shape (P,)."""
         shares = np.broadcast_to(each, numbers.shape)[numbers >= 0]
-        sums = np.bincount(numbers[numbers >= 0], shares, minlength=len(self.differences))
+        sums = np.bincount(numbers[numbers >= 0], shares, minlength=len(self._numbered[0]))
         return sums.astype(np.float64)
 
-    def supremum(self, weights: Floats, starts: Iterable[Floats], steps: int) -> tuple[float, Floats]:
+    def supremum(self, weights: Floats, starts: Sequence[Floats], steps: int) -> tuple[float, Floats]:
         """The largest sum of weights_p (phi_p(w) - phi(0)) that a search from some points meets, and where it is.
 
         At least 0, the value at w = 0.
         """
-        best, where = 0.0, np.zeros(self.data.n_features)
         met = np.flatnonzero(weights)
-        if not len(met):
-            return best, where
-        differences, weights = self.differences[met], weights[met]
-        offset = float(weights.sum()) * self.loss.at_zero
-        for start in starts:
-            w = np.array(start)
-            for k in range(steps + FULL_STEPS + 1):
-                t = -(differences @ w)
-                value = float(weights @ self.loss.of_difference(t)) - offset
-                if value > best:
-                    best, where = value, w
-                furthest = lowest((weights * self.loss.derivative(t)) @ differences, 0.0, self.radius)
-                if furthest is None:
-                    break
-                w = w + (2.0 / (k + 2.0) if k < steps else 1.0) * (furthest - w)
-        return best, where
+        documents, places = np.unique(self._numbered[0][met], return_inverse=True)
+        X = self.data.X64[documents]
+        begin = np.array(starts).reshape(-1, X.shape[1])
+        found: tuple[float, Floats] = _search(
+            X, places.reshape(-1, 2), weights[met], KINDS[self.loss.name], begin, steps, self.radius
+        )
+        return found
 
     def largest_size(self, weights: Floats, constant: float, starts: Sequence[Floats], steps: int) -> float:
         """The largest |constant + sum_p weights_p (phi_p(w) - phi(0))| that a search meets."""
@@ -111,4 +107,58 @@ class KnownPairs:
 
     def sum(self, weights: Floats, w: Floats) -> float:
         """sum_p weights_p (phi_p(w) - phi(0)) for one ranker."""
-        return float(weights @ (self.loss.of_difference(-(self.differences @ w)) - self.loss.at_zero))
+        larger, smaller = (self.data.X64 @ w)[self._numbered[0]].T
+        return float(weights @ (self.loss.of_difference(smaller - larger) - self.loss.at_zero))
+
+
+@njit
+def _search(X, pairs, weights, kind, starts, steps, radius):  # type: ignore[no-untyped-def]
+    """max over some w of the sum of weights_p (phi(t_p) - phi(0)), t_p = s_k - s_j for pairs (j, k) and s = X w.
+
+    Frank and Wolfe's steps uphill, w + 2/(i + 2) (v - w) with v = radius g / ||g|| and g the gradient, then steps to v.
+    """
+    (D, d), best, where = X.shape, 0.0, np.zeros(X.shape[1])
+    columns = np.ascontiguousarray(X.T)
+    s, of_documents, gradient = np.empty(D), np.empty(D), np.empty(d)
+    for start in starts:
+        w = start.copy()
+        for i in range(steps + FULL_STEPS + 1):
+            s[:] = 0.0
+            for c in range(d):
+                for j in range(D):
+                    s[j] += columns[c, j] * w[c]
+            of_documents[:] = 0.0
+            value = 0.0
+            for p in range(len(weights)):
+                j, k = pairs[p]
+                above, slope = _above_zero(kind, s[k] - s[j])
+                value += weights[p] * above
+                of_documents[k] += weights[p] * slope
+                of_documents[j] -= weights[p] * slope
+            if value > best:
+                best = value
+                where[:] = w
+            gradient[:] = 0.0
+            for j in range(D):
+                for c in range(d):
+                    gradient[c] += of_documents[j] * X[j, c]
+            length = math.sqrt(np.sum(gradient**2))
+            if length == 0.0:
+                break
+            share = 2.0 / (i + 2.0) if i < steps else 1.0
+            for c in range(d):
+                w[c] += share * (radius / length * gradient[c] - w[c])
+    return best, where
+
+
+@njit
+def _above_zero(kind, t):  # type: ignore[no-untyped-def]
+    """phi(t) - phi(0) and phi'(t)."""
+    if kind == HINGE:
+        return max(1.0 + t, 0.0) - 1.0, 1.0 if t > -1.0 else 0.0
+    if kind == LOGISTIC:
+        small = math.exp(-abs(t))
+        slope = 1.0 / (1.0 + small) if t > 0.0 else small / (1.0 + small)
+        return max(t, 0.0) + math.log1p(small) - math.log(2.0), slope
+    value = math.exp(t)
+    return value - 1.0, value
