@@ -1,5 +1,6 @@
 """Compute the tables of the report from the measures of every query and the training records."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,9 +40,8 @@ TRAINING = {
 VALIDATION = {**AXES, "l2": pl.Float64, "measure": pl.String, "value": pl.Float64}
 WEIGHTS = {**AXES, "feature": pl.String, "weight": pl.Float64}
 PUBLISHED = {
-    **AXES,
-    "measure": pl.String,
-    **dict.fromkeys(("published", "measured", "delta"), pl.Float64),
+    **dict.fromkeys(("dataset", "model", "folds", "measure"), pl.String),
+    **dict.fromkeys(("published", "measured", "delta", "standard_error", "in_standard_errors"), pl.Float64),
     "source": pl.String,
 }
 CERTIFICATES = {
@@ -79,7 +79,7 @@ def run(
         "training": training_table(trained),
         "validation": validation_table(trained),
         "certificates": pl.concat([certificate_table(trained), held_out_table(held_out)]),
-        "published": published_table(measures, published, reproduces),
+        "published": published_table(per_query, published, reproduces),
     }
     for name, table in tables.items():
         storage.write_table(output / f"{name}.parquet", table)
@@ -193,16 +193,33 @@ def _certified(one: certificates.Certificate) -> dict[str, Any]:
     return {"delta": certificates.DELTA, **values}
 
 
-def published_table(measures: pl.DataFrame, paths: Sequence[Path], reproduces: Mapping[str, str]) -> pl.DataFrame:
-    """Published numbers compared with ours, for the models that reproduce a published row."""
+def published_table(per_query: pl.DataFrame, paths: Sequence[Path], reproduces: Mapping[str, str]) -> pl.DataFrame:
+    """Published numbers compared with ours, for the models that reproduce a published row.
+
+    A number is of one fold, ``1``, or the mean over several, ``1-5``, and is compared where all of them are measured.
+    The standard error is that of our mean over the test queries of these folds, which do not share any.
+    """
+    of_folds = per_query.group_by(["dataset", "model", "measure", "fold"], maintain_order=True).agg(
+        pl.col("value").mean(), error=pl.col("value").std() / pl.len().sqrt()
+    )
     rows = []
     for path in paths:
-        for cell in pl.read_csv(path, comment_prefix="#").iter_rows(named=True):
+        for cell in pl.read_csv(path, comment_prefix="#", infer_schema=False).iter_rows(named=True):
+            first, _, last = cell["fold"].partition("-")
+            folds = range(int(first), int(last or first) + 1)
+            of_row = of_folds.filter(pl.col("fold").is_in(folds), dataset=cell["dataset"], measure=cell["measure"])
             for model in (name for name, row in reproduces.items() if row == cell["row"]):
-                key = {"dataset": cell["dataset"], "model": model, "fold": cell["fold"], "measure": cell["measure"]}
-                for measured in measures.filter(**key)["value"]:
-                    value = float(cell["value"])
-                    rows.append((*key.values(), value, measured, measured - value, cell["source"]))
+                found, published = of_row.filter(model=model), float(cell["value"])
+                if len(found) < len(folds):
+                    continue
+                measured = float(found["value"].to_numpy().mean())
+                # A fold with a single query has no error.
+                error = math.hypot(*found["error"].fill_null(0.0)) / len(folds)
+                delta = measured - published
+                key = (cell["dataset"], model, cell["fold"], cell["measure"])
+                rows.append(
+                    (*key, published, measured, delta, error, delta / error if error > 0.0 else None, cell["source"])
+                )
     return pl.DataFrame(rows, schema=PUBLISHED, orient="row")
 
 

@@ -28,7 +28,7 @@ ROWS = [
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
     (tmp_path / "study" / "tables").mkdir(parents=True)
-    columns = ("dataset", "model", "fold", "measure", "published", "measured", "delta", "source")
+    columns = ("dataset", "model", "folds", "measure", "published", "measured", "delta", "in_standard_errors", "source")
     storage.write_table(tmp_path / "study" / PUBLISHED, pl.DataFrame(schema=dict.fromkeys(columns, pl.String)))
     return Study(ResultsFolder.at(tmp_path / "study"))
 
