@@ -20,6 +20,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.settings import Settings
 from pipeline_lib.report.comparison import claims_of, tables_of
 from pipeline_lib.report.results import ResultsFolder
+from pipeline_lib.report.study import PUBLISHED
 from pipeline_lib.sources.digests import digest
 from pipeline_lib.statistics import Interval
 
@@ -37,6 +38,19 @@ class RecordedClaim(Settings):
     ranges: dict[str, Range] = Field(description="by the values that its rule reads, their range over all trials")
 
 
+class Published(Settings):
+    """A number that others published, beside that measured here: a row of the table of published numbers."""
+
+    source: str = Field(description="where it was published")
+    dataset: str = Field(description="data set")
+    model: str = Field(description="name of the model that reproduces it")
+    folds: str = Field(description="the fold, or the folds over which means are taken")
+    measure: str = Field(description="name of the measure")
+    published: float = Field(description="as published")
+    measured: float = Field(description="as measured here")
+    in_standard_errors: float | None = Field(description="the difference, in standard errors of the mean over queries")
+
+
 class Record(Settings):
     """A study that was run whole."""
 
@@ -46,6 +60,7 @@ class Record(Settings):
     configuration: str = Field(description="SHA-256 of the whole configuration")
     data: dict[str, str] = Field(description="by data set, the SHA-256 of its description, which contains its digests")
     claims: dict[str, RecordedClaim] = Field(description="by id, in the order of the report")
+    published: list[Published] = Field([], description="numbers that others published, beside those measured here")
     tables: dict[str, str] = Field(description="by path below the results folder, the SHA-256 of the file")
 
 
@@ -58,6 +73,7 @@ def made(study: str) -> Record:
         When there are no such results, or a file is damaged.
     """
     folder = ResultsFolder.at(Path("results") / study)
+    columns = Published.model_fields
     names = {claim.id: claim.names for claim in ledger.load()}
     return Record(
         study=study,
@@ -66,6 +82,7 @@ def made(study: str) -> Record:
         configuration=digest(folder.path / "configuration.yaml"),
         data={path.stem: digest(path) for path in sorted((folder.path / "data").glob("*.json"))},
         claims={one.id: _claim(one, names.get(one.id, ())) for one in judged.read(claims_of(folder.path)).claims},
+        published=[Published(**{name: row[name] for name in columns}) for row in folder.rows(PUBLISHED)],
         tables={name: digest(folder.path / name) for name in sorted(tables_of(folder.path))},
     )
 
