@@ -169,10 +169,29 @@ def _records() -> Iterator[str]:
         if moved:
             yield f"In the study `{record.study}`, these claims have another status than in the default study:"
             yield _table(("claim", "default study", record.study, "why"), moved)
+    yield "### Time and memory"
+    yield (
+        "Of the jobs of each paper, in the default study and at full scale: the sum of their times, the time of the "
+        "longest, and the memory of the largest."
+    )
+    full = {paper.name: f"{paper.name}-paper-scale" for paper in papers.every()}
+    yield _table(
+        ("paper", "default study", "longest job", "memory", "full scale", "longest job", "memory"),
+        [
+            (f"`{name}`", *_of_costs(default, name), *_of_costs(recorded.read(study), name))
+            for name, study in full.items()
+            if study in recorded.names()
+        ],
+    )
     yield "## Published baselines, and ours"
     yield BASELINES
     head = ("data set", "model", "measure", "folds", "published", "ours", "difference", "in standard errors", "source")
     yield _table(head, [_of_published(one) for record in records for one in record.published])
+
+
+def _of_costs(record: Record, paper: str) -> tuple[str, ...]:
+    cost = record.costs[paper]
+    return f"{cost.seconds:,.0f} s", f"{cost.longest:,.0f} s", f"{cost.megabytes:,.0f} MB"
 
 
 def _of_published(one: Published) -> tuple[str, ...]:
@@ -189,7 +208,7 @@ def _of_record(record: Record) -> tuple[str, ...]:
         f"`{record.study}`",
         record.made_with["time"][:10],
         record.made_with["code"],
-        f"{record.job_seconds / 60:.0f}",
+        f"{sum(cost.seconds for cost in record.costs.values()) / 60:.0f}",
         str(record.made_with["cores"]),
         str(len(record.tables)),
         ", ".join(f"{status} {number}" for status, number in counts.most_common()),

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import Field
 
+from pipeline_lib import papers
 from pipeline_lib.claims import judged, ledger
 from pipeline_lib.claims.judged import JudgedClaim
 from pipeline_lib.claims.words import Status, plain
@@ -25,6 +26,8 @@ from pipeline_lib.sources.digests import digest
 from pipeline_lib.statistics import Interval
 
 FOLDER = Path(__file__).parents[2] / "workflow/recorded"
+OTHER = "other"
+"""The name of the costs of all jobs that belong to no paper."""
 
 Range = tuple[float, float]
 """The smallest and the largest of some numbers; of intervals, the ends."""
@@ -36,6 +39,14 @@ class RecordedClaim(Settings):
     status: Status = Field(description="its status")
     why: str = Field(description="the sentence that gives the reason, with the decisive number")
     ranges: dict[str, Range] = Field(description="by the values that its rule reads, their range over all trials")
+
+
+class Costs(Settings):
+    """What some jobs took."""
+
+    seconds: float = Field(description="sum of their times; nearly every job uses one core")
+    longest: float = Field(description="time of the longest, in seconds")
+    megabytes: float = Field(description="memory of the largest")
 
 
 class Published(Settings):
@@ -56,7 +67,7 @@ class Record(Settings):
 
     study: str = Field(description="name of the study")
     made_with: dict[str, Any] = Field(description="software and machine, the state of the code, and the time")
-    job_seconds: float = Field(description="sum of the times of all jobs, nearly all of which use one core")
+    costs: dict[str, Costs] = Field(description="by paper, and of all other jobs: data, models and report")
     configuration: str = Field(description="SHA-256 of the whole configuration")
     data: dict[str, str] = Field(description="by data set, the SHA-256 of its description, which contains its digests")
     claims: dict[str, RecordedClaim] = Field(description="by id, in the order of the report")
@@ -78,7 +89,7 @@ def made(study: str) -> Record:
     return Record(
         study=study,
         made_with=dict(folder.provenance()),
-        job_seconds=round(sum(_seconds(folder.path / "benchmarks")), 1),
+        costs=_costs(folder.path / "benchmarks"),
         configuration=digest(folder.path / "configuration.yaml"),
         data={path.stem: digest(path) for path in sorted((folder.path / "data").glob("*.json"))},
         claims={one.id: _claim(one, names.get(one.id, ())) for one in judged.read(claims_of(folder.path)).claims},
@@ -155,11 +166,29 @@ def summary(record: Record, found: Record) -> str:
     return f"Compared with {compared}: {moved}; {same} of {len(record.tables)} tables have the same bytes"
 
 
-def _seconds(folder: Path) -> Iterator[float]:
-    # Not the column cpu_time, which lacks what a job did after its last sample: up to half a minute.
+def _costs(folder: Path) -> dict[str, Costs]:
+    measured: dict[str, list[tuple[float, float]]] = {}
     for path in sorted(folder.rglob("*.tsv")):
+        # The rule of a step is <paper>_<step>.
+        paper = path.relative_to(folder).parts[0].partition("_")[0]
         with path.open(newline="") as file:
-            yield from (float(row["s"]) for row in csv.DictReader(file, delimiter="\t"))
+            for row in csv.DictReader(file, delimiter="\t"):
+                # Not the column cpu_time, which lacks what a job did after its last sample: up to half a minute.
+                found = float(row["s"]), _number(row["max_rss"])
+                measured.setdefault(paper if paper in papers.names() else OTHER, []).append(found)
+    return {
+        name: Costs(
+            seconds=round(sum(seconds for seconds, _ in found), 1),
+            longest=max(seconds for seconds, _ in found),
+            megabytes=max(megabytes for _, megabytes in found),
+        )
+        for name, found in sorted(measured.items())
+    }
+
+
+def _number(text: str) -> float:
+    # A job that ended before its first sample has no memory.
+    return float(text) if text.replace(".", "").isdigit() else 0.0
 
 
 def _claim(claim: JudgedClaim, names: tuple[str, ...]) -> RecordedClaim:

@@ -458,7 +458,7 @@ EXPERIMENT = Experiment(
             "geometry",
             measure,
             rows=(Proper, Halfspace, Solution, Size, Nested, Surface, Statement),
-            cost=Cost(4.0),
+            cost=Cost(15.0),
         ),
     ),
 )

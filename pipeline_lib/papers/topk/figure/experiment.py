@@ -222,7 +222,7 @@ EXPERIMENT = Experiment(
             rows=(Curve, Gap),
             surrogates=(*CONVEX, "smooth-dcg", "listnet"),
             cost=Cost(2.0, 20.0, 500.0, 20.0),
-            seconds=lambda settings, cell: 2e-5 * settings.rounds * settings.seeds,
+            seconds=lambda settings, cell: 6e-5 * settings.rounds * settings.seeds,
         ),
     ),
 )

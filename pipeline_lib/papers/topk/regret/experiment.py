@@ -439,7 +439,7 @@ def _playing_seconds(settings: RegretSettings, cell: Cell) -> float:
 
 def _joining_seconds(settings: RegretSettings, cell: Cell) -> float:
     rounds = sum(settings.rounds_up_to(settings.bandit_rounds))
-    return 3e-6 * len(settings.bandit_factors) * settings.bandit_seeds * rounds
+    return 1e-6 * len(settings.bandit_factors) * settings.bandit_seeds * rounds
 
 
 EXPERIMENT = Experiment(

@@ -238,7 +238,6 @@ EXPERIMENT = Experiment(
             surrogates=SURROGATES,
             cost=Cost(3.0, start_mb=700.0),
             seconds=_seconds,
-            seconds_grow_with_data=True,
         ),
     ),
 )

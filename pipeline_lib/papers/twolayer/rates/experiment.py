@@ -317,7 +317,7 @@ def _seconds(settings: RatesSettings, cell: Cell) -> float:
     plans = sum(budget / m for budget in settings.budgets for m in (*settings.tried, 4, 20))
     samples = (populations + 1) * lines * settings.repetitions + populations * plans * settings.plan_repetitions
     classes = 1e-6 * settings.plan_repetitions * len(settings.planned_capacities) * settings.budgets[0]
-    return 2.2e-7 * samples + classes
+    return 3e-7 * samples + classes
 
 
 EXPERIMENT = Experiment(

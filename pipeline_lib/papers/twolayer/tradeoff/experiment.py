@@ -316,7 +316,7 @@ EXPERIMENT = Experiment(
             facts=["folds"],
             surrogates=SURROGATES,
             cost=Cost(2.0, start_mb=800.0),
-            seconds=lambda settings, cell: 5e-5 * settings.repetitions / settings.slices * sum(settings.budgets),
+            seconds=lambda settings, cell: 1e-4 * settings.repetitions / settings.slices * sum(settings.budgets),
         ),
         Step(
             "tradeoff",
