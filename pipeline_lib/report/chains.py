@@ -9,6 +9,7 @@ from itertools import dropwhile
 from types import SimpleNamespace
 from typing import Any
 
+from pipeline_lib.claims.words import rounded_down
 from pipeline_lib.report.declared_figures import RowFigure, row_figure
 from pipeline_lib.report.figures import Figure, Measured
 from pipeline_lib.report.queries import Rows, Tables
@@ -70,15 +71,23 @@ def figure(chain: Rows) -> Figure:
 
 
 def overview(name: str, title: str, caption: str, found: Sequence[Rows]) -> RowFigure:
-    """The figure of several chains: what is measured at the beginning of each, and what is stated at its end."""
+    """The figure of several chains: what is measured, what is stated, and shaded the range that says nothing."""
     rows = []
     for chain in found:
         ends = {"measured": chain[0], "stated": chain[-1]}
         shown = {words: Measured(one.value, one.low, one.high) for words, one in ends.items() if one.value > LEAST}
         shown[LARGEST] = Measured(chain[0].trivial, chain[0].trivial, chain[0].trivial)
-        rows.append((f"{_paper(chain)}, {chain[0].dataset}: {chain[0].place}", shown))
+        where = f", {chain[0].dataset}" if len({one[0].dataset for one in found}) > 1 else ""
+        rows.append((f"{_paper(chain)}{where}: {chain[0].place}", shown))
     source = ", ".join(dict.fromkeys(chain.source for chain in found))
-    return row_figure(name, title, caption, {"": rows}, xlabel="loss", log="x", source=source)
+    return row_figure(name, title, caption, {"": rows}, xlabel="loss", log="x", source=source, beyond=LARGEST)
+
+
+def distances(found: Sequence[Rows]) -> dict[str, Any]:
+    """How near the nearest bound is to what is measured, as a factor rounded down, and how many say nothing."""
+    factors = [chain[-1].value / chain[0].value for chain in found if chain[0].value > LEAST]
+    vacuous = sum(chain[-1].value >= chain[0].trivial for chain in found)
+    return {"chains": found, "nearest": rounded_down(min(factors)) if factors else "", "vacuous": vacuous}
 
 
 def summary(name: str, caption: str, found: Sequence[Rows]) -> Table:

@@ -186,9 +186,17 @@ def against(
 
 
 def row_figure(
-    name: str, title: str, caption: str, panels: Mapping[str, Sequence[Row]], *, xlabel: str, source: str, log: str = ""
+    name: str,
+    title: str,
+    caption: str,
+    panels: Mapping[str, Sequence[Row]],
+    *,
+    xlabel: str,
+    source: str,
+    log: str = "",
+    beyond: str = "",
 ) -> RowFigure:
-    """A figure of rows, whose numbers are all said in words.
+    """A figure of rows, whose numbers are all said in words; ``beyond`` is a series from which on rows are shaded.
 
     Example
     -------
@@ -201,7 +209,7 @@ def row_figure(
         for label, known in rows:
             numbers = ", ".join(f"{series} {_with_interval(one)}" for series, one in known.items())
             said.append(f"{panel}, {label}: {numbers}" if panel else f"{label}: {numbers}")
-    draw = partial(figures.row_plot, panels, xlabel=xlabel, log=log)
+    draw = partial(figures.row_plot, panels, xlabel=xlabel, log=log, beyond=beyond)
     return RowFigure(name, title, caption, source, f"{'; '.join(said)}.", draw, panels)
 
 

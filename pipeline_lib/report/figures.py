@@ -102,10 +102,11 @@ def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
     return _for_page(vector)
 
 
-def row_plot(panels: Mapping[str, Sequence[Row]], *, xlabel: str, log: str = "") -> Drawing:
+def row_plot(panels: Mapping[str, Sequence[Row]], *, xlabel: str, log: str = "", beyond: str = "") -> Drawing:
     """Draw rows of numbers with their intervals, in panels next to each other; a series looks alike in all rows.
 
-    ``log`` is ``"x"`` where the numbers have a logarithmic axis.
+    ``log`` is ``"x"`` where the numbers have a logarithmic axis. Rows are shaded to the right of the numbers of the
+    series ``beyond``.
     """
     figure = drawing(0.3 * max(map(len, panels.values())) + 1.3)
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
@@ -127,6 +128,12 @@ def row_plot(panels: Mapping[str, Sequence[Row]], *, xlabel: str, log: str = "")
         axis.grid(axis="x")
         axis.locator_params(axis="x", nbins=max(3, 8 // len(panels)))
         logarithmic(axis, log)
+        right = axis.get_xlim()[1]
+        for place, (_, values) in enumerate(rows):
+            if beyond in values:
+                left = values[beyond].value
+                axis.barh(place, right - left, left=left, height=0.7, color=RULE, zorder=0.5)
+        axis.set_xlim(right=right)
         shown = labels
     _legend(figure, [handles[name] for name in names])
     return figure

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from markupsafe import Markup
 
-from pipeline_lib.claims import errata
+from pipeline_lib import papers as register
+from pipeline_lib.claims import coverage, errata
 from pipeline_lib.claims.errata import Kind
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
 from pipeline_lib.claims.severity import SLACK, Severity
@@ -38,9 +39,47 @@ THEOREM = re.compile(r"(?:Section [\d.]+, )?Theorems? (\d+(?:\.\d+)?)(?: and .*)
 """The place of a claim that is a theorem itself, not a step of its proof; after "and" stands where it is restated."""
 
 
+OBJECTS = {
+    "Theorem": "Thm",
+    "Lemma": "Lemma",
+    "Corollar": "Cor",
+    "Proposition": "Prop",
+    "Definition": "Def",
+    "Eq": "Eq.",
+    "Table": "Table",
+    "Figure": "Fig",
+    "Algorithm": "Alg",
+    "Appendix": "App",
+    "Footnote": "Note",
+    "Discussion": "Disc",
+    "Section": "§",
+}
+"""How the beginnings of the names of what a paper numbers are shortened."""
+PROOF = re.compile(r",? proof")
+AROUND = re.compile(r"(?:before|after|of|to|for|on) (?:the )?(?:text |remark |proof )*(?:of )?$")
+"""Ends of the words in front of a name that make a place lie near what it names, or in its proof."""
+
+
+def short_place(where: str) -> str:
+    """The place of a claim as a cell names it: the statement itself where it is one, else the section.
+
+    Example
+    -------
+    >>> [short_place(one) for one in ("Section 4, Theorem 2", "Section 4, after Eq. 8", "Theorem 5.2, proof")]
+    ['Thm 2', '§ 4', 'Thm 5.2 proof']
+    """
+    found = [
+        (name == "Section", match.start(), f"{short} {match[1]}{' proof' if PROOF.match(where, match.end()) else ''}")
+        for name, short in OBJECTS.items()
+        if (match := re.search(rf"\b{name}[a-z]*\.? (\d[\d.]*\d|\d|[A-Z](?:\.\d)?\b)", where, re.IGNORECASE))
+        and not AROUND.search(where[: match.start()])
+    ]
+    return min(found)[-1] if found else where.partition(",")[0]
+
+
 @dataclass(frozen=True)
 class LedgerRow:
-    """One paper of the picture, with its claims by status and within a status by severity."""
+    """One paper of the picture, with its claims in the order of print."""
 
     paper: str
     title: str
@@ -49,9 +88,19 @@ class LedgerRow:
     @classmethod
     def of(cls, judged: JudgedStudy, paper: str) -> "LedgerRow":
         """The row of one paper."""
-        claims = [claim for claim in judged.claims if claim.paper == paper]
-        claims.sort(key=lambda claim: (STATUSES.index(claim.status), claim.severity.order if claim.severity else ()))
-        return cls(paper, judged.papers[paper].title, tuple(claims))
+        claims = {claim.id: claim for claim in judged.claims if claim.paper == paper}
+        printed = [
+            name
+            for section in coverage.load(register.get(paper), claims.values())
+            for statement in section.statements
+            for name in statement.claims
+        ]
+        ordered = dict.fromkeys([*printed, *claims])
+        return cls(paper, judged.papers[paper].title, tuple(claims[name] for name in ordered))
+
+    def whose(self) -> dict[str, list[JudgedClaim]]:
+        """The claims of the paper, and those of this project, by what they are called."""
+        return {words: [claim for claim in self.claims if claim.own is own] for words, own in WHOSE.items()}
 
     def counts(self, own: bool) -> str:
         """How many claims of the paper, or of this project's ``own``, have which status, in words."""
@@ -67,10 +116,12 @@ class Picture:
     rows: tuple[LedgerRow, ...]
     block: ClassVar[str] = "ledger"
 
+    short = staticmethod(short_place)
+
     @staticmethod
     def words(claim: JudgedClaim) -> str:
-        """What a cell says of its claim where it is pointed at, or read aloud."""
-        return f"{claim.id} ({claim.where}): {claim.status.replace('-', ' ')}"
+        """What a cell says of its claim where it is pointed at: the statement, what came out, and what decided it."""
+        return f"{claim.where}: {claim.says} {claim.status.replace('-', ' ').capitalize()}. {claim.explanation}"
 
 
 def summary(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any]:

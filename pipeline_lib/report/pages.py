@@ -27,12 +27,15 @@ from pipeline_lib.report import (
 )
 from pipeline_lib.report.blocks import Columns, Section, Subsection, walk
 from pipeline_lib.report.claims_section import ClaimList
+from pipeline_lib.report.figures import Figure
 from pipeline_lib.report.markdown import prose
 from pipeline_lib.report.page import PaperPages
 from pipeline_lib.report.results import ResultsFolder
 from pipeline_lib.report.study import Study
 
 FRONT = "index"
+SURPRISES = ("slam-stalled", "twolayer-gap-against-documents", "topk-label-phases")
+"""Figures that the front page shows too: a step that breaks a theorem, the layer of documents, labels to be seen."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,10 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
 
     bounds = chains.of_papers(results, [one.name for one in of_papers])
     cited = [(one.title, one.anchor, register.get(one.name)) for one in of_papers]
-    about = {"cards": _cards(of_papers, templates), "bounds": len(bounds), "papers": cited}
+    about: dict[str, Any] = {"cards": _cards(of_papers, templates), "bounds": len(bounds), "papers": cited}
     about |= study_pages.overview(study) | ledger_section.summary(claims, papers)
+    about |= chains.distances([one for one in bounds if one[0].dataset == bounds[0][0].dataset])
+    about |= {"surprises": _surprises(of_papers)}
     stories = {one.title: one.sections for one in of_papers}
     pages = [
         _page(FRONT, templates.section("overview", "overview", **about)),
@@ -84,6 +89,18 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
 
 def _page(name: str, section: Section | None) -> Page | None:
     return Page(name, section.title, (section,)) if section is not None else None
+
+
+def _surprises(of_papers: Sequence[Page]) -> list[Figure]:
+    """The figures of the papers' pages that the front page shows as well, under names of their own."""
+    drawn = {
+        block.name: block
+        for one in of_papers
+        for section in one.sections
+        for block in walk(section.blocks)
+        if isinstance(block, Figure)
+    }
+    return [replace(drawn[name], name=f"front-{name}") for name in SURPRISES if name in drawn]
 
 
 def _cards(of_papers: Sequence[Page], templates: PaperPages) -> Columns | None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 from page_of_paper import builder, figures, raw
 
 from pipeline_lib.core import storage
@@ -44,6 +45,25 @@ def test_all_chains_in_one_figure_show_their_ends() -> None:
     shown = [[(name, one.value) for name, one in row[1].items()] for row in figure.rows[""]]
     assert shown[0] == [("measured", 0.5), ("stated", 51.0), (chains.LARGEST, 7.0)]
     assert [name for name, _ in shown[1]] == ["stated", chains.LARGEST]
+
+
+def test_the_distances_of_bounds_are_rounded_down_and_vacuous_ones_counted() -> None:
+    far, near = rows(10, 50.0), rows(10, 1.9)
+    found = [Rows(one, ("lists-chain",)) for one in (far, near)]
+    told = chains.distances(found)
+    factors = [one[-1].value / one[0].value for one in found]
+    assert float(told["nearest"].replace(",", "")) <= min(factors)
+    assert float(told["nearest"].replace(",", "")) == pytest.approx(min(factors), rel=0.01)
+    assert told["vacuous"] == sum(one[-1].value >= one[0].trivial for one in found)
+    assert chains.distances([]) == {"chains": [], "nearest": "", "vacuous": 0}
+
+
+def test_rows_are_shaded_where_a_bound_says_nothing() -> None:
+    found = Rows(rows(10, 50.0), ("lists-chain",))
+    [axis] = chains.overview("x", "X", "", [found]).draw().axes
+    [bar] = axis.patches
+    assert bar.get_x() == pytest.approx(found[0].trivial)
+    assert bar.get_x() + bar.get_width() == pytest.approx(axis.get_xlim()[1])
 
 
 def test_links_at_zero_have_no_place_on_the_axis() -> None:

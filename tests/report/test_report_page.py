@@ -1,6 +1,7 @@
 """Is the report one self-contained, honest, deterministic page?"""
 
 import csv
+import html
 import itertools
 import json
 import re
@@ -18,7 +19,7 @@ from pipeline_lib.claims.words import STATUSES
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DamagedFileError, DataError
 from pipeline_lib.papers import FOLDER, Paper
-from pipeline_lib.report import figures, site
+from pipeline_lib.report import figures, ledger_section, site
 from pipeline_lib.report.results import ResultsFolder
 from pipeline_lib.report.tables import Column
 from tests import readings
@@ -99,6 +100,36 @@ def test_every_figure_speaks(report: Path) -> None:
         assert 'role="img"' in drawing
         assert "<title" in drawing
         assert "<desc" in drawing
+
+
+def test_cells_stand_in_the_order_of_print_with_what_decided_their_claims(report: Path) -> None:
+    front = (report / "index.html").read_text(encoding="utf-8")
+    judged = {claim["id"]: claim for claim in json.loads((report / "claims.json").read_text())["claims"]}
+    found = re.findall(
+        r'<a class="cell \S+" href="pages/slam\.html#claim-([\w-]+)" data-tip="([^"]*)">([^<]*)</a>', front
+    )
+    names = [name for name, *_ in found]
+    assert names.index("slam-lemma1") < names.index("slam-thm2") < names.index("slam-thm5") < names.index("slam-thm8")
+    for name, words, _ in found:
+        for part in ("where", "says", "explanation"):
+            assert judged[name][part] in html.unescape(words)
+    assert {name: label for name, _, label in found}["slam-thm5"] == "Thm 5"
+
+
+@pytest.mark.parametrize(
+    ("where", "label"),
+    [
+        ("Section 6, before Theorem 10, and its proof", "§ 6"),
+        ("Eq. 12 and Theorem 1", "Eq. 12"),
+        ("Corollaries 8, 11 and 16, corrected", "Cor 8"),
+        ("Appendix M.1", "App M.1"),
+        ("Section 4.2, Discussion 2", "Disc 2"),
+        ("Abstract, sections 3.1 and 3.2", "§ 3.1"),
+        ("Remark after Theorem 1", "Remark after Theorem 1"),
+    ],
+)
+def test_a_place_is_named_by_the_statement_itself_or_by_its_section(where: str, label: str) -> None:
+    assert ledger_section.short_place(where) == label
 
 
 def test_no_cell_is_empty_and_nothing_is_nan(report: Path) -> None:
