@@ -158,12 +158,3 @@ function reachScrolled() {
 reachScrolled();
 addEventListener("resize", reachScrolled);
 addEventListener("toggle", reachScrolled, true); // of details
-
-// ---- paper ----
-
-let closed = [];
-addEventListener("beforeprint", () => {
-  closed = [...document.querySelectorAll("main details:not([open])")];
-  closed.forEach((one) => (one.open = true));
-});
-addEventListener("afterprint", () => closed.forEach((one) => (one.open = false)));

@@ -479,7 +479,7 @@ EXPERIMENT = Experiment(
             documents=EVERY,
             surrogates=("slam-ndcg", "slam-map", "slam-ndcg@k"),
             cost=Cost(6.0, start_mb=800.0),
-            seconds=lambda settings, cell: 2e-4 * settings.rounds * settings.repetitions,
+            seconds=lambda settings, cell: 1e-4 * settings.rounds * settings.repetitions,
         ),
     ),
 )

@@ -266,7 +266,7 @@ EXPERIMENT = Experiment(
             documents=EVERY,
             surrogates=("slam-ndcg", "slam-map"),
             cost=Cost(3.0, start_mb=500.0),
-            seconds=lambda settings, cell: 2e-5 * settings.documents * len(settings.lengths) * len(settings.noises),
+            seconds=lambda settings, cell: 3e-6 * settings.documents * len(settings.lengths) * len(settings.noises),
         ),
         Step(
             "short_lists",
