@@ -19,7 +19,11 @@ from pipeline_lib.report import site
 from pipeline_lib.sources import catalog
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("glossary.md", "references.md")  # of the documentation, which the report shows
+PAGES = (  # of the documentation, which the report shows
+    "glossary.md",
+    "references.md",
+    *(f"{name}.md" for paper in papers.every() for name in paper.proofs),
+)
 SOURCE = (
     "pyproject.toml",
     "README.md",

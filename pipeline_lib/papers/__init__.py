@@ -43,7 +43,10 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Paper:
-    """What ``paper.toml`` says of a paper; ``url`` is where it can be read, ``order`` its place in the report."""
+    """What ``paper.toml`` says of a paper; ``url`` is where it can be read, ``order`` its place in the report.
+
+    ``ordered`` are its topics in order, ``proofs`` the pages of the documentation with this project's own theorems.
+    """
 
     name: str
     title: str
@@ -52,6 +55,7 @@ class Paper:
     url: str
     order: int
     ordered: tuple[str, ...] = ()
+    proofs: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -193,7 +197,12 @@ def steps(chosen: Iterable[str]) -> Iterator[tuple[str, str, Step]]:
 def _read(path: Path) -> Paper:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-        return Paper(name=path.parent.name, ordered=tuple(content.pop("topics", ())), **content)
+        return Paper(
+            name=path.parent.name,
+            ordered=tuple(content.pop("topics", ())),
+            proofs=tuple(content.pop("proofs", ())),
+            **content,
+        )
     except (tomllib.TOMLDecodeError, TypeError) as error:
         raise ConfigurationError(
             f"{path}: expected title, authors, published, order and topics as TOML; {error}"

@@ -13,6 +13,7 @@ from pipeline_lib.claims.judged import JudgedStudy
 from pipeline_lib.claims.words import Status
 from pipeline_lib.papers.witnesses import Witness
 from pipeline_lib.report.blocks import between, inline, mathematics
+from pipeline_lib.report.proofs_section import linked
 
 SHOWN = {
     "printed": "printed",
@@ -96,11 +97,11 @@ def running(text: str) -> str:
 
     def marked(found: re.Match[str]) -> str:
         place = found["place"]
-        if place is None:
+        if place is None or place.startswith("#proof-"):
             return inline(found[0])
         if place.startswith("#"):
             return f'<a href="#{errata.address(place[1:].upper())}">{html.escape(found["words"])}</a>'
         file = f"<code>docs/{html.escape(place)}</code>"
         return file if found["words"] == place else f"{html.escape(found['words'])}, {file}"
 
-    return between(text, lambda words: mathematics(re.sub(r"\\([*_])", r"\1", words)), marked)
+    return between(linked(text), lambda words: mathematics(re.sub(r"\\([*_])", r"\1", words)), marked)

@@ -116,6 +116,10 @@ def _parser() -> MarkdownIt:
     made.use(dollarmath_plugin, allow_digits=False)
     made.add_render_rule("math_inline", lambda self, tokens, i, options, env: mathml(tokens[i].content))
     made.add_render_rule("math_block", lambda self, tokens, i, options, env: _displayed(tokens[i].content))
+    # Tables of words: their heads say what they head, and on narrow pages they scroll.
+    made.add_render_rule("table_open", lambda *_: '<div class="scroll"><table class="words">\n')
+    made.add_render_rule("table_close", lambda *_: "</table></div>\n")
+    made.add_render_rule("th_open", lambda *_: '<th scope="col">')
     for name in (*get_args(Tone), "details"):
         made.use(container_plugin, name=name)
     return made

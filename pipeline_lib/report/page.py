@@ -57,7 +57,7 @@ from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.core.errors import DataError, hint
 from pipeline_lib.core.markup import listed
-from pipeline_lib.report import chains, declared_figures, markdown, tables
+from pipeline_lib.report import chains, declared_figures, markdown, proofs_section, tables
 from pipeline_lib.report.blocks import TEMPLATES, Block, Definitions, Listing, Section
 from pipeline_lib.report.claims_section import ClaimList, linked
 from pipeline_lib.report.queries import Rows, Tables
@@ -134,7 +134,7 @@ def _rendered(folder: Path, names: Sequence[str], given: Mapping[str, Any]) -> t
         texts = [environment(folder).get_template(name).render(given, _held=held) for name in names]
     except (TemplateError, DataError) as error:
         raise DataError(f"{_place(error, folder, names[0])}: {error}") from error
-    return "\n\n".join(texts), held
+    return proofs_section.linked("\n\n".join(texts)), held
 
 
 @cache

@@ -20,6 +20,7 @@ from pipeline_lib.report import (
     data_section,
     errata_section,
     ledger_section,
+    proofs_section,
     provenance,
     results_section,
     study_pages,
@@ -73,6 +74,11 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
         page("data-sets", "data", data_section.given(study)),
         *_data(study, templates),
         *of_papers,
+        *(
+            Page(section.id, section.title, (section,))
+            for one in of_papers
+            for section in proofs_section.pages(register.get(one.name))
+        ),
         page("errata", "errata", errata_section.given(claims, papers)),
         page("bounds", "bounds", {"found": bounds} if bounds else None),
         page("ledger", "claims", ledger_section.given(claims, papers)),

@@ -15,6 +15,7 @@ from typing import ClassVar
 import pytest
 import yaml
 
+from pipeline_lib import papers
 from pipeline_lib.study import import_closure
 
 from . import forked, job_server
@@ -30,6 +31,7 @@ PARTS = (
     "data",
     "docs/glossary.md",
     "docs/references.md",
+    *(f"docs/{name}.md" for paper in papers.every() for name in paper.proofs),
 )
 LEFT_OUT = shutil.ignore_patterns("raw", "parquet", "logs", "*.partial", "__pycache__")
 RECORDS_OF_RUNS = ("provenance.json", "ro-crate-metadata.json", "files.json")

@@ -5,7 +5,9 @@ CERTIFICATES = sorted(
     of_project(path) for paper in STUDY.papers for path in (ROOT / "pipeline_lib/proofs" / paper).glob("*.toml")
 )
 TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/report/templates").glob("*")))
-TERMS = [of_project(path) for path in (ROOT / "docs/glossary.md", ROOT / "docs/references.md") if path.exists()]
+# The pages of the documentation that the report shows.
+SHIPPED = ["glossary", "references", *(name for paper in papers.every() for name in paper.proofs)]
+TERMS = [of_project(path) for name in SHIPPED if (path := ROOT / f"docs/{name}.md").exists()]
 PAGES = sorted(of_project(path) for paper in STUDY.papers for path in papers.page_files(paper))
 # The classes of the models' surrogates, which the settings of models name.
 SURROGATES = sorted({surrogates.target_of(model.surrogate) for model in STUDY.models if model.surrogate})

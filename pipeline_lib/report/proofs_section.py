@@ -1,0 +1,68 @@
+"""How do the pages of the documentation with this project's own theorems and proofs become pages of the report?
+
+``paper.toml`` names those of a paper. Links between them, to the errata and to the references lead to the pages of the
+report; of links to other pages of the documentation, the words remain.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from pipeline_lib import papers
+from pipeline_lib.claims import errata
+from pipeline_lib.core import shipped
+from pipeline_lib.papers import Paper
+from pipeline_lib.report import markdown
+from pipeline_lib.report.blocks import Section
+from pipeline_lib.report.terms_section import slug
+
+_LINK = re.compile(r"\[([^\]]+)\]\(([\w-]+)\.md(?:#([^)]*))?\)")
+_NAMED = re.compile(r"`?docs/([\w-]+)\.md`?")
+
+
+def pages(paper: Paper) -> Iterator[Section]:
+    """The pages of one paper, as far as this copy of the project has their files.
+
+    Example
+    -------
+    >>> [section.id for section in pages(papers.get("cone"))]
+    ['proof-stability-of-cones']
+    """
+    for name in paper.proofs:
+        if name not in _known():
+            continue
+        text = _LINK.sub(_linked, shipped.page(f"{name}.md").read_text(encoding="utf-8"))
+        # Titles as addresses, which are those of the one page in which all are shown.
+        text = "\n".join(
+            f"{line} {{#proof-{name}-{slug(line)}}}" if line.startswith("## ") else line for line in text.split("\n")
+        )
+        section = markdown.section(text, (), f"proof-{name}")
+        assert section is not None, "a page of the documentation is not empty"
+        yield section
+
+
+def linked(text: str) -> str:
+    """Running text in which every name of a file with proofs is a link to its page.
+
+    Example
+    -------
+    >>> linked("proved in `docs/stability-of-cones.md`, unlike docs/models.md")
+    'proved in [stability-of-cones](#proof-stability-of-cones), unlike docs/models.md'
+    """
+    return _NAMED.sub(lambda found: f"[{found[1]}](#proof-{found[1]})" if found[1] in _known() else found[0], text)
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(name for one in papers.every() for name in one.proofs if shipped.page(f"{name}.md").is_file())
+
+
+def _linked(found: re.Match[str]) -> str:
+    words, page, place = found.groups()
+    if page in _known():
+        return f"[{words}](#proof-{page})"
+    if page == "errata":
+        return f"[{words}](#{errata.address(place.upper()) if place else 'errata'})"
+    if page == "references":
+        return f"[{words}](#{f'ref-{slug(place)}' if place else 'references'})"
+    return words
