@@ -39,8 +39,7 @@ const listLengths = {
   RATIOS: [2, 3, 4, 6, 8, 12, 16, 24, 32, 64],
 
   // 2 Rad + spread sqrt(log(1/delta) / (2n)).
-  deviation: (average, { n, lossBound, delta }) =>
-    2 * average + lossBound * Math.sqrt(Math.log(1 / delta) / (2 * n)),
+  deviation: (average, { n, lossBound, delta }) => 2 * average + lossBound * Math.sqrt(Math.log(1 / delta) / (2 * n)),
 
   // (a + e^a (e^a - 1)) / sqrt(n), the Rademacher average of ListNet for lists of every length; a > 350 is infinite.
   ofListnet: (n, a) => (a > 350 ? Infinity : a + Math.exp(a) * Math.expm1(a)) / Math.sqrt(n),
@@ -159,7 +158,11 @@ const perceptron = {
   // streams.stalled: documents 0, (e, 0) and (-e/2, 3e/5) with e = .02, stored in single precision; the last two are
   // relevant, and the largest margin of a unit vector is e / sqrt(1 + 25/4).
   STALLED: {
-    X: [[0, 0], [1, 0], [-0.5, 0.6]].map((document) => document.map((x) => Math.fround(0.02 * x))),
+    X: [
+      [0, 0],
+      [1, 0],
+      [-0.5, 0.6],
+    ].map((document) => document.map((x) => Math.fround(0.02 * x))),
     y: [0, 1, 1],
     margin: 0.02 / Math.sqrt(7.25),
   },
@@ -234,7 +237,10 @@ const perceptronBounds = {
   // a quadratic of two variables: its maximum is where the gradient is 0, if that is in the box, or else on an edge.
   rightSide({ X, y }, N, C, measure) {
     const x = X.slice(1);
-    const c = slam.weights(y, measure).slice(1).map((v) => 2 * N * v);
+    const c = slam
+      .weights(y, measure)
+      .slice(1)
+      .map((v) => 2 * N * v);
     const Q = x.map((one) => x.map((other) => one[0] * other[0] + one[1] * other[1]));
     const value = ([a, b]) => a + b - (Q[0][0] * a * a + 2 * Q[0][1] * a * b + Q[1][1] * b * b) / (4 * C);
     const onEdge = (i, fixed) => {
@@ -262,8 +268,7 @@ const twoLayer = {
   vc: (V, c1) => (k) => c1 * Math.sqrt(V / k),
 
   // D(k) = 2 sqrt(2 log(2 S(k)) / k), at most 2, with Sauer's S(k) = sum over i <= V of (k over i).
-  sauerMassart: (V) => (k) =>
-    Math.min(2, 2 * Math.sqrt((2 * (Math.LN2 + twoLayer.logBinomialSum(k, V))) / k)),
+  sauerMassart: (V) => (k) => Math.min(2, 2 * Math.sqrt((2 * (Math.LN2 + twoLayer.logBinomialSum(k, V))) / k)),
 
   // The logarithm of the sum of (k over i) over i <= largest.
   logBinomialSum(k, largest) {
@@ -302,8 +307,7 @@ const twoLayer = {
   queryLayer: (n, D, M, delta) => D(n) + Math.sqrt((2 * M ** 2 * Math.log(2 / delta)) / n),
 
   // Theorem 3: D(floor(m/2)) + sqrt(2 M^2 log(2/delta) / (m n)).
-  documentLayer: (n, m, D, M, delta) =>
-    D(Math.floor(m / 2)) + Math.sqrt((2 * M ** 2 * Math.log(2 / delta)) / (m * n)),
+  documentLayer: (n, m, D, M, delta) => D(Math.floor(m / 2)) + Math.sqrt((2 * M ** 2 * Math.log(2 / delta)) / (m * n)),
 
   // Theorem 3 with the average of Definition 3 itself: D(n floor(m/2)).
   pooledDocumentLayer: (n, m, D, M, delta) =>
@@ -463,14 +467,18 @@ function constantsOfListnet({ radius, risk }) {
 const ofListnet = (formula) => (given) => formula({ ...given, ...constantsOfListnet(given) });
 
 // Theorem 5 of slam for a comparator without loss: C ||u||^2 with ||u|| = W, for each of n rounds.
-const ofPerceptron = (measure) => ({ n, m, radius }) => {
-  const k = measure.includes("@") ? Math.min(Number(measure.split("@")[1]), m) : m;
-  return (4 * k * FEATURE_NORM ** 2 * slam.vMaxSupremum(m, Y_MAX, measure) * radius ** 2) / n;
-};
+const ofPerceptron =
+  (measure) =>
+  ({ n, m, radius }) => {
+    const k = measure.includes("@") ? Math.min(Number(measure.split("@")[1]), m) : m;
+    return (4 * k * FEATURE_NORM ** 2 * slam.vMaxSupremum(m, Y_MAX, measure) * radius ** 2) / n;
+  };
 
 // Theorem 8 of slam: 2 G R_X W (8/n + sqrt(2/n)).
-const ofSlam = (measure) => ({ n, m, radius }) =>
-  listBounds.rerm({ n, radius, featureNorm: FEATURE_NORM, lipschitz: slam.lipschitz(m, measure) });
+const ofSlam =
+  (measure) =>
+  ({ n, m, radius }) =>
+    listBounds.rerm({ n, radius, featureNorm: FEATURE_NORM, lipschitz: slam.lipschitz(m, measure) });
 
 const one = () => 1;
 const EXPECTED = "expected excess risk of one learner";
@@ -482,43 +490,106 @@ const hingeLoss = ({ radius }) => 1 + 2 * radius * FEATURE_NORM;
 const GROUPS = [
   {
     paper: "lists",
-    about: "ListNet, labels 0 to 2, ‖w‖₂ ≤ W, documents of norm at most 1 (‖w‖₁ ≤ W and entries of at most 1 for Theorem 12).",
+    about:
+      "ListNet, labels 0 to 2, ‖w‖₂ ≤ W, documents of norm at most 1 (‖w‖₁ ≤ W and entries of at most 1 for Theorem 12).",
     bounds: [
-      ["Chapelle and Wu, Section 4", `${ALL}; the loss is divided by B, as it is stated for losses in [0, 1]`, ofListnet(listBounds.chapelleWu), listnetLoss],
+      [
+        "Chapelle and Wu, Section 4",
+        `${ALL}; the loss is divided by B, as it is stated for losses in [0, 1]`,
+        ofListnet(listBounds.chapelleWu),
+        listnetLoss,
+      ],
       ["Theorem 5", `convex losses: ${EXPECTED}, online gradient descent`, ofListnet(listBounds.ogd), listnetLoss],
       ["Theorem 6", `convex losses: ${EXPECTED}, the regularised minimiser`, ofListnet(listBounds.rerm), listnetLoss],
       ["Theorem 9, closed form of Corollary 8", ALL, ofListnet(listBounds.erm), listnetLoss],
-      ["Theorem 12, closed form of Corollary 11", `${ALL}; ball of the ℓ₁ norm, d features`, ofListnet(listBounds.ermL1), listnetLoss],
-      ["Equation (8)", `convex smooth losses with smallest risk L*: ${EXPECTED}, online gradient descent`, ofListnet(listBounds.smoothOgd), listnetLoss],
-      ["Theorem 17, closed form of Corollary 16", `smooth losses ≥ 0 with training risk L̂: ${ALL}`, ofListnet(listBounds.optimistic), listnetLoss],
+      [
+        "Theorem 12, closed form of Corollary 11",
+        `${ALL}; ball of the ℓ₁ norm, d features`,
+        ofListnet(listBounds.ermL1),
+        listnetLoss,
+      ],
+      [
+        "Equation (8)",
+        `convex smooth losses with smallest risk L*: ${EXPECTED}, online gradient descent`,
+        ofListnet(listBounds.smoothOgd),
+        listnetLoss,
+      ],
+      [
+        "Theorem 17, closed form of Corollary 16",
+        `smooth losses ≥ 0 with training risk L̂: ${ALL}`,
+        ofListnet(listBounds.optimistic),
+        listnetLoss,
+      ],
       ["Ours, free of m", `ListNet: ${ALL}`, ofListnet(listBounds.lengthFree), listnetLoss],
       ["Ours, by a chain of coverings", ALL, ofListnet(listBounds.chain), listnetLoss],
     ],
   },
   {
     paper: "slam",
-    about: "Perceptron: n rounds. Theorem 8: n queries, ‖w‖₂ ≤ W. Labels 0 to 2, binary for MAP; documents of norm at most 1.",
+    about:
+      "Perceptron: n rounds. Theorem 8: n queries, ‖w‖₂ ≤ W. Labels 0 to 2, binary for MAP; documents of norm at most 1.",
     bounds: [
       ["Theorem 5, MAP", `${LOSS}; step 1/C, C = 4 m v_max`, ofPerceptron("map"), one],
       ["Theorem 5, NDCG", `${LOSS}; step 1/C, C = 4 m v_max`, ofPerceptron("ndcg"), one],
       ["Corollary 7, NDCG@10", `${LOSS}; step 1/C, C = 4 min(10, m) v_max`, ofPerceptron("ndcg@10"), one],
       ["Ours, Algorithm 1 with η = 1", `${LOSS}; (2/η + Δ²) W², Δ = 2`, ({ n, radius }) => (6 * radius ** 2) / n, one],
-      ["Ours, misordered documents only", `${LOSS}; Δ² W², Δ = 2, every step`, ({ n, radius }) => (4 * radius ** 2) / n, one],
+      [
+        "Ours, misordered documents only",
+        `${LOSS}; Δ² W², Δ = 2, every step`,
+        ({ n, radius }) => (4 * radius ** 2) / n,
+        one,
+      ],
       ["Theorem 8, SLAM-MAP", `${EXPECTED}, the regularised minimiser`, ofSlam("map"), hingeLoss],
       ["Theorem 8, SLAM-NDCG", `${EXPECTED}, the regularised minimiser`, ofSlam("ndcg"), hingeLoss],
     ],
   },
   {
     paper: "twolayer",
-    about: "Pairwise losses over n queries of m documents. V = d, as for linear rankers of d features; the 0-1 loss has M = 1.",
+    about:
+      "Pairwise losses over n queries of m documents. V = d, as for linear rankers of d features; the 0-1 loss has M = 1.",
     bounds: [
-      ["Theorem 1, c₁ = 1", "0-1 loss, D(k) = c₁ √(V/k): gap of all rankers, with probability 1 − δ; c₁ is left open by the paper", (g) => twoLayer.bound(g.n, g.m, twoLayer.vc(g.d, 1), 1, g.delta), one],
-      ["Theorem 1, Sauer and Massart", "0-1 loss: gap of all rankers, with probability 1 − δ", (g) => twoLayer.bound(g.n, g.m, twoLayer.sauerMassart(g.d), 1, g.delta), one],
-      ["Theorem 1, hinge loss", `${ALL}; by contraction`, (g) => twoLayer.bound(g.n, g.m, twoLayer.contractedHinge(g.radius, FEATURE_NORM), hingeLoss(g), g.delta), hingeLoss],
-      ["Theorem 2, Sauer and Massart", "0-1 loss: error of the layer of queries", (g) => twoLayer.queryLayer(g.n, twoLayer.sauerMassart(g.d), 1, g.delta), one],
-      ["Theorem 3, Sauer and Massart", "0-1 loss: error of the layer of documents", (g) => twoLayer.documentLayer(g.n, g.m, twoLayer.sauerMassart(g.d), 1, g.delta), one],
-      ["Ours, layer of documents pooled", "0-1 loss: the same with D(n ⌊m/2⌋)", (g) => twoLayer.pooledDocumentLayer(g.n, g.m, twoLayer.sauerMassart(g.d), 1, g.delta), one],
-      ["Ours, true rates", "loss in [0, 1], 2^V rankers, worst variances: gap of all of them, with probability 1 − δ", (g) => twoLayerRates.ofEvenLists(g.n, g.n * g.m, twoLayerRates.WORST_CASE, g.d * Math.LN2, g.delta), one],
+      [
+        "Theorem 1, c₁ = 1",
+        "0-1 loss, D(k) = c₁ √(V/k): gap of all rankers, with probability 1 − δ; c₁ is left open by the paper",
+        (g) => twoLayer.bound(g.n, g.m, twoLayer.vc(g.d, 1), 1, g.delta),
+        one,
+      ],
+      [
+        "Theorem 1, Sauer and Massart",
+        "0-1 loss: gap of all rankers, with probability 1 − δ",
+        (g) => twoLayer.bound(g.n, g.m, twoLayer.sauerMassart(g.d), 1, g.delta),
+        one,
+      ],
+      [
+        "Theorem 1, hinge loss",
+        `${ALL}; by contraction`,
+        (g) => twoLayer.bound(g.n, g.m, twoLayer.contractedHinge(g.radius, FEATURE_NORM), hingeLoss(g), g.delta),
+        hingeLoss,
+      ],
+      [
+        "Theorem 2, Sauer and Massart",
+        "0-1 loss: error of the layer of queries",
+        (g) => twoLayer.queryLayer(g.n, twoLayer.sauerMassart(g.d), 1, g.delta),
+        one,
+      ],
+      [
+        "Theorem 3, Sauer and Massart",
+        "0-1 loss: error of the layer of documents",
+        (g) => twoLayer.documentLayer(g.n, g.m, twoLayer.sauerMassart(g.d), 1, g.delta),
+        one,
+      ],
+      [
+        "Ours, layer of documents pooled",
+        "0-1 loss: the same with D(n ⌊m/2⌋)",
+        (g) => twoLayer.pooledDocumentLayer(g.n, g.m, twoLayer.sauerMassart(g.d), 1, g.delta),
+        one,
+      ],
+      [
+        "Ours, true rates",
+        "loss in [0, 1], 2^V rankers, worst variances: gap of all of them, with probability 1 − δ",
+        (g) => twoLayerRates.ofEvenLists(g.n, g.n * g.m, twoLayerRates.WORST_CASE, g.d * Math.LN2, g.delta),
+        one,
+      ],
     ],
   },
 ].map((group) => ({
@@ -528,7 +599,10 @@ const GROUPS = [
 
 // ================ words and elements ================
 
-const raised = (power) => String(power).replace("-", "⁻").replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
+const raised = (power) =>
+  String(power)
+    .replace("-", "⁻")
+    .replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
 
 // A number with three significant digits; 1.23 × 10⁴ where it is large or small.
 function shown(x, digits = 3) {
@@ -563,7 +637,9 @@ function stops({ low, high, value, log = false, whole = false }) {
   const even = Array.from({ length: 101 }, (_, i) => Number((low + ((high - low) * i) / 100).toPrecision(6)));
   const first = Math.floor(Math.log10(low)); // only used where low > 0
   const round = () =>
-    Array.from({ length: Math.ceil(Math.log10(high)) - first + 1 }, (_, i) => ROUND.map((x) => Number(`${x}e${first + i}`))).flat();
+    Array.from({ length: Math.ceil(Math.log10(high)) - first + 1 }, (_, i) =>
+      ROUND.map((x) => Number(`${x}e${first + i}`)),
+    ).flat();
   const all = log ? round() : whole ? Array.from({ length: high - low + 1 }, (_, i) => low + i) : even;
   const found = [low, value, high, ...(whole ? all.map(Math.round) : all)].filter((x) => x >= low && x <= high);
   return [...new Set(found)].sort((a, b) => a - b);
@@ -618,8 +694,11 @@ function spread(places, gap, low, high) {
 
 // ``curves`` have points and a label at their right end; ``marks`` are points with a letter; ``at`` is the present x.
 function plot({ width, height = 320, x, y, xlabel, ylabel, curves, marks = [], at = null, vacuous = null, said }) {
-  const [left, right, top, bottom] = [54, 24, 14, 44];
-  const along = ([low, high], start, length) => (value) => start + (length * Math.log(value / low)) / Math.log(high / low);
+  const [left, right, top, bottom] = [54, 24, vacuous === null ? 14 : 30, 44];
+  const along =
+    ([low, high], start, length) =>
+    (value) =>
+      start + (length * Math.log(value / low)) / Math.log(high / low);
   const px = along(x, left, width - left - right);
   const flipped = along(y, 0, height - top - bottom);
   const py = (value) => height - bottom - flipped(value);
@@ -650,7 +729,13 @@ function plot({ width, height = 320, x, y, xlabel, ylabel, curves, marks = [], a
   if (at !== null) drawn.append(svg("line", { class: "at", x1: px(at), x2: px(at), y1: top, y2: height - bottom }));
   // An inner svg cuts off what is outside of the axes.
   const [across, down] = [width - left - right, height - top - bottom];
-  const inner = svg("svg", { x: left, y: top, width: across, height: down, viewBox: `${left} ${top} ${across} ${down}` });
+  const inner = svg("svg", {
+    x: left,
+    y: top,
+    width: across,
+    height: down,
+    viewBox: `${left} ${top} ${across} ${down}`,
+  });
   drawn.append(inner);
   const ends = [];
   curves.forEach(({ points, label }, i) => {
@@ -664,10 +749,15 @@ function plot({ width, height = 320, x, y, xlabel, ylabel, curves, marks = [], a
     else drawn.append(text(label, { x: px(a), y: py(b) - 6, "text-anchor": "middle", class: "end" }));
   });
   if (vacuous !== null) {
-    const words = "vacuous: at or above the largest loss";
-    drawn.append(text(words, { x: width - right - 6, y: top + 16, "text-anchor": "end", class: "faint" }));
+    const words = "shaded: vacuous, at or above the largest loss";
+    drawn.append(text(words, { x: width - right, y: 12, "text-anchor": "end", class: "faint" }));
   }
-  const places = spread(ends.map((end) => end.place), FONT, top, height - bottom);
+  const places = spread(
+    ends.map((end) => end.place),
+    FONT,
+    top,
+    height - bottom,
+  );
   ends.forEach(({ label, i }, j) => {
     drawn.append(text(label, { x: width - right + 5, y: places[j] + 4, class: "end" }));
   });
@@ -681,17 +771,20 @@ function plot({ width, height = 320, x, y, xlabel, ylabel, curves, marks = [], a
   drawn.append(
     svg("path", { class: "axis", d: `M${left} ${top}V${height - bottom}H${width - right}` }),
     text(xlabel, { x: (left + width - right) / 2, y: height - 8, "text-anchor": "middle" }),
-    text(ylabel, { x: 12, y: (top + height - bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${(top + height - bottom) / 2})` }),
+    text(ylabel, {
+      x: 12,
+      y: (top + height - bottom) / 2,
+      "text-anchor": "middle",
+      transform: `rotate(-90 12 ${(top + height - bottom) / 2})`,
+    }),
   );
   return drawn;
 }
 
-// The exponents of regret in words, and as children of elements of HTML or SVG.
+// The exponents of regret in words, as numbers, and as parts of an element.
 const POWERS = { 1: "T", [2 / 3]: "T^(2/3)", [1 / 2]: "T^(1/2)" };
-const FRACTIONS = { [2 / 3]: "2/3", [1 / 2]: "1/2" };
+const FRACTIONS = { 1: "1", [2 / 3]: "2/3", [1 / 2]: "1/2" };
 const power = (exponent) => (exponent === 1 ? ["T"] : ["T", html("sup", {}, FRACTIONS[exponent])]);
-const drawnPower = (exponent) =>
-  exponent === 1 ? ["T"] : ["T", svg("tspan", { dy: -4, class: "small" }, FRACTIONS[exponent])];
 
 // So many numbers from low to high, evenly on a logarithmic axis.
 const logSpaced = (low, high, count) =>
@@ -720,7 +813,11 @@ function grid(headings, rows, caption, width) {
         ]
       : [html("tr", {}, html("th", { scope: "row", class: "left" }, ...[first].flat()), ...others.map(cell))],
   );
-  const head = html("thead", {}, html("tr", {}, ...headings.slice(narrow ? 1 : 0).map((words, i) => column(words, narrow ? 1 : i))));
+  const head = html(
+    "thead",
+    {},
+    html("tr", {}, ...headings.slice(narrow ? 1 : 0).map((words, i) => column(words, narrow ? 1 : i))),
+  );
   const body = narrow ? bodies.map((both) => html("tbody", {}, ...both)) : [html("tbody", {}, ...bodies.flat())];
   const table = html("table", {}, head, ...body);
   return html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, table);
@@ -728,7 +825,15 @@ function grid(headings, rows, caption, width) {
 
 // The name of a curve, with its line and what is said of it in smaller print.
 function key(i, label, name, about = "") {
-  const line = svg("line", { x1: 0, x2: 26, y1: 5, y2: 5, class: "curve", stroke: colour(i), "stroke-dasharray": dash(i) });
+  const line = svg("line", {
+    x1: 0,
+    x2: 26,
+    y1: 5,
+    y2: 5,
+    class: "curve",
+    stroke: colour(i),
+    "stroke-dasharray": dash(i),
+  });
   const drawn = svg("svg", { width: 26, height: 10, "aria-hidden": "true" }, line);
   const words = html("span", {}, drawn, ` ${label}  ${name}`);
   if (about) words.append(html("span", { class: "spread" }, about));
@@ -737,7 +842,10 @@ function key(i, label, name, about = "") {
 
 // ================ (a) all bounds ================
 
-const AXES = { n: { label: "queries or rounds, n", range: [1, 1e9] }, m: { label: "documents per query, m", range: [2, 1e5] } };
+const AXES = {
+  n: { label: "queries or rounds, n", range: [1, 1e9] },
+  m: { label: "documents per query, m", range: [2, 1e5] },
+};
 const SHOWN_RANGE = [1e-6, 1e5]; // of a bound over the largest loss
 
 // Value, largest loss and the n from which the bound is below it, of every bound of a group.
@@ -777,7 +885,17 @@ function drawBounds(given, width) {
       {},
       html("h4", {}, html("code", {}, group.paper)),
       html("p", { class: "source" }, group.about),
-      plot({ width, x: range, y: rangeOf([...all, 0.1, 10], ...SHOWN_RANGE), xlabel: label, ylabel: "bound / B", curves, at: given[given.axis], vacuous: 1, said }),
+      plot({
+        width,
+        x: range,
+        y: rangeOf([...all, 0.1, 10], ...SHOWN_RANGE),
+        xlabel: label,
+        ylabel: "bound / B",
+        curves,
+        at: given[given.axis],
+        vacuous: 1,
+        said,
+      }),
       grid(headings, rows, `Bounds of ${group.paper}`, width),
     );
   });
@@ -810,7 +928,10 @@ function drawBudget({ C, v, s1, rest, V, delta, c1 }, width) {
     "of one ranker with these variances, exact",
   ];
   const along = [...new Set(logSpaced(1, Math.floor(C / 2), 150).map((n) => Math.round(n)))];
-  const curves = Object.values(judged).map((value, i) => ({ label: String(i + 1), points: along.map((n) => [n, value(n)]) }));
+  const curves = Object.values(judged).map((value, i) => ({
+    label: String(i + 1),
+    points: along.map((n) => [n, value(n)]),
+  }));
   const named = [
     ["P", "the paper’s plan, n*", found.printed, 0],
     ["O", "our plan, by the true rates", found.ours, 1],
@@ -829,9 +950,22 @@ function drawBudget({ C, v, s1, rest, V, delta, c1 }, width) {
   const all = curves.flatMap((curve) => curve.points.map(([, y]) => y));
   const impossible = v + variances.pairs > 0.25;
   return [
-    plot({ width, x: [1, Math.max(Math.floor(C / 2), 10)], y: rangeOf(all, 1e-6, 1e4), xlabel: "queries, n (deep judging on the left)", ylabel: "bound or deviation", curves, marks, said }),
-    html("ul", { class: "keys" }, ...Object.keys(judged).map((name, i) => html("li", {}, key(i, i + 1, name, about[i])))),
-    grid(["Plan", "Queries n", "Documents per query", ...Object.keys(judged)], rows, "Plans for the budget", width),
+    plot({
+      width,
+      x: [1, Math.max(Math.floor(C / 2), 10)],
+      y: rangeOf(all, 1e-6, 1e4),
+      xlabel: "queries, n (deep judging on the left)",
+      ylabel: "bound or deviation",
+      curves,
+      marks,
+      said,
+    }),
+    html(
+      "ul",
+      { class: "keys" },
+      ...Object.keys(judged).map((name, i) => html("li", {}, key(i, i + 1, name, about[i]))),
+    ),
+    grid(["Plan", "Queries", "Documents each", "Curve 1", "Curve 2", "Curve 3"], rows, "Plans for the budget", width),
     html(
       "p",
       { class: "source" },
@@ -868,19 +1002,47 @@ function drawStream({ measure, eta, T }, width) {
   const title = measure === "map" ? "1 − AP" : "1 − NDCG";
   const lines = [
     ["loss", `cumulative ${title} of Algorithm 1`, `step η = ${shown(eta)}`],
-    ["printed", "Theorem 5", `2 Σ f(u) + C ‖u‖², C = 4 m R² v_max = ${shown(C)}, at the best u; proved for η = 1/C = ${shown(1 / C)}`],
+    [
+      "printed",
+      "Theorem 5",
+      `2 Σ f(u) + C ‖u‖², C = 4 m R² v_max = ${shown(C)}, at the best u; proved for η = 1/C = ${shown(1 / C)}`,
+    ],
     ["everyStep", "the bound for every step", `2 Σ f(u) + (2/η + Δ²) ‖u‖² at the best u`],
   ];
   const curves = lines.map(([name], i) => ({ label: String(i + 1), points: course.map((row) => [row.T, row[name]]) }));
-  const outcome = last.loss > last.printed ? "The loss exceeds the bound of Theorem 5." : "The loss is within the bound of Theorem 5.";
+  const outcome =
+    last.loss > last.printed
+      ? "The loss exceeds the bound of Theorem 5."
+      : "The loss is within the bound of Theorem 5.";
   const values = lines.map(([name, words]) => `${words}: ${shown(last[name])}`).join("; ");
   const said = `Loss and bounds against rounds. After ${wholeNumber(T)} rounds with η = ${shown(eta)}: ${values}. ${outcome}`;
-  const everyRound = [last.loss, perceptronBounds.corollary6(list, C), perceptronBounds.corollary6(list, perceptron.factorOfEveryStep(list, eta))];
+  const everyRound = [
+    last.loss,
+    perceptronBounds.corollary6(list, C),
+    perceptronBounds.corollary6(list, perceptron.factorOfEveryStep(list, eta)),
+  ];
   const all = curves.flatMap((curve) => curve.points.map(([, y]) => y));
-  const rows = lines.map(([name, words, about], i) => [key(i, i + 1, words, about), shown(last[name], 4), i === 0 ? "–" : shown(everyRound[i], 4)]);
+  const rows = lines.map(([name, words, about], i) => [
+    key(i, i + 1, words, about),
+    shown(last[name], 4),
+    i === 0 ? "–" : shown(everyRound[i], 4),
+  ]);
   return [
-    plot({ width, x: [1, Math.max(T, 10)], y: rangeOf(all, 1e-3, 1e9), xlabel: "rounds, T", ylabel: `cumulative ${title}`, curves, said }),
-    html("p", { class: "outcome" }, html("strong", {}, outcome), ` ${wholeNumber(last.mistakes)} of ${wholeNumber(T)} rounds had a loss.`),
+    plot({
+      width,
+      x: [1, Math.max(T, 10)],
+      y: rangeOf(all, 1e-3, 1e9),
+      xlabel: "rounds, T",
+      ylabel: `cumulative ${title}`,
+      curves,
+      said,
+    }),
+    html(
+      "p",
+      { class: "outcome" },
+      html("strong", {}, outcome),
+      ` ${wholeNumber(last.mistakes)} of ${wholeNumber(T)} rounds had a loss.`,
+    ),
     grid(["Quantity", `After ${wholeNumber(T)} rounds`, "After any number of rounds"], rows, "Loss and bounds", width),
   ];
 }
@@ -900,7 +1062,13 @@ function drawFeedback({ m, k, grades, T }, width) {
   const words = `${grades === 2 ? "binary labels" : `${grades} grades`}, ${m} documents, ${seen} labels seen`;
   const said = `The power of T with which the least regret in NDCG grows, for every number of documents and of labels seen. ${words}: ${POWERS[least]}.`;
   const [wide, high] = [left + side * MOST_DOCUMENTS + 6, bottom + 40];
-  const drawn = svg("svg", { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "img", "aria-label": said });
+  const drawn = svg("svg", {
+    viewBox: `0 0 ${wide} ${high}`,
+    width: wide,
+    height: high,
+    role: "img",
+    "aria-label": said,
+  });
   for (let documents = 2; documents <= MOST_DOCUMENTS; documents++) {
     const y = bottom - side * (documents - 1);
     drawn.append(svg("text", { x: left - 6, y: y + side / 2 + 4, "text-anchor": "end" }, String(documents)));
@@ -908,13 +1076,26 @@ function drawFeedback({ m, k, grades, T }, width) {
       const [x, exponent] = [left + side * (labels - 1), of(documents, labels)];
       const here = documents === m && labels === seen;
       drawn.append(
-        svg("rect", { x: x + 1, y: y + 1, width: side - 2, height: side - 2, class: here ? "cell-at" : "phase", style: `--of: ${colour(SHADE[exponent])}` }),
-        svg("text", { x: x + side / 2, y: y + side / 2 + 4, "text-anchor": "middle", class: here ? "end" : "" }, ...drawnPower(exponent)),
+        svg("rect", {
+          x: x + 1,
+          y: y + 1,
+          width: side - 2,
+          height: side - 2,
+          class: here ? "cell-at" : "phase",
+          style: `--of: ${colour(SHADE[exponent])}`,
+        }),
+        svg(
+          "text",
+          { x: x + side / 2, y: y + side / 2 + 4, "text-anchor": "middle", class: here ? "end" : "" },
+          FRACTIONS[exponent],
+        ),
       );
     }
   }
   for (let labels = 1; labels <= MOST_DOCUMENTS; labels++) {
-    drawn.append(svg("text", { x: left + side * (labels - 0.5), y: bottom + 15, "text-anchor": "middle" }, String(labels)));
+    drawn.append(
+      svg("text", { x: left + side * (labels - 0.5), y: bottom + 15, "text-anchor": "middle" }, String(labels)),
+    );
   }
   const middle = (top + bottom) / 2;
   drawn.append(
@@ -937,14 +1118,31 @@ function drawFeedback({ m, k, grades, T }, width) {
         : `After ${wholeNumber(T)} rounds no learner has a regret below ${shown(forced)} on all sequences (Proposition 4).`;
   return [
     drawn,
-    html("p", { class: "outcome" }, html("strong", {}, "NDCG: the least regret grows as ", ...power(least)), ` (${words}). ${atLeast}`),
-    grid(["Measure or loss", "Can be learned", "Regret after T rounds"], rows, "What can be learned from labels on top", width),
+    html(
+      "p",
+      { class: "outcome" },
+      html("strong", {}, "NDCG: the least regret grows as ", ...power(least)),
+      ` (${words}). ${atLeast}`,
+    ),
+    grid(
+      ["Measure or loss", "Can be learned", "Regret after T rounds"],
+      rows,
+      "What can be learned from labels on top",
+      width,
+    ),
   ];
 }
 
 // ================ the page ================
 
-const probability = { name: "delta", label: "Confidence: bounds fail with probability δ =", low: 0.001, high: 0.5, value: 0.05, log: true };
+const probability = {
+  name: "delta",
+  label: "Confidence: bounds fail with probability δ =",
+  low: 0.001,
+  high: 0.5,
+  value: 0.05,
+  log: true,
+};
 const PARTS = {
   bounds: [
     [
@@ -960,13 +1158,19 @@ const PARTS = {
   ],
   budget: [
     [
-      [slider, { name: "C", label: "Budget of documents, C =", low: 10, high: 1e6, value: 50000, log: true, whole: true }],
+      [
+        slider,
+        { name: "C", label: "Budget of documents, C =", low: 10, high: 1e6, value: 50000, log: true, whole: true },
+      ],
       [slider, { name: "v", label: "Variance between queries, v =", low: 0, high: 0.25, value: 0.02 }],
       [slider, { name: "s1", label: "Variance of the share of a document, s₁ =", low: 0, high: 0.1, value: 0.01 }],
       [slider, { name: "rest", label: "What pairs add, s₂ − 2 s₁ =", low: 0, high: 0.25, value: 0.18 }],
       [slider, { name: "V", label: "Capacity, V =", low: 1, high: 1000, value: 46, log: true, whole: true }],
       [slider, { ...probability }],
-      [slider, { name: "c1", label: "Constant that the paper leaves open, c₁ =", low: 0.1, high: 10, value: 1, log: true }],
+      [
+        slider,
+        { name: "c1", label: "Constant that the paper leaves open, c₁ =", low: 0.1, high: 10, value: 1, log: true },
+      ],
     ],
     drawBudget,
   ],
@@ -980,9 +1184,27 @@ const PARTS = {
   ],
   feedback: [
     [
-      [choice, { name: "grades", label: "Labels", options: { 2: "binary", 3: "three grades", 4: "four grades", 5: "five grades" }, value: "2" }],
+      [
+        choice,
+        {
+          name: "grades",
+          label: "Labels",
+          options: { 2: "binary", 3: "three grades", 4: "four grades", 5: "five grades" },
+          value: "2",
+        },
+      ],
       [slider, { name: "m", label: "Documents, m =", low: 2, high: MOST_DOCUMENTS, value: 5, whole: true }],
-      [slider, { name: "k", label: "Labels seen on top (at most m), k =", low: 1, high: MOST_DOCUMENTS, value: 4, whole: true }],
+      [
+        slider,
+        {
+          name: "k",
+          label: "Labels seen on top (at most m), k =",
+          low: 1,
+          high: MOST_DOCUMENTS,
+          value: 4,
+          whole: true,
+        },
+      ],
       [slider, { name: "T", label: "Rounds, T =", low: 100, high: 1e9, value: 1e6, log: true, whole: true }],
     ],
     (given, width) => drawFeedback({ ...given, grades: Number(given.grades) }, width),
