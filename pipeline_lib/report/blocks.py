@@ -65,6 +65,18 @@ class Details:
 
 
 @dataclass(frozen=True)
+class Interactive:
+    """What a script draws, with controls for its numbers: a part of the page on theory, by its name in `explore.js`.
+
+    ``instead`` is the running text that stands there without scripts.
+    """
+
+    name: str
+    instead: str
+    block: ClassVar[str] = "interactive"
+
+
+@dataclass(frozen=True)
 class Columns:
     """Blocks next to each other where there is room."""
 

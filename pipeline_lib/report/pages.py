@@ -1,8 +1,8 @@
 """Which pages does the report have, and which sections are on each?
 
 The front page says what was run and what came out. Every data set and every paper has a page of its own; then come the
-errata, the bounds with their costliest steps, the ledger of all claims, numbers published by others, methods,
-terms, references and provenance. The single file contains all of them.
+errata, the bounds with their costliest steps, their formulas with numbers to move, the ledger of all claims, numbers
+published by others, methods, terms, references and provenance. The single file contains all of them.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ from pipeline_lib.report import (
     study_pages,
     terms_section,
 )
-from pipeline_lib.report.blocks import Columns, Section, Subsection, walk
+from pipeline_lib.report.blocks import Columns, Interactive, Section, Subsection, walk
 from pipeline_lib.report.claims_section import ClaimList
 from pipeline_lib.report.figures import Figure
 from pipeline_lib.report.markdown import prose
@@ -81,6 +81,7 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
         ),
         page("errata", "errata", errata_section.given(claims, papers)),
         page("bounds", "bounds", {"found": bounds} if bounds else None),
+        page("explore", "explore", {"interactive": Interactive, "bounds": bool(bounds)} if of_papers else None),
         page("ledger", "claims", ledger_section.given(claims, papers)),
         page("published", "published", study_pages.published(study, stories)),
         page("methods", "methods", study_pages.methods(study)),

@@ -59,7 +59,8 @@ def write(parts: Sequence[Page], folder: Path, study: str, title: str) -> None:
     about = {"study": study, "heading": title, "pages": parts} | _numbered(parts, folder)
     frame, content = (environment().get_template(f"{name}.html.j2") for name in ("report", "page"))
     bodies = {one.name: Markup(content.render(one=one, page=about)) for one in parts}
-    own = {name: Markup((TEMPLATES / f"report.{name}").read_text(encoding="utf-8")) for name in ("css", "js")}
+    files = {"style": "report.css", "report": "report.js", "explore": "explore.js"}
+    own = {name: Markup((TEMPLATES / file).read_text(encoding="utf-8")) for name, file in files.items()}
     about |= {"bodies": bodies, "own": own, "whole": WHOLE}
     write_text(folder / WHOLE, frame.render(**about, shown=parts))
     home = {address: name for name, body in bodies.items() for address in _ADDRESS.findall(body)}
