@@ -50,7 +50,8 @@ class Cell:
     """What one cell shows and what it is.
 
     ``text`` is shown as it is and ``raw`` is written to CSV; ``spread`` (shown small, after ±) and ``mark`` (raised)
-    follow the text; ``strong`` sets it in bold. With ``running`` the text is running text, which may hold code.
+    follow the text; ``strong`` sets it in bold. With ``running`` the text is running text, which may hold code; with
+    ``stated`` it is a statement with mathematics in plain letters.
     """
 
     text: str
@@ -60,6 +61,7 @@ class Cell:
     mark: str = ""
     strong: bool = False
     running: bool = False
+    stated: bool = False
 
 
 @dataclass(frozen=True)
