@@ -13,7 +13,7 @@ from markupsafe import Markup
 from pipeline_lib.claims import errata, judged
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import write_text
-from pipeline_lib.report import claims_section, figures, pages
+from pipeline_lib.report import claims_section, figures, pages, search
 from pipeline_lib.report.blocks import TEMPLATES, Block, inline, mathematics, plain, walk
 from pipeline_lib.report.errata_section import running
 from pipeline_lib.report.figures import Figure
@@ -25,6 +25,8 @@ from pipeline_lib.report.tables import Table, to_csv, to_latex
 Kind = TypeVar("Kind", Table, Figure)
 WHOLE = "report.html"
 """The file with all pages."""
+INDEX = "search-index.js"
+"""The file in which pages find what the search looks up."""
 _ADDRESS = re.compile(r'\bid="([^"]+)"')
 _LINK = re.compile(r'(<a\b[^>]*?\bhref=")([^"]*)(")')
 
@@ -39,10 +41,10 @@ def render(
     """Write the report of one study.
 
     Writes into ``reports_folder`` (``reports/<study>``): ``index.html``, the front page; ``pages/*.html``, which it
-    links to; ``report.html``, all pages in one file, which loads nothing; ``tables/*.csv`` and ``*.tex``;
-    ``figures/*.svg``, ``*.pdf`` and ``*.png``. ``claims`` is ``claims.json``, to which the pages link, with the
-    judgements that they show; ``papers`` are those whose experiments the study ran. The same results give the same
-    bytes.
+    links to; ``report.html``, all pages in one file, which loads nothing; ``search-index.js``, what the search of the
+    pages finds; ``tables/*.csv`` and ``*.tex``; ``figures/*.svg``, ``*.pdf`` and ``*.png``. ``claims`` is
+    ``claims.json``, to which the pages link, with the judgements that they show; ``papers`` are those whose experiments
+    the study ran. The same results give the same bytes.
 
     Raises
     ------
@@ -59,8 +61,13 @@ def write(parts: Sequence[Page], folder: Path, study: str, title: str) -> None:
     about = {"study": study, "heading": title, "pages": parts} | _numbered(parts, folder)
     frame, content = (environment().get_template(f"{name}.html.j2") for name in ("report", "page"))
     bodies = {one.name: Markup(content.render(one=one, page=about)) for one in parts}
-    own = {name: Markup((TEMPLATES / f"report.{name}").read_text(encoding="utf-8")) for name in ("css", "js")}
-    about |= {"bodies": bodies, "own": own, "whole": WHOLE}
+    index = search.script({one.name: (file_of(one.name), one.title) for one in parts}, bodies)
+    own = {
+        file: Markup((TEMPLATES / file).read_text(encoding="utf-8"))
+        for file in ("report.css", "report.js", "search.js")
+    }
+    about |= {"bodies": bodies, "own": own, "index": Markup(index), "whole": WHOLE}
+    write_text(folder / INDEX, index)
     write_text(folder / WHOLE, frame.render(**about, shown=parts))
     home = {address: name for name, body in bodies.items() for address in _ADDRESS.findall(body)}
     (folder / "pages").mkdir(parents=True, exist_ok=True)
@@ -71,7 +78,7 @@ def write(parts: Sequence[Page], folder: Path, study: str, title: str) -> None:
 def files(folder: Path) -> list[Path]:
     """All files of a report that :func:`render` has written into a folder."""
     inner = (path for name in ("pages", "tables", "figures") for path in (folder / name).rglob("*") if path.is_file())
-    return [folder / file_of(FRONT), folder / WHOLE, *sorted(inner)]
+    return [folder / file_of(FRONT), folder / WHOLE, folder / INDEX, *sorted(inner)]
 
 
 def file_of(page: str) -> str:
