@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -19,8 +19,9 @@ from pipeline_lib.report.errata_section import running
 from pipeline_lib.report.figures import Figure
 from pipeline_lib.report.pages import FRONT, Page
 from pipeline_lib.report.provenance import Uses
+from pipeline_lib.report.rerun import Rerun
 from pipeline_lib.report.results import ResultsFolder
-from pipeline_lib.report.tables import Table, to_csv, to_latex
+from pipeline_lib.report.tables import Cell, Table, to_csv, to_latex
 
 Kind = TypeVar("Kind", Table, Figure)
 WHOLE = "report.html"
@@ -53,12 +54,13 @@ def render(
     """
     results = ResultsFolder.at(results_folder)
     parts = pages.build(results, judged.read(claims), papers)
-    write(parts, Path(reports_folder), results.study, heading(results.study, papers, results.configured.get("title")))
+    title = heading(results.study, papers, results.configured.get("title"))
+    write(parts, Path(reports_folder), title, Rerun(results, papers))
 
 
-def write(parts: Sequence[Page], folder: Path, study: str, title: str) -> None:
+def write(parts: Sequence[Page], folder: Path, title: str, rerun: Rerun) -> None:
     """Write pages, each in a file of its own and all in one, with their tables and figures."""
-    about = {"study": study, "heading": title, "pages": parts} | _numbered(parts, folder)
+    about = {"study": rerun.study, "heading": title, "pages": parts, "rerun": rerun} | _numbered(parts, folder)
     frame, content = (environment().get_template(f"{name}.html.j2") for name in ("report", "page"))
     bodies = {one.name: Markup(content.render(one=one, page=about)) for one in parts}
     index = search.script({one.name: (file_of(one.name), one.title) for one in parts}, bodies)
@@ -117,8 +119,18 @@ def _numbered(parts: Sequence[Page], folder: Path) -> dict[str, Any]:
         "pictures": {name: Markup(figures.save(figure, folder / "figures")) for name, figure in drawn.items()},
         "table_numbers": {name: i for i, name in enumerate(tables, 1)},
         "figure_numbers": {name: i for i, name in enumerate(drawn, 1)},
+        "statements": _statements(tables.values()),
         "origins": {file: block.place for block in _blocks(parts) if isinstance(block, Uses) for file in block.files},
     }
+
+
+def _statements(tables: Iterable[Table]) -> dict[str, list[Cell]]:
+    """For every claim the cells with the places in the paper for which it stands; their rows end with the claims."""
+    found: dict[str, list[Cell]] = {}
+    for first, *_, last in (row for table in tables for row in table.rows() if row[0].place):
+        for claim in str(last.raw).split():
+            found.setdefault(claim, []).append(first)
+    return found
 
 
 @cache

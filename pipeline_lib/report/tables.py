@@ -51,7 +51,7 @@ class Cell:
 
     ``text`` is shown as it is and ``raw`` is written to CSV; ``spread`` (shown small, after ±) and ``mark`` (raised)
     follow the text; ``strong`` sets it in bold. With ``running`` the text is running text, which may hold code; with
-    ``stated`` it is a statement with mathematics in plain letters.
+    ``stated`` it is a statement with mathematics in plain letters. ``place`` is the address of the cell on the page.
     """
 
     text: str
@@ -62,6 +62,7 @@ class Cell:
     strong: bool = False
     running: bool = False
     stated: bool = False
+    place: str = ""
 
 
 @dataclass(frozen=True)

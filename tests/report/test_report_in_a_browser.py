@@ -143,9 +143,13 @@ def test_the_search_finds_prose_and_what_stands_in_tables(report: Path, browser:
     for words, place in (
         ("without a relevant document are kept", "data-MQ2008"),
         ("adarank duality gap", "table-training-MQ2008"),
+        ("rerun", "rerun"),
+        ("how to reproduce", "rerun"),
+        ("license", "licence"),
     ):
         links, _ = searched(browser, words)
         assert place in [link.partition("#")[2] for link in links], (words, links)
+    assert searched(browser, "reproduce")[0][0].endswith("#rerun")
 
 
 def test_a_filter_leaves_the_rows_with_its_words(report: Path, browser: Browser) -> None:
@@ -209,6 +213,38 @@ def test_without_scripts_the_ledger_is_whole(report: Path, browser: Browser) -> 
     hidden = "[...document.querySelectorAll('#table-ledger tbody tr')].filter(row => row.offsetParent === null).length"
     assert browser.run(hidden) == 0
     assert browser.run("document.querySelectorAll('#table-ledger tbody th a').length") == len(claims)
+
+
+def test_a_click_copies_the_command_and_says_so(report: Path, browser: Browser) -> None:
+    browser.open(report / "pages" / "data-MQ2008.html")
+    script = """(async () => {
+      const copied = [];
+      const clipboard = {writeText: async words => copied.push(words)};
+      Object.defineProperty(navigator, 'clipboard', {configurable: true, value: clipboard});
+      const box = document.querySelector('#table-results-MQ2008 .again'), button = box.querySelector('button');
+      box.open = true;
+      const before = box.querySelector('[role=status]').textContent;
+      button.click();
+      await new Promise(done => setTimeout(done, 50));
+      const size = button.getBoundingClientRect();
+      return JSON.stringify([copied, box.querySelector('code').textContent, before,
+        box.querySelector('[role=status]').textContent, size.height, button.textContent]) })()"""
+    copied, command, before, after, height, name = json.loads(browser.run(script))
+    assert copied == [command]
+    assert command.startswith("snakemake ")
+    assert not before
+    assert after
+    assert height >= 24
+    assert name
+
+
+def test_a_link_into_something_folded_opens_it(report: Path, browser: Browser) -> None:
+    page = report / "pages" / "slam.html"
+    browser.open(page)
+    place = browser.run("document.querySelector('#claim-slam-thm5 dl a[href^=\"#statement-\"]').getAttribute('href')")
+    browser.run(f"location.hash = {json.dumps(place)}")
+    shown = f"new Promise(done => setTimeout(() => done(document.querySelector('{place}').offsetParent !== null), 200))"
+    assert browser.run(shown)
 
 
 def test_the_contents_mark_the_part_that_is_read(report: Path, browser: Browser) -> None:

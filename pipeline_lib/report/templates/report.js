@@ -1,5 +1,5 @@
-// Sorts and filters the tables of the report, marks in the contents where one is, and opens what is printed.
-// Without scripts everything is shown all the same, in the order of the report.
+// Sorts and filters the tables of the report, copies commands, marks in the contents where one is, and opens what is
+// printed. Without scripts everything is shown all the same, in the order of the report.
 "use strict";
 
 // ---- words ----
@@ -132,6 +132,30 @@ document.querySelectorAll("figure.table").forEach((figure) => {
   makeFilterable(figure, table);
 });
 
+// ---- commands ----
+
+// The button copies the command before it; where the browser does not let it, the command is marked for the reader.
+function makeCopied(box) {
+  const code = box.querySelector("code");
+  const button = document.createElement("button");
+  const said = document.createElement("span");
+  button.type = "button";
+  button.textContent = "Copy the command";
+  said.setAttribute("role", "status");
+  button.addEventListener("click", async () => {
+    getSelection().selectAllChildren(code);
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      said.textContent = "Copied. ";
+    } catch {
+      said.textContent = "Not copied by the browser, but selected. ";
+    }
+  });
+  code.after(button, said);
+}
+
+document.querySelectorAll(".again").forEach(makeCopied);
+
 // ---- where one is ----
 
 const LINE = 120; // pixels below the upper edge of the window: what has begun above them is read
@@ -151,10 +175,11 @@ function markPlace(links) {
 
 markPlace([...document.querySelectorAll('nav > ol ol a[href^="#"]')]);
 
-// A link to a claim or an erratum opens it.
+// A link to a claim or an erratum opens it, and a link into what is folded opens that.
 function openTarget() {
-  const one = document.getElementById(location.hash.slice(1))?.querySelector(":scope > details");
-  if (one) one.open = true;
+  const target = document.getElementById(location.hash.slice(1));
+  const closed = target?.querySelector(":scope > details") ?? target?.closest("details:not([open])");
+  if (closed) closed.open = true;
 }
 
 openTarget();
