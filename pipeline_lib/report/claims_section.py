@@ -1,5 +1,6 @@
 """How is a claim shown: its statement and verdict, how it could have failed, and, folded, its rule and evidence?"""
 
+import itertools
 from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -108,10 +109,11 @@ def statements(judged: JudgedStudy, paper: str) -> dict[str, Any] | None:
     if not found:
         return None
     statuses = {claim.id: claim.status for claim in claims}
+    numbers = itertools.count(1)
     statements = [
         {
             "heading": one.heading,
-            "place": entry.what,
+            "place": Cell(entry.what, entry.what, place=f"statement-{paper}-{next(numbers)}"),
             "statement": entry.says,
             "claims": Cell(
                 ", ".join(linked(name, statuses[name]) for name in entry.claims) or entry.reason,

@@ -1,4 +1,4 @@
-"""How is the ledger shown: as a picture with a cell for every claim, by status, and by severity?"""
+"""How is the ledger shown: as a picture with a cell for every claim, by status, and as a table of all claims?"""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ from pipeline_lib import papers as register
 from pipeline_lib.claims import coverage, errata
 from pipeline_lib.claims.errata import Kind
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
-from pipeline_lib.claims.severity import SLACK, Severity
+from pipeline_lib.claims.severity import SLACK
 from pipeline_lib.claims.words import STATUSES, plain, rounded_down
 from pipeline_lib.report.blocks import Block, Subsection
 from pipeline_lib.report.claims_section import excluded
@@ -184,7 +184,7 @@ def outcomes(judged: JudgedStudy, paper: str) -> list[Block]:
 
 
 def given(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any] | None:
-    """What the template shows: the claims by status and paper, and all that were judged by severity; None without any.
+    """What the template shows: the claims by status and paper, and all of them in one table; None without any.
 
     Within a status, the most severely tested claims come first.
     """
@@ -198,16 +198,13 @@ def given(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any] | None:
             total = {key: replace(whole(number), strong=True) for key, number in sums.items()}
             rows.append({"whose": whose, "paper": Cell("All papers", "all", strong=True), **total})
         counted += rows
-    severe = [
-        (claim, claim.severity) for claim in judged.claims if claim.paper in papers and claim.severity is not None
-    ]
-    severe.sort(key=lambda pair: (STATUSES.index(pair[0].status), pair[1].order))
-    return {
-        "slack": plain(SLACK),
-        "statuses": STATUSES,
-        "counted": counted,
-        "judged": [_severity(*pair) for pair in severe],
-    }
+    every = sorted((claim for claim in judged.claims if claim.paper in about), key=_order)
+    return {"slack": plain(SLACK), "statuses": STATUSES, "counted": counted, "every": list(map(_of_claim, every))}
+
+
+def _order(claim: JudgedClaim) -> tuple[int, bool, Any]:
+    """Claims by status, and within a status those that were tested first, the most severely tested at the beginning."""
+    return STATUSES.index(claim.status), claim.severity is None, claim.severity.order if claim.severity else ()
 
 
 def _counted(judged: JudgedStudy, whose: str, paper: str, title: str) -> dict[str, Any]:
@@ -221,16 +218,22 @@ def shown(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, JudgedPaper]:
     return {name: paper for name, paper in judged.papers.items() if name in papers and name in claiming}
 
 
-def _severity(claim: JudgedClaim, severity: Severity) -> Row:
-    factor = severity.slack_factor
-    return {
+def _of_claim(claim: JudgedClaim) -> Row:
+    severity = claim.severity
+    row = {
         "status": claim.status.replace("-", " "),
         "claim": Cell(f"[{claim.id}](#claim-{claim.id})", raw=claim.id, running=True),
         "place": claim.where,
-        "informative": severity.informative,
-        "trials": severity.trials,
+        "statement": Cell(claim.says, raw=claim.says, stated=True),
+        "kind": claim.kind,
+    }
+    if severity is None:
+        return row | dict.fromkeys(("informative", "slack_factor", "excluded", "caught"))
+    factor = severity.slack_factor
+    planted = len(severity.planted)
+    return row | {
+        "informative": f"{severity.informative} of {severity.trials}",
         "slack_factor": None if factor is None else Cell(rounded_down(factor), factor),
         "excluded": excluded(severity),
-        "caught": len(severity.planted) - len(severity.missed),
-        "planted": len(severity.planted),
+        "caught": f"{planted - len(severity.missed)} of {planted}" if planted else None,
     }

@@ -18,6 +18,7 @@ from pipeline_lib.experiment import pattern_of
 from pipeline_lib.report.blocks import Block, walk
 from pipeline_lib.report.claims_section import ClaimList
 from pipeline_lib.report.figures import Figure
+from pipeline_lib.report.rerun import Rerun
 from pipeline_lib.report.results import ResultsFolder
 from pipeline_lib.report.study import TABLES, as_text, flat
 from pipeline_lib.report.tables import Table
@@ -55,7 +56,7 @@ class Uses:
 
 
 def given(results: ResultsFolder, chosen: Sequence[str], shown: Iterable[Block]) -> dict[str, Any]:
-    """What the template shows: versions and seeds, settings that are not at their defaults, configuration, origins.
+    """What the template shows: the command, versions, seeds, settings that were changed, configuration, origins.
 
     Origins are the learners, the data sets, the claims, and each experiment of the papers ``chosen``, as far as
     something that is shown is read from them.
@@ -70,6 +71,7 @@ def given(results: ResultsFolder, chosen: Sequence[str], shown: Iterable[Block])
         for one in results.listed("changes")
     ]
     return {
+        "rerun": Rerun(results, chosen).whole,
         "recorded": list(flat(results.provenance(), " / ").items()),
         "changes": changes,
         "configuration": results.configuration(),

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -13,18 +13,21 @@ from markupsafe import Markup
 from pipeline_lib.claims import errata, judged
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import write_text
-from pipeline_lib.report import claims_section, figures, pages
+from pipeline_lib.report import claims_section, figures, pages, search
 from pipeline_lib.report.blocks import TEMPLATES, Block, inline, mathematics, plain, walk
 from pipeline_lib.report.errata_section import running
 from pipeline_lib.report.figures import Figure
 from pipeline_lib.report.pages import FRONT, Page
 from pipeline_lib.report.provenance import Uses
+from pipeline_lib.report.rerun import Rerun
 from pipeline_lib.report.results import ResultsFolder
-from pipeline_lib.report.tables import Table, to_csv, to_latex
+from pipeline_lib.report.tables import Cell, Table, to_csv, to_latex
 
 Kind = TypeVar("Kind", Table, Figure)
 WHOLE = "report.html"
 """The file with all pages."""
+INDEX = "search-index.js"
+"""The file in which pages find what the search looks up."""
 _ADDRESS = re.compile(r'\bid="([^"]+)"')
 _LINK = re.compile(r'(<a\b[^>]*?\bhref=")([^"]*)(")')
 
@@ -39,10 +42,10 @@ def render(
     """Write the report of one study.
 
     Writes into ``reports_folder`` (``reports/<study>``): ``index.html``, the front page; ``pages/*.html``, which it
-    links to; ``report.html``, all pages in one file, which loads nothing; ``tables/*.csv`` and ``*.tex``;
-    ``figures/*.svg``, ``*.pdf`` and ``*.png``. ``claims`` is ``claims.json``, to which the pages link, with the
-    judgements that they show; ``papers`` are those whose experiments the study ran. The same results give the same
-    bytes.
+    links to; ``report.html``, all pages in one file, which loads nothing; ``search-index.js``, what the search of the
+    pages finds; ``tables/*.csv`` and ``*.tex``; ``figures/*.svg``, ``*.pdf`` and ``*.png``. ``claims`` is
+    ``claims.json``, to which the pages link, with the judgements that they show; ``papers`` are those whose experiments
+    the study ran. The same results give the same bytes.
 
     Raises
     ------
@@ -51,17 +54,22 @@ def render(
     """
     results = ResultsFolder.at(results_folder)
     parts = pages.build(results, judged.read(claims), papers)
-    write(parts, Path(reports_folder), results.study, heading(results.study, papers, results.configured.get("title")))
+    title = heading(results.study, papers, results.configured.get("title"))
+    write(parts, Path(reports_folder), title, Rerun(results, papers))
 
 
-def write(parts: Sequence[Page], folder: Path, study: str, title: str) -> None:
+def write(parts: Sequence[Page], folder: Path, title: str, rerun: Rerun) -> None:
     """Write pages, each in a file of its own and all in one, with their tables and figures."""
-    about = {"study": study, "heading": title, "pages": parts} | _numbered(parts, folder)
+    about = {"study": rerun.study, "heading": title, "pages": parts, "rerun": rerun} | _numbered(parts, folder)
     frame, content = (environment().get_template(f"{name}.html.j2") for name in ("report", "page"))
     bodies = {one.name: Markup(content.render(one=one, page=about)) for one in parts}
-    files = {"style": "report.css", "report": "report.js", "explore": "explore.js"}
-    own = {name: Markup((TEMPLATES / file).read_text(encoding="utf-8")) for name, file in files.items()}
-    about |= {"bodies": bodies, "own": own, "whole": WHOLE}
+    index = search.script({one.name: (file_of(one.name), one.title) for one in parts}, bodies)
+    own = {
+        file: Markup((TEMPLATES / file).read_text(encoding="utf-8"))
+        for file in ("report.css", "report.js", "search.js", "explore.js")
+    }
+    about |= {"bodies": bodies, "own": own, "index": Markup(index), "whole": WHOLE}
+    write_text(folder / INDEX, index)
     write_text(folder / WHOLE, frame.render(**about, shown=parts))
     home = {address: name for name, body in bodies.items() for address in _ADDRESS.findall(body)}
     (folder / "pages").mkdir(parents=True, exist_ok=True)
@@ -72,7 +80,7 @@ def write(parts: Sequence[Page], folder: Path, study: str, title: str) -> None:
 def files(folder: Path) -> list[Path]:
     """All files of a report that :func:`render` has written into a folder."""
     inner = (path for name in ("pages", "tables", "figures") for path in (folder / name).rglob("*") if path.is_file())
-    return [folder / file_of(FRONT), folder / WHOLE, *sorted(inner)]
+    return [folder / file_of(FRONT), folder / WHOLE, folder / INDEX, *sorted(inner)]
 
 
 def file_of(page: str) -> str:
@@ -111,8 +119,18 @@ def _numbered(parts: Sequence[Page], folder: Path) -> dict[str, Any]:
         "pictures": {name: Markup(figures.save(figure, folder / "figures")) for name, figure in drawn.items()},
         "table_numbers": {name: i for i, name in enumerate(tables, 1)},
         "figure_numbers": {name: i for i, name in enumerate(drawn, 1)},
+        "statements": _statements(tables.values()),
         "origins": {file: block.place for block in _blocks(parts) if isinstance(block, Uses) for file in block.files},
     }
+
+
+def _statements(tables: Iterable[Table]) -> dict[str, list[Cell]]:
+    """For every claim the cells with the places in the paper for which it stands; their rows end with the claims."""
+    found: dict[str, list[Cell]] = {}
+    for first, *_, last in (row for table in tables for row in table.rows() if row[0].place):
+        for claim in str(last.raw).split():
+            found.setdefault(claim, []).append(first)
+    return found
 
 
 @cache

@@ -50,7 +50,8 @@ class Cell:
     """What one cell shows and what it is.
 
     ``text`` is shown as it is and ``raw`` is written to CSV; ``spread`` (shown small, after ±) and ``mark`` (raised)
-    follow the text; ``strong`` sets it in bold. With ``running`` the text is running text, which may hold code.
+    follow the text; ``strong`` sets it in bold. With ``running`` the text is running text, which may hold code; with
+    ``stated`` it is a statement with mathematics in plain letters. ``place`` is the address of the cell on the page.
     """
 
     text: str
@@ -60,6 +61,8 @@ class Cell:
     mark: str = ""
     strong: bool = False
     running: bool = False
+    stated: bool = False
+    place: str = ""
 
 
 @dataclass(frozen=True)

@@ -76,8 +76,12 @@ class Browser:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
+        return self.navigate(page.as_uri())
+
+    def navigate(self, address: str) -> list[str]:
+        """Load an address in the same window; what the browser logs and what the page requests meanwhile."""
         self._events.clear()
-        self.call("Page.navigate", url=page.as_uri())
+        self.call("Page.navigate", url=address)
         while not any(event["method"] == "Page.loadEventFired" for event in self._events):
             self._events.append(self._next())
         self.call("Page.getNavigationHistory")  # whatever was logged before has arrived then

@@ -16,6 +16,7 @@ from pipeline_lib.report.claims_section import ClaimList
 from pipeline_lib.report.errata_section import ErrataList, WitnessList
 from pipeline_lib.report.page import PaperPages
 from pipeline_lib.report.pages import Page
+from pipeline_lib.report.rerun import Rerun
 from pipeline_lib.report.results import ResultsFolder
 
 EVERY = {one.name: one for name in papers.names() for one in papers.witnesses(name)}
@@ -80,7 +81,7 @@ def test_claims_and_errata_link_to_each_other(tmp_path: Path) -> None:
     section = section_of(lists, ["lists"])
     assert section is not None
     cards = Section("lists", "Lists", (ClaimList(lists.claims),))
-    site.write([Page("errata", "Errata", (section, cards))], tmp_path, "made", "Errata")
+    site.write([Page("errata", "Errata", (section, cards))], tmp_path, "Errata", Rerun(ResultsFolder(tmp_path), []))
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     places = set(re.findall(r'id="([^"]+)"', text))
     links = set(re.findall(r'href="#((?:erratum|claim|witness)-[^"]+)"', text))

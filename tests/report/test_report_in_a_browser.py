@@ -2,12 +2,15 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
 import pytest
 from browser import Browser, started
+
+from pipeline_lib.claims import judged
 
 AXE = ("AXE_CORE", "node_modules/axe-core/axe.min.js")
 """The environment variable with the path of axe-core's script, and where npm puts it in the project's folder."""
@@ -60,28 +63,93 @@ def test_a_click_on_a_heading_sorts_the_rows_by_their_numbers(report: Path, brow
     assert sign == "descending"
 
 
+SEARCH = """(async words => {
+  const field = document.querySelector('nav input[type=search]');
+  field.focus();
+  for (let i = 0; i < 200 && typeof INDEX === 'undefined'; i++) await new Promise(done => setTimeout(done, 50));
+  field.value = words; field.dispatchEvent(new Event('input'));
+  const links = [...document.querySelectorAll('.results a')].filter(link => link.offsetParent !== null);
+  const said = document.querySelector('.results [role=status]').textContent;
+  return JSON.stringify([links.map(link => link.getAttribute('href')), said]) })(%s)"""
+"""Types words into the search; where its links lead, and what it says."""
+
+
+def searched(browser: Browser, words: str) -> tuple[list[str], str]:
+    links, said = json.loads(browser.run(SEARCH % json.dumps(words)))
+    return links, said
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_search_of_the_single_file_finds_claims_tables_and_terms(
     report: Path, browser: Browser, width: int
 ) -> None:
     browser.open(report / "report.html", width=width)
-    search = """(words => {
-      const field = document.querySelector('nav input[type=search]');
-      field.value = words; field.dispatchEvent(new Event('input'));
-      const links = [...document.querySelectorAll('.results a')].filter(link => link.offsetParent !== null);
-      const said = document.querySelector('.results').textContent;
-      return JSON.stringify([links.map(link => link.getAttribute('href')), said]) })(%s)"""
     for words, place in (
         ("SLAM-thm10 refuted", "#claim-slam-thm10"),
         ("test results on mq2008", "#table-results-MQ2008"),
         ("slack factor sharper", "#term-slack-factor"),
         ("learners", "#made-by-learners"),
     ):
-        links, _ = json.loads(browser.run(search % json.dumps(words)))
-        assert place in links
-    links, said = json.loads(browser.run(search % json.dumps("no such thing")))
+        assert place in searched(browser, words)[0]
+    links, said = searched(browser, "no such thing")
     assert links == []
-    assert "othing" in said
+    assert said
+
+
+def test_every_page_searches_all_pages_and_its_links_lead_there(report: Path, browser: Browser) -> None:
+    for page in (report / "index.html", report / "pages" / "cone.html"):
+        assert browser.open(page) == []
+        links, said = searched(browser, "theorem 5")
+        file, _, place = links[0].partition("#")
+        assert (page.parent / file).resolve() == (report / "pages" / "slam.html").resolve()
+        assert place == "claim-slam-thm5"
+        assert re.findall(r"\d+", said)
+        for link in links:
+            file, _, place = link.partition("#")
+            assert f'id="{place}"' in (page.parent / file if file else page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        *(("normalize", "normalise"), ("judgment", "judgement"), ("license", "licence"), ("center", "centre")),
+        *(("labeled", "labelled"), ("Theorems", "theorem"), ("generalisation bound", "generalization bounds")),
+    ],
+)
+def test_the_search_knows_both_spellings(report: Path, browser: Browser, typed: str, meant: str) -> None:
+    browser.open(report / "report.html")
+    found, _ = searched(browser, meant)
+    assert found
+    assert searched(browser, typed)[0] == found
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("theorm 5", "theorem 5"), ("pereptron", "perceptron"), ("perceptrno", "perceptron"), ("jugdemnt", "judgement")],
+)
+def test_the_search_forgives_mistypings(report: Path, browser: Browser, typed: str, meant: str) -> None:
+    browser.open(report / "report.html")
+    assert searched(browser, typed)[0][0] == searched(browser, meant)[0][0]
+
+
+def test_short_words_and_numbers_are_found_as_they_are_typed(report: Path, browser: Browser) -> None:
+    browser.open(report / "report.html")
+    assert searched(browser, "qap")[0] == []
+    assert searched(browser, "theorem 987")[0] == []
+
+
+def test_the_search_finds_prose_and_what_stands_in_tables(report: Path, browser: Browser) -> None:
+    browser.open(report / "index.html")
+    for words, place in (
+        ("without a relevant document are kept", "data-MQ2008"),
+        ("adarank duality gap", "table-training-MQ2008"),
+        ("rerun", "rerun"),
+        ("how to reproduce", "rerun"),
+        ("license", "licence"),
+    ):
+        links, _ = searched(browser, words)
+        assert place in [link.partition("#")[2] for link in links], (words, links)
+    assert searched(browser, "reproduce")[0][0].endswith("#rerun")
 
 
 def test_a_filter_leaves_the_rows_with_its_words(report: Path, browser: Browser) -> None:
@@ -93,6 +161,90 @@ def test_a_filter_leaves_the_rows_with_its_words(report: Path, browser: Browser)
       return [all, shown()] })()"""
     whole, some = browser.run(script)
     assert 0 < some < whole
+
+
+LEDGER = """(chosen => {
+  const box = document.querySelector('#table-ledger .filter');
+  for (const [name, value] of Object.entries(chosen)) box.querySelector(`[name=${name}]`).value = value;
+  if (Object.keys(chosen).length) box.querySelector('input').dispatchEvent(new Event('input'));
+  const rows = [...document.querySelectorAll('#table-ledger tbody tr:not(.group)')];
+  const shown = rows.filter(row => row.offsetParent !== null);
+  return JSON.stringify([shown.map(row => row.cells[0].textContent.trim()), rows.length,
+    box.querySelector('[role=status]').textContent, location.href]) })(%s)"""
+"""Sets fields of the ledger's filter; the claims that it leaves, the number of all, what it says, and the address."""
+
+
+def filtered(browser: Browser, **chosen: str) -> tuple[list[str], int, str, str]:
+    shown, rows, said, address = json.loads(browser.run(LEDGER % json.dumps(chosen)))
+    return shown, rows, said, address
+
+
+def test_the_ledger_is_filtered_by_paper_status_kind_and_words_together(report: Path, browser: Browser) -> None:
+    claims = judged.read(report / "claims.json").claims
+    browser.open(report / "pages" / "ledger.html")
+    assert filtered(browser)[0] == filtered(browser, words="")[0]
+    assert len(filtered(browser)[0]) == filtered(browser)[1] == len(claims)
+    wanted = [one.id for one in claims if one.paper == "slam" and one.status == "not-run" and one.kind == "bound"]
+    shown, rows, said, _ = filtered(browser, paper="slam", status="not run", kind="bound")
+    assert sorted(shown) == sorted(wanted)
+    assert re.findall(r"\d+", said) == [str(len(wanted)), str(rows)]
+    some, *_ = filtered(browser, words="perceptron theorems")
+    assert set(some) < set(shown)
+    assert "slam-cor7" in some
+
+
+def test_a_link_to_a_filtered_ledger_opens_it_filtered(report: Path, browser: Browser) -> None:
+    browser.open(report / "pages" / "ledger.html")
+    shown, rows, said, address = filtered(browser, paper="cone", words="stability")
+    assert 0 < len(shown) < rows
+    for page in (address, address.replace("pages/ledger.html", "report.html")):
+        browser.open(report / "index.html")
+        browser.navigate(page)
+        assert filtered(browser) == (shown, rows, said, page)
+    assert filtered(browser, paper="", words="")[0] == filtered(browser)[0]
+    assert len(filtered(browser)[0]) == rows
+
+
+def test_without_scripts_the_ledger_is_whole(report: Path, browser: Browser) -> None:
+    page = report / "pages" / "ledger.html"
+    browser.open(page, scripts=False)
+    browser.navigate(f"{page.as_uri()}?paper=cone#table-ledger")
+    claims = judged.read(report / "claims.json").claims
+    hidden = "[...document.querySelectorAll('#table-ledger tbody tr')].filter(row => row.offsetParent === null).length"
+    assert browser.run(hidden) == 0
+    assert browser.run("document.querySelectorAll('#table-ledger tbody th a').length") == len(claims)
+
+
+def test_a_click_copies_the_command_and_says_so(report: Path, browser: Browser) -> None:
+    browser.open(report / "pages" / "data-MQ2008.html")
+    script = """(async () => {
+      const copied = [];
+      const clipboard = {writeText: async words => copied.push(words)};
+      Object.defineProperty(navigator, 'clipboard', {configurable: true, value: clipboard});
+      const box = document.querySelector('#table-results-MQ2008 .again'), button = box.querySelector('button');
+      box.open = true;
+      const before = box.querySelector('[role=status]').textContent;
+      button.click();
+      await new Promise(done => setTimeout(done, 50));
+      const size = button.getBoundingClientRect();
+      return JSON.stringify([copied, box.querySelector('code').textContent, before,
+        box.querySelector('[role=status]').textContent, size.height, button.textContent]) })()"""
+    copied, command, before, after, height, name = json.loads(browser.run(script))
+    assert copied == [command]
+    assert command.startswith("snakemake ")
+    assert not before
+    assert after
+    assert height >= 24
+    assert name
+
+
+def test_a_link_into_something_folded_opens_it(report: Path, browser: Browser) -> None:
+    page = report / "pages" / "slam.html"
+    browser.open(page)
+    place = browser.run("document.querySelector('#claim-slam-thm5 dl a[href^=\"#statement-\"]').getAttribute('href')")
+    browser.run(f"location.hash = {json.dumps(place)}")
+    shown = f"new Promise(done => setTimeout(() => done(document.querySelector('{place}').offsetParent !== null), 200))"
+    assert browser.run(shown)
 
 
 def test_the_contents_mark_the_part_that_is_read(report: Path, browser: Browser) -> None:

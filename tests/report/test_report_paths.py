@@ -10,8 +10,10 @@ import html5lib
 import pytest
 
 from pipeline_lib.claims import judged
+from pipeline_lib.report.study import TABLES
 
 CLICKS = 3
+ROOT = Path(__file__).parents[2]
 _SPACE = "{http://www.w3.org/1999/xhtml}"
 
 
@@ -93,6 +95,24 @@ def test_contradicted_claims_are_one_click_away_with_the_reason_and_how_sure_it_
             assert claim.severity.sharper in said
             stated += bool(claim.severity.sharper)
     assert stated
+
+
+def test_every_claim_leads_to_its_statement_its_certificates_its_code_and_the_command(report: Path, site: Site) -> None:
+    cards = {place.anchor: (place, part) for place, part in site.parts.items() if place.anchor.startswith("claim-")}
+    for claim in judged.read(report / "claims.json").claims:
+        place, card = cards[f"claim-{claim.id}"]
+        stated = [link for link in site.links(place.file, card) if link.anchor.startswith("statement-")]
+        assert stated, claim.id
+        rows = [row for row in site.trees[place.file].iter(f"{_SPACE}tr") if row[0].get("id") == stated[0].anchor]
+        assert place in site.links(place.file, rows[0])  # and back
+        said = words(card)
+        for proof in claim.proofs:
+            assert (
+                ROOT / next(one for one in re.findall(r"pipeline_lib/[\w./-]+", said) if one.endswith(proof.file))
+            ).is_file()
+        for table in set(claim.tables) & set(TABLES):
+            assert f"results/made/{table} --forcerun" in said
+            assert all((ROOT / file).is_file() for file in re.findall(r"pipeline_lib/[\w./]+\.py", said))
 
 
 def test_from_every_caption_one_click_leads_to_the_table_and_the_configuration_behind_it(site: Site) -> None:

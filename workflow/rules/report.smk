@@ -179,6 +179,7 @@ use rule job as render_report with:
     output:
         "reports/{study}/index.html",
         "reports/{study}/report.html",
+        "reports/{study}/search-index.js",
         "reports/{study}/files.json",
         "results/{study}/provenance.json",
         directory("reports/{study}/pages"),

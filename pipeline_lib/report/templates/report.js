@@ -1,8 +1,21 @@
-// Sorts and filters the tables of the report, searches all its pages, marks in the contents where one is, and opens what
-// is printed. Without scripts everything is shown all the same, in the order of the report.
+// Sorts and filters the tables of the report, copies commands, marks in the contents where one is, and opens what is
+// printed. Without scripts everything is shown all the same, in the order of the report.
 "use strict";
 
-const plain = (words) => words.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
+// ---- words ----
+
+// The words and numbers of a text, without accents and capitals.
+const wordsOf = (text) =>
+  text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase().match(/\p{L}+|\d+(?:\.\d+)*/gu) ?? [];
+
+// Plurals, and spellings of Britain and America, become one: it does not matter that the result is no word.
+const SPELLINGS = [
+  [/ies$/, "y"], [/(ss|x|ch)es$/, "$1"], [/(?<=..[^s])s$/, ""], // queries, losses, lists
+  [/(?<=[a-z]{3})iz(?=[eai]|$)/, "is"], [/yz(?=e|ing)/, "ys"], // normalize, analyze
+  [/(?<=[a-z]{3})our/, "or"], [/([bt])ered$/, "$1erd"], [/([bt])re(?=d?$)/, "$1er"], // colour, centred, centre
+  [/dgement/, "dgment"], [/en[cs]e$/, "ens"], [/programme/, "program"], [/ogue$/, "og"], [/ll(?=ed$|ing$|er$)/, "l"],
+];
+const folded = (word) => SPELLINGS.reduce((found, [from, to]) => found.replace(from, to), word);
 
 // ---- tables ----
 
@@ -44,24 +57,73 @@ function makeSortable(table) {
 
 const LONG = 12; // rows from which on a table can be filtered
 
+// What the ledger can be filtered by beside words, and where a row, or the heading of its group, says it.
+const LEDGER = {
+  paper: ({ row }) => row.cells[0].textContent.trim().split("-")[0],
+  status: ({ group }) => group.textContent.trim(),
+  kind: ({ row }) => row.cells[3].textContent.trim(),
+};
+
+function filterField(tag, name, label) {
+  const field = document.createElement(tag);
+  field.name = name;
+  field.setAttribute("aria-label", label);
+  return field;
+}
+
+function makeChoice(name, values) {
+  const field = filterField("select", name, `Filter by ${name}`);
+  field.append(new Option(`Any ${name}`, ""), ...[...new Set(values)].sort().map((value) => new Option(value, value)));
+  return field;
+}
+
+// The state of the ledger's filter is part of the address of the page, which can be copied and sent.
+function keepState(figure, fields) {
+  const known = new URLSearchParams(location.search);
+  fields.forEach((field) => (field.value = known.get(field.name) ?? ""));
+  return () => {
+    const chosen = new URLSearchParams(fields.filter((field) => field.value).map((field) => [field.name, field.value]));
+    history.replaceState(null, "", `${location.pathname}?${chosen}#${figure.id}`);
+  };
+}
+
 function makeFilterable(figure, table) {
   if (table.tBodies.length === 0 || table.rows.length <= LONG) return;
-  const field = document.createElement("input");
+  const isLedger = figure.id === "table-ledger";
+  const rows = [...table.tBodies].flatMap((body) => {
+    const group = body.querySelector(".group");
+    const others = [...body.rows].filter((row) => row !== group);
+    return others.map((row) => ({ row, group, words: wordsOf(`${group?.textContent ?? ""} ${row.textContent}`).map(folded).join(" ") }));
+  });
+  const field = filterField("input", "words", "Filter the rows of this table");
+  const choices = isLedger ? Object.entries(LEDGER).map(([name, value]) => makeChoice(name, rows.map(value))) : [];
+  const said = document.createElement("span");
+  const box = document.createElement("div");
   field.type = "search";
   field.placeholder = "Filter rows";
-  field.setAttribute("aria-label", "Filter the rows of this table");
-  field.className = "filter";
-  field.addEventListener("input", () => {
-    const words = plain(field.value).split(/\s+/).filter(Boolean);
-    for (const body of table.tBodies) {
-      const heading = body.querySelector(".group")?.textContent ?? "";
-      for (const row of body.rows) {
-        const group = row.classList.contains("group");
-        row.hidden = !group && !words.every((word) => plain(`${heading} ${row.textContent}`).includes(word));
-      }
-    }
-  });
-  figure.insertBefore(field, figure.querySelector(".scroll"));
+  said.setAttribute("role", "status");
+  box.className = "filter";
+  box.append(said, ...choices, field);
+  const show = () => {
+    const words = wordsOf(field.value).map(folded);
+    rows.forEach((one) => {
+      const fits = choices.every((choice) => choice.value === "" || choice.value === LEDGER[choice.name](one));
+      one.row.hidden = !fits || !words.every((word) => one.words.includes(word));
+    });
+    for (const body of table.tBodies) body.hidden = [...body.rows].every((row) => row.hidden || row.matches(".group"));
+    const shown = rows.filter(({ row }) => !row.hidden).length;
+    said.textContent = `${shown} of ${rows.length} ${isLedger ? "claims" : "rows"}`;
+  };
+  const fields = [...choices, field];
+  const keep = isLedger ? keepState(figure, fields) : () => {};
+  if (fields.some((one) => one.value)) show();
+  fields.forEach((one) =>
+    one.addEventListener("input", () => {
+      show();
+      keep();
+    }),
+  );
+  figure.insertBefore(box, figure.querySelector(".scroll"));
 }
 
 document.querySelectorAll("figure.table").forEach((figure) => {
@@ -70,52 +132,29 @@ document.querySelectorAll("figure.table").forEach((figure) => {
   makeFilterable(figure, table);
 });
 
-// ---- search ----
+// ---- commands ----
 
-const MOST = 15; // results shown
-const FOUND = { "section > h2": "Section", "section > h3": "Section", "article h3, article h4": "Claim or erratum",
-  "figure.table > figcaption": "Table", "figure.drawing > figcaption": "Figure", ".terms > div": "Term" };
-
-// What can be found in this file: its parts, claims, errata, tables, figures and terms.
-function index() {
-  return Object.entries(FOUND).flatMap(([selector, kind]) =>
-    [...document.querySelectorAll(selector)].map((one) => {
-      const place = one.closest("[id]");
-      const text = one.textContent.replace(/\s+/g, " ").replace(/ #\s*$/, "");
-      return [place.id, kind, text.trim()];
-    }),
-  );
-}
-
-function makeSearch(nav) {
-  const entries = index().map(([place, kind, text]) => [place, kind, text, plain(`${place} ${text}`)]);
-  const field = document.createElement("input");
-  const list = document.createElement("ol");
-  field.type = "search";
-  field.placeholder = `Search this ${document.body.dataset.shown}`;
-  field.setAttribute("aria-label", `${field.placeholder}: parts, claims, tables, figures and terms`);
-  list.className = "results";
-  list.setAttribute("aria-live", "polite");
-  field.addEventListener("input", () => {
-    const wanted = plain(field.value).split(/\s+/).filter(Boolean);
-    const found = wanted.length === 0 ? [] : entries.filter(([, , , text]) => wanted.every((word) => text.includes(word)));
-    list.replaceChildren(
-      ...found.slice(0, MOST).map(([place, kind, text]) => {
-        const item = document.createElement("li");
-        const link = document.createElement("a");
-        link.href = `#${place}`;
-        link.textContent = `${kind}: ${text}`;
-        item.append(link);
-        return item;
-      }),
-    );
-    if (wanted.length > 0 && found.length === 0) list.textContent = "Nothing was found.";
-    if (found.length > MOST) list.insertAdjacentText("beforeend", `And ${found.length - MOST} more.`);
+// The button copies the command before it; where the browser does not let it, the command is marked for the reader.
+function makeCopied(box) {
+  const code = box.querySelector("code");
+  const button = document.createElement("button");
+  const said = document.createElement("span");
+  button.type = "button";
+  button.textContent = "Copy the command";
+  said.setAttribute("role", "status");
+  button.addEventListener("click", async () => {
+    getSelection().selectAllChildren(code);
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      said.textContent = "Copied. ";
+    } catch {
+      said.textContent = "Not copied by the browser, but selected. ";
+    }
   });
-  nav.querySelector(".brand").after(field, list);
+  code.after(button, said);
 }
 
-makeSearch(document.querySelector("nav"));
+document.querySelectorAll(".again").forEach(makeCopied);
 
 // ---- where one is ----
 
@@ -136,10 +175,11 @@ function markPlace(links) {
 
 markPlace([...document.querySelectorAll('nav > ol ol a[href^="#"]')]);
 
-// A link to a claim or an erratum opens it.
+// A link to a claim or an erratum opens it, and a link into what is folded opens that.
 function openTarget() {
-  const one = document.getElementById(location.hash.slice(1))?.querySelector(":scope > details");
-  if (one) one.open = true;
+  const target = document.getElementById(location.hash.slice(1));
+  const closed = target?.querySelector(":scope > details") ?? target?.closest("details:not([open])");
+  if (closed) closed.open = true;
 }
 
 openTarget();

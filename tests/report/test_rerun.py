@@ -1,0 +1,87 @@
+"""Does the command below a table or figure make it again, and are its jobs and their times those that ran?"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pipeline_lib import papers
+from pipeline_lib.core import storage
+from pipeline_lib.report.rerun import Rerun
+from pipeline_lib.report.results import ResultsFolder
+
+ROOT = Path(__file__).parents[2]
+
+
+def study(folder: Path, name: str = "default", changes: tuple[str, ...] = ()) -> ResultsFolder:
+    """Results with the record of their changes and the times of some jobs."""
+    results = folder / name
+    times = {"topk_regret": 6.0, "topk_regret_slice/one": 60.0, "topk_regret_slice/two": 54.0, "compare_models": 3.0}
+    for job, seconds in times.items():
+        path = results / f"benchmarks/{job}.tsv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"s\th:m:s\n{seconds}\t0:00:00\n")
+    storage.write_json(results / "changes.json", {"changes": [{"setting": one} for one in changes]})
+    storage.write_json(results / "provenance.json", {"code": "0123456789ab"})
+    return ResultsFolder(results)
+
+
+def test_a_table_is_made_again_with_the_parts_that_it_joins(tmp_path: Path) -> None:
+    found = Rerun(study(tmp_path), ["topk"]).of(["tables/topk-regret.parquet"])
+    assert found.command.split() == [
+        *("snakemake", "--cores", "4", "results/default/tables/topk-regret.parquet"),
+        *("--forcerun", "topk_regret_slice", "topk_regret"),
+    ]
+    assert "3 jobs, 2.0 minutes" in found.says
+    assert "0123456789ab" in found.says
+
+
+@pytest.mark.parametrize(
+    ("file", "target", "rule"),
+    [
+        ("tables/comparisons.parquet", "results/default/tables/comparisons.parquet", "compare_models"),
+        ("tables/summary.parquet", "results/default/tables/summary.parquet", "summarise_results"),
+        ("claims.json", "reports/default/claims.json", "judge_claims"),
+        ("data/mine.json", "results/default/data/mine.json", "describe_data"),
+        ("pipeline_lib/papers/slam/sections.yaml", "reports/default/index.html", "render_report"),
+    ],
+)
+def test_every_file_has_its_rule(tmp_path: Path, file: str, target: str, rule: str) -> None:
+    command = Rerun(study(tmp_path), []).of([file]).command
+    assert command == f"snakemake --cores 4 {target} --forcerun {rule}"
+    assert re.search(
+        rf"^(use rule \w+ as|rule) {rule}\b", (ROOT / "workflow/rules/report.smk").read_text(), re.MULTILINE
+    )
+
+
+def test_all_descriptions_of_data_sets_are_targets(tmp_path: Path) -> None:
+    results = study(tmp_path)
+    for name in ("b", "a"):
+        storage.write_json(results.path / f"data/{name}.json", {})
+    command = Rerun(results, []).of(["data/*.json"]).command
+    assert command.split()[3:5] == ["results/default/data/a.json", "results/default/data/b.json"]
+
+
+def test_a_study_other_than_the_default_has_its_configuration(tmp_path: Path) -> None:
+    shipped = Rerun(study(tmp_path, "letor-real", ("study",)), []).whole
+    assert shipped.command == "snakemake --cores 4 --configfile workflow/studies/letor-real.yaml"
+    own = Rerun(study(tmp_path, "mine", ("study", "seed")), [])
+    assert own.whole.command.endswith(" --configfile results/mine/configuration.yaml")
+    assert "4 jobs" in own.whole.says
+
+
+def test_the_code_of_every_step_is_where_it_is_said_to_be(tmp_path: Path) -> None:
+    rerun = Rerun(study(tmp_path), papers.names())
+    for paper, _, step in papers.steps(papers.names()):
+        for table in step.shown:
+            rule = rerun.rules(f"{table}.parquet")[-1]
+            file, _, line = rule.code.partition(":")
+            assert rule.name == f"{paper}_{step.name}"
+            text = (ROOT / file).read_text(encoding="utf-8").splitlines()
+            assert f"def {step.run.__name__}(" in "".join(text[int(line) - 1 : int(line) + 2])
+
+
+def test_a_study_without_records_of_its_jobs_says_nothing_of_time(tmp_path: Path) -> None:
+    (tmp_path / "bare").mkdir()
+    found = Rerun(ResultsFolder(tmp_path / "bare"), []).of(["tables/summary.parquet"])
+    assert found.says == "summarise_results"
