@@ -74,11 +74,7 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
         page("data-sets", "data", data_section.given(study)),
         *_data(study, templates),
         *of_papers,
-        *(
-            Page(section.id, section.title, (section,))
-            for one in of_papers
-            for section in proofs_section.pages(register.get(one.name))
-        ),
+        *(Page(one.id, one.title, (one,)) for one in (proofs_section.pages() if of_papers else ())),
         page("errata", "errata", errata_section.given(claims, papers)),
         page("bounds", "bounds", {"found": bounds} if bounds else None),
         page("explore", "explore", {"interactive": Interactive, "bounds": bool(bounds)} if of_papers else None),

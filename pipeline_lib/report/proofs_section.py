@@ -11,7 +11,6 @@ from functools import cache
 from pipeline_lib import papers
 from pipeline_lib.claims import errata
 from pipeline_lib.core import shipped
-from pipeline_lib.papers import Paper
 from pipeline_lib.report import markdown
 from pipeline_lib.report.blocks import Section
 from pipeline_lib.report.terms_section import slug
@@ -20,17 +19,15 @@ _LINK = re.compile(r"\[([^\]]+)\]\(([\w-]+)\.md(?:#([^)]*))?\)")
 _NAMED = re.compile(r"`?docs/([\w-]+)\.md`?")
 
 
-def pages(paper: Paper) -> Iterator[Section]:
-    """The pages of one paper, as far as this copy of the project has their files.
+def pages() -> Iterator[Section]:
+    """The pages of all papers, which refer to each other, as far as this copy of the project has their files.
 
     Example
     -------
-    >>> [section.id for section in pages(papers.get("cone"))]
-    ['proof-stability-of-cones']
+    >>> next(pages()).id
+    'proof-a-bound-free-of-the-list-length'
     """
-    for name in paper.proofs:
-        if name not in _known():
-            continue
+    for name in _known():
         text = _LINK.sub(_linked, shipped.page(f"{name}.md").read_text(encoding="utf-8"))
         # Titles as addresses, which are those of the one page in which all are shown.
         text = "\n".join(
@@ -53,8 +50,8 @@ def linked(text: str) -> str:
 
 
 @cache
-def _known() -> frozenset[str]:
-    return frozenset(name for one in papers.every() for name in one.proofs if shipped.page(f"{name}.md").is_file())
+def _known() -> tuple[str, ...]:
+    return tuple(name for one in papers.every() for name in one.proofs if shipped.page(f"{name}.md").is_file())
 
 
 def _linked(found: re.Match[str]) -> str:
