@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from functools import cache
 
 from pipeline_lib import papers
-from pipeline_lib.claims import errata
 from pipeline_lib.core import shipped
 from pipeline_lib.report import markdown
 from pipeline_lib.report.blocks import Section
@@ -58,8 +57,8 @@ def _linked(found: re.Match[str]) -> str:
     words, page, place = found.groups()
     if page in _known():
         return f"[{words}](#proof-{page})"
-    if page == "errata":
-        return f"[{words}](#{errata.address(place.upper()) if place else 'errata'})"
+    if page == "errata":  # a study of some papers has not every erratum
+        return f"[{words}](#errata)"
     if page == "references":
         return f"[{words}](#{f'ref-{slug(place)}' if place else 'references'})"
     return words
