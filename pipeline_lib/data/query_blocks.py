@@ -49,6 +49,14 @@ def whole(offsets: NDArray[np.int64]) -> Block:
     return Block(slice(0, len(offsets) - 1), slice(0, int(offsets[-1])), offsets)
 
 
+def block(offsets: NDArray[np.int64], first: int, last: int) -> Block:
+    """The queries from ``first`` to ``last - 1`` as a block."""
+    begin, end = int(offsets[first]), int(offsets[last])
+    within = offsets[first : last + 1] - begin
+    within.flags.writeable = False  # as those of all queries are: numba compiles kernels for one kind of array
+    return Block(slice(first, last), slice(begin, end), within)
+
+
 def of(offsets: NDArray[np.int64], n_features: int) -> list[Block]:
     """The blocks of queries that begin at these offsets.
 
@@ -63,10 +71,7 @@ def of(offsets: NDArray[np.int64], n_features: int) -> list[Block]:
     blocks, first, n_queries = [], 0, len(offsets) - 1
     while first < n_queries:
         last = min(int(np.searchsorted(offsets, offsets[first] + rows)), n_queries)
-        begin, end = int(offsets[first]), int(offsets[last])
-        within = offsets[first : last + 1] - begin
-        within.flags.writeable = False  # as those of all queries are: numba compiles kernels for one kind of array
-        blocks.append(Block(slice(first, last), slice(begin, end), within))
+        blocks.append(block(offsets, first, last))
         first = last
     return blocks
 

@@ -205,5 +205,5 @@ def _read(path: Path) -> Paper:
         )
     except (tomllib.TOMLDecodeError, TypeError) as error:
         raise ConfigurationError(
-            f"{path}: expected title, authors, published, order and topics as TOML; {error}"
+            f"{path}: expected title, authors, published, url, order, topics and proofs as TOML; {error}"
         ) from None

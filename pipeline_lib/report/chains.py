@@ -72,12 +72,12 @@ def figure(chain: Rows) -> Figure:
 
 def overview(name: str, title: str, caption: str, found: Sequence[Rows]) -> RowFigure:
     """The figure of several chains: what is measured, what is stated, and shaded the range that says nothing."""
-    rows = []
+    rows, several = [], len({chain[0].dataset for chain in found}) > 1
     for chain in found:
         ends = {"measured": chain[0], "stated": chain[-1]}
         shown = {words: Measured(one.value, one.low, one.high) for words, one in ends.items() if one.value > LEAST}
         shown[LARGEST] = Measured(chain[0].trivial, chain[0].trivial, chain[0].trivial)
-        where = f", {chain[0].dataset}" if len({one[0].dataset for one in found}) > 1 else ""
+        where = f", {chain[0].dataset}" if several else ""
         rows.append((f"{_paper(chain)}{where}: {chain[0].place}", shown))
     source = ", ".join(dict.fromkeys(chain.source for chain in found))
     return row_figure(name, title, caption, {"": rows}, xlabel="loss", log="x", source=source, beyond=LARGEST)

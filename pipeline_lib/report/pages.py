@@ -1,8 +1,9 @@
 """Which pages does the report have, and which sections are on each?
 
-The front page says what was run and what came out. Every data set and every paper has a page of its own; then come the
-errata, the bounds with their costliest steps, their formulas with numbers to move, the ledger of all claims, numbers
-published by others, methods, terms, references and provenance. The single file contains all of them.
+The front page says what was run and what came out. Every data set and every paper has a page of its own; then come this
+project's own theorems with their proofs, the errata, the bounds with their costliest steps, their formulas with numbers
+to move, the ledger of all claims, numbers published by others, methods, terms, references and provenance. The single
+file contains all of them.
 """
 
 from collections import Counter

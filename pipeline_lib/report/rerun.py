@@ -1,6 +1,5 @@
 """How is a table or a figure made again: by which command, from which code, and how long did it take?"""
 
-import csv
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -57,7 +56,7 @@ class Rerun:
     @property
     def whole(self) -> Again:
         """What runs the whole study again, as far as something has changed since."""
-        return Again(f"snakemake --cores 4{self._configfile}", self._took(["*"]))
+        return Again(f"snakemake --cores 4{self._configfile}", self._took(None))
 
     def of(self, files: Iterable[str]) -> Again:
         """What makes some files of the results again; those that belong to the project are shown by the report only."""
@@ -110,15 +109,9 @@ class Rerun:
         code = self._results.provenance().get("code")
         return f"commit {code}" if code else ""
 
-    def _took(self, rules: Iterable[str]) -> str:
-        """How many jobs of the rules were run, and the sum of their times."""
-        folder = self._results.path / "benchmarks"
-        seconds = [
-            _seconds(path)
-            for rule in rules
-            for name in ("{}.tsv", "{}/**/*.tsv")
-            for path in folder.glob(name.format(rule))
-        ]
+    def _took(self, rules: Sequence[str] | None) -> str:
+        """How many jobs of the rules, or of all, were run, and the sum of their times."""
+        seconds = [job.seconds for job in self._results.costs if rules is None or job.rule in rules]
         minutes = sum(seconds) / 60.0
         time = f"{minutes:.1f} minutes" if minutes >= 0.1 else f"{sum(seconds):.0f} s"
         return f"{count(len(seconds), 'job')}, {time}" if seconds else ""
@@ -128,8 +121,3 @@ def _code(paper: str, experiment: str, step: Step) -> str:
     """File and line of the function that does the work of a step."""
     module = PurePosixPath(papers.module_of(paper, experiment).replace(".", "/"))
     return f"{module}.py:{inspect.unwrap(step.run).__code__.co_firstlineno}"
-
-
-def _seconds(path: Path) -> float:
-    with path.open(encoding="utf-8") as file:
-        return sum(float(row["s"]) for row in csv.DictReader(file, delimiter="\t"))

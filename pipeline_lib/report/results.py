@@ -4,13 +4,14 @@ One class reads everything a report needs from ``results/<study>/``, checks numb
 rows, so that the rest of the report knows neither Parquet nor polars.
 """
 
+import csv
 import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -18,6 +19,14 @@ from pipeline_lib.core import schemas, storage
 from pipeline_lib.core.errors import DataError
 
 Row = Mapping[str, Any]
+
+
+class JobCost(NamedTuple):
+    """What a job took: its rule, its time in seconds, and its memory in MB; 0 where it ended before it was measured."""
+
+    rule: str
+    seconds: float
+    megabytes: float
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,20 @@ class ResultsFolder:
         order = {entry["dataset"]: i for i, entry in enumerate(self.listed("availability"))}
         names = sorted(path.stem for path in (self.path / "data").glob("*.json"))
         return [self._json(f"data/{name}.json") for name in sorted(names, key=lambda name: order.get(name, len(order)))]
+
+    @cached_property
+    def costs(self) -> list[JobCost]:
+        """Read what every job of the study took, from ``benchmarks/``, in the order of the rules."""
+        folder, found = self.path / "benchmarks", []
+        for path in sorted(folder.rglob("*.tsv")):
+            rule = path.relative_to(folder).parts[0].removesuffix(".tsv")
+            with path.open(newline="", encoding="utf-8") as file:
+                for row in csv.DictReader(file, delimiter="\t"):
+                    # Not the column cpu_time, which lacks what a job did after its last sample: up to half a minute.
+                    memory = row.get("max_rss") or ""
+                    known = memory.replace(".", "").isdigit()
+                    found.append(JobCost(rule, float(row["s"]), float(memory) if known else 0.0))
+        return found
 
     def provenance(self) -> Row:
         """Read ``provenance.json``, or nothing when it is absent."""

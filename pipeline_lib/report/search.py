@@ -10,10 +10,12 @@ from html.parser import HTMLParser
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, TreeBuilder
 
+from pipeline_lib.report.ledger_section import NUMBERED
+
 KINDS = {"claim": "Claim", "erratum": "Erratum", "witness": "Counterexample", "table": "Table", "drawing": "Figure"}
 """What is found at an element of some class; at others it is a section, or a term."""
-STATEMENT = re.compile(r"(Section [\d.]+, )?(Theorem|Lemma|Corollary|Proposition)s? \d(?!.*, (proof|corrected)).*")
-"""The place of a claim that is a numbered statement of a paper, not a step of its proof or a remark on it."""
+ASIDE = re.compile(r", (proof|corrected)")
+"""What makes of the place of a numbered statement that of a step of its proof, or of its corrected form."""
 _HEADS = {"h2", "h3", "h4", "h5", "figcaption"}
 _PARAGRAPHS = {"p", "li", "dd"}
 _APART = {*_HEADS, *_PARAGRAPHS, "table", "pre"}
@@ -56,6 +58,17 @@ def script(pages: Mapping[str, tuple[str, str]], bodies: Mapping[str, str]) -> s
     return "const INDEX = " + index.replace("<", "\\u003c") + ";\n"
 
 
+def is_statement(where: str) -> bool:
+    """Whether the place of a claim is a numbered statement of a paper, not a step of its proof or a remark on it.
+
+    Example
+    -------
+    >>> is_statement("Section 4, Theorem 2"), is_statement("Theorem 5.2, proof")
+    (True, False)
+    """
+    return bool(NUMBERED.match(where)) and not ASIDE.search(where)
+
+
 def _of_place(element: Element) -> Iterator[Entry]:
     """What is found at a place: itself, and in a section its paragraphs."""
     place, classes = element.get("id", ""), _classes(element)
@@ -66,7 +79,7 @@ def _of_place(element: Element) -> Iterator[Entry]:
     if kind == "Claim":
         spans = {one.get("class"): _words(one) for one in element.iter("span")}
         where, says = spans["where"], spans["says"]
-        kind, shown = "Statement" if STATEMENT.fullmatch(where) else kind, f"{where}: {says}"
+        kind, shown = "Statement" if is_statement(where) else kind, f"{where}: {says}"
     elif kind == "Term":
         shown = _words(element)
     else:

@@ -5,7 +5,6 @@ that a reader can tell in a second whether a run on another machine gave the sam
 with a checksum that shows whether it was edited since.
 """
 
-import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.settings import Settings
 from pipeline_lib.report.comparison import claims_of, tables_of
-from pipeline_lib.report.results import ResultsFolder
+from pipeline_lib.report.results import JobCost, ResultsFolder
 from pipeline_lib.report.study import PUBLISHED
 from pipeline_lib.sources.digests import digest
 from pipeline_lib.statistics import Interval
@@ -89,7 +88,7 @@ def made(study: str) -> Record:
     return Record(
         study=study,
         made_with=dict(folder.provenance()),
-        costs=_costs(folder.path / "benchmarks"),
+        costs=_costs(folder),
         configuration=digest(folder.path / "configuration.yaml"),
         data={path.stem: digest(path) for path in sorted((folder.path / "data").glob("*.json"))},
         claims={one.id: _claim(one, names.get(one.id, ())) for one in judged.read(claims_of(folder.path)).claims},
@@ -166,29 +165,19 @@ def summary(record: Record, found: Record) -> str:
     return f"Compared with {compared}: {moved}; {same} of {len(record.tables)} tables have the same bytes"
 
 
-def _costs(folder: Path) -> dict[str, Costs]:
-    measured: dict[str, list[tuple[float, float]]] = {}
-    for path in sorted(folder.rglob("*.tsv")):
-        # The rule of a step is <paper>_<step>.
-        paper = path.relative_to(folder).parts[0].partition("_")[0]
-        with path.open(newline="") as file:
-            for row in csv.DictReader(file, delimiter="\t"):
-                # Not the column cpu_time, which lacks what a job did after its last sample: up to half a minute.
-                found = float(row["s"]), _number(row["max_rss"])
-                measured.setdefault(paper if paper in papers.names() else OTHER, []).append(found)
+def _costs(folder: ResultsFolder) -> dict[str, Costs]:
+    of_papers: dict[str, list[JobCost]] = {}
+    for job in folder.costs:
+        paper = job.rule.partition("_")[0]  # the rule of a step is <paper>_<step>
+        of_papers.setdefault(paper if paper in papers.names() else OTHER, []).append(job)
     return {
         name: Costs(
-            seconds=round(sum(seconds for seconds, _ in found), 1),
-            longest=max(seconds for seconds, _ in found),
-            megabytes=max(megabytes for _, megabytes in found),
+            seconds=round(sum(job.seconds for job in jobs), 1),
+            longest=max(job.seconds for job in jobs),
+            megabytes=max(job.megabytes for job in jobs),
         )
-        for name, found in sorted(measured.items())
+        for name, jobs in sorted(of_papers.items())
     }
-
-
-def _number(text: str) -> float:
-    # A job that ended before its first sample has no memory.
-    return float(text) if text.replace(".", "").isdigit() else 0.0
 
 
 def _claim(claim: JudgedClaim, names: tuple[str, ...]) -> RecordedClaim:

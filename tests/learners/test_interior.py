@@ -133,19 +133,13 @@ def test_long_lists_are_squared_by_other_means(monkeypatch):
     np.testing.assert_allclose(interior.minimise(problem, programme, 1e-9).w, short.w, atol=1e-7)
 
 
-def test_lists_that_are_too_long_for_matrices_are_left_to_cutting_planes(monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "limit", "name"), [(erm, "LARGEST_MATRICES", "slam-ndcg"), (programmes, "MOST_ROWS", "ranksvm")]
+)
+def test_a_programme_that_is_too_large_is_left_to_cutting_planes(monkeypatch, module, limit, name):
     data = drawn(12, 6, 40)
-    whole = erm.fit(data, "slam-ndcg", l2=0.1)
-    monkeypatch.setattr(erm, "LARGEST_MATRICES", 10)
-    other = erm.fit(data, "slam-ndcg", l2=0.1)
-    assert (whole.certificate, other.certificate) == ("duality", "cutting planes")
-    assert other.objective == pytest.approx(whole.objective, rel=2e-6)
-
-
-def test_a_programme_that_is_too_large_is_not_written(monkeypatch):
-    data = drawn(12, 6, 40)
-    whole = erm.fit(data, "ranksvm", l2=0.1)
-    monkeypatch.setattr(programmes, "MOST_ROWS", 10)
-    other = erm.fit(data, "ranksvm", l2=0.1)
+    whole = erm.fit(data, name, l2=0.1)
+    monkeypatch.setattr(module, limit, 10)
+    other = erm.fit(data, name, l2=0.1)
     assert (whole.certificate, other.certificate) == ("duality", "cutting planes")
     assert other.objective == pytest.approx(whole.objective, rel=2e-6)

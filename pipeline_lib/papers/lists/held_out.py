@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.data import query_blocks
 from pipeline_lib.data.query_blocks import Block
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Surrogate
@@ -224,7 +225,4 @@ def blocks_of(offsets: NDArray[np.int64]) -> list[Block]:
     """Runs of whole queries with about :data:`DOCUMENTS_PER_BLOCK` documents, whose scores stay in the cache."""
     blocks = max(1, math.ceil(int(offsets[-1]) / DOCUMENTS_PER_BLOCK))
     edges = np.unique(np.searchsorted(offsets, np.linspace(0, int(offsets[-1]), blocks + 1)))
-    return [
-        Block(slice(a, b), slice(int(offsets[a]), int(offsets[b])), offsets[a : b + 1] - offsets[a])
-        for a, b in itertools.pairwise(edges.tolist())
-    ]
+    return [query_blocks.block(offsets, first, last) for first, last in itertools.pairwise(edges.tolist())]

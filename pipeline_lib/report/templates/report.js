@@ -1,5 +1,5 @@
-// Sorts and filters the tables of the report, copies commands, marks in the contents where one is, and opens what is
-// printed. Without scripts everything is shown all the same, in the order of the report.
+// Sorts and filters the tables of the report, copies commands, marks in the contents where one is, and opens what a link
+// leads to. Without scripts everything is shown all the same, in the order of the report.
 "use strict";
 
 // ---- words ----

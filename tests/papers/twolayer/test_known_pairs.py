@@ -33,7 +33,7 @@ def plainly(pairs: KnownPairs, weights: np.ndarray, starts: np.ndarray, steps: i
                 best, where = value, w
             furthest = lowest((weights * loss.derivative(t)) @ differences, 0.0, pairs.radius)
             w = w + (2.0 / (i + 2.0) if i < steps else 1.0) * (furthest - w)
-    np.testing.assert_allclose(pairs.mean_difference(weights), weights @ differences, atol=1e-12)
+    np.testing.assert_allclose(pairs.weighted_difference(weights), weights @ differences, atol=1e-12)
     assert pairs.sum(weights, starts[0]) == pytest.approx(
         weights @ (loss.of_difference(-differences @ starts[0]) - loss.at_zero)
     )

@@ -150,7 +150,7 @@ def _averages(
         weights = pairs.weights(numbers, signs)
         constant = loss.at_zero * float(signs.sum())
         size = pairs.largest_size(weights, constant, starts, settings.ascent_steps)
-        return size, pairs.radius * float(np.linalg.norm(pairs.mean_difference(weights)))
+        return size, pairs.radius * float(np.linalg.norm(pairs.weighted_difference(weights)))
 
     places = pairs.documents(drawn, 2, rng)
     of_queries, query_linear = average(pairs.numbers(drawn, places[:, 0], places[:, 1]), 2.0 / n)

@@ -58,7 +58,7 @@ class KnownPairs:
         squares = self.data.documents_per_query**2
         return np.asarray(np.cumsum(squares) - squares)
 
-    def mean_difference(self, weights: Floats) -> Floats:
+    def weighted_difference(self, weights: Floats) -> Floats:
         """sum_p weights_p sgn(y - y') (x - x'), shape (d,)."""
         larger, smaller = self._numbered[0].T
         of_documents = np.zeros(self.data.n_documents)
