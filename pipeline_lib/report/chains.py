@@ -84,7 +84,7 @@ def overview(name: str, title: str, caption: str, found: Sequence[Rows]) -> RowF
 
 
 def distances(found: Sequence[Rows]) -> dict[str, Any]:
-    """How near the nearest bound is to what is measured, as a factor rounded down, and how many say nothing."""
+    """How near the nearest bound is to the measured mean, as a factor rounded down, and how many say nothing."""
     factors = [chain[-1].value / chain[0].value for chain in found if chain[0].value > LEAST]
     vacuous = sum(chain[-1].value >= chain[0].trivial for chain in found)
     return {"chains": found, "nearest": rounded_down(min(factors)) if factors else "", "vacuous": vacuous}
