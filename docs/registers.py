@@ -32,11 +32,11 @@ BASELINES = (
     "compared; its own results for every fold were not at hand, except for RankSVM-Struct on fold 1. P@1 to P@9 of "
     "LETOR 3.0 are left out. The standard error is that of our mean over the test queries; both rankers are measured "
     "on the same queries, so that a difference says more of the rankers than its size in standard errors suggests.\n\n"
-    "On MQ2008 our AdaRank-MAP and ListNet stay below the published means. What the publications leave open does not "
-    "explain it: `listnet-raw` and `adarank-map-repeats` differ from `listnet` and `adarank-map` in the scale of the "
-    "features, the measure by which a model is chosen, and how often AdaRank may choose a feature. ListNet's loss is "
-    "convex and minimised to a certified gap here, while the published ranker was trained by gradient descent, whose "
-    "stopping rule is not known."
+    "On MQ2008 our AdaRank-MAP and ListNet stay below the published means. Three choices that the publications leave "
+    "open were tried, and do not explain it: `listnet-raw` differs from `listnet` in the scale of the features and the "
+    "measure by which a model is chosen, `adarank-map-repeats` from `adarank-map` in how often a feature is chosen. "
+    "ListNet's loss is convex and is minimised to a certified gap here; how the published rankers were trained in "
+    "detail, and when they stopped, is not known."
 )
 
 
