@@ -2,7 +2,8 @@
 
 A paper is a folder of this package, found by its file ``paper.toml``:
 
-    paper.toml      title, authors, year, address, its place in the order of the report, and the order of its topics
+    paper.toml      title, authors, year, address, its place in the order of the report, the order of its topics, and
+                    which figures and pages of the documentation the article has
     sections.yaml   its statements section by section, with their claims (pipeline_lib/claims/coverage.py)
     page.md         its page of the report, a template (pipeline_lib/report/page.py)
     errata.yaml     what in it is wrong or loose, and what holds (pipeline_lib/claims/errata.py)
@@ -43,7 +44,11 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Paper:
-    """What ``paper.toml`` says of a paper; ``url`` is where it can be read, ``order`` its place in the report."""
+    """What ``paper.toml`` says of a paper; ``url`` is where it can be read, ``order`` its place in the report.
+
+    ``figures`` are those that the article shows, ``results`` the pages of the documentation with theorems on its open
+    questions.
+    """
 
     name: str
     title: str
@@ -52,6 +57,8 @@ class Paper:
     url: str
     order: int
     ordered: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -193,7 +200,8 @@ def steps(chosen: Iterable[str]) -> Iterator[tuple[str, str, Step]]:
 def _read(path: Path) -> Paper:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-        return Paper(name=path.parent.name, ordered=tuple(content.pop("topics", ())), **content)
+        lists = {key: tuple(content.pop(key, ())) for key in ("topics", "figures", "results")}
+        return Paper(name=path.parent.name, ordered=lists.pop("topics"), **lists, **content)
     except (tomllib.TOMLDecodeError, TypeError) as error:
         raise ConfigurationError(
             f"{path}: expected title, authors, published, order and topics as TOML; {error}"

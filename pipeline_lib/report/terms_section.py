@@ -51,7 +51,7 @@ def terms(path: Path = GLOSSARY) -> Section | None:
     if not path.is_file():
         return None
     parts = [
-        Subsection(f"terms-{_slug(title)}", title, (Terms(tuple(map(_term, entries))),))
+        Subsection(f"terms-{slug(title)}", title, (Terms(tuple(map(_term, entries))),))
         for title, entries in _parts(path, "-")
     ]
     return Section("terms", "Terms", tuple(parts))
@@ -71,8 +71,8 @@ def references(path: Path = REFERENCES) -> Section | None:
     parts = []
     for title, works in _parts(path, "###"):
         named = [work.partition("\n") for work in works]
-        entries = (Term(f"ref-{_slug(name)}", name, markdown.prose(about).html) for name, _, about in named)
-        parts.append(Subsection(f"references-{_slug(title)}", title, (Terms(tuple(entries)),)))
+        entries = (Term(f"ref-{slug(name)}", name, markdown.prose(about).html) for name, _, about in named)
+        parts.append(Subsection(f"references-{slug(title)}", title, (Terms(tuple(entries)),)))
     return Section("references", "References", (markdown.prose(introduction), *parts))
 
 
@@ -88,10 +88,10 @@ def _term(entry: str) -> Term:
     if found is None:
         raise DataError(f"{GLOSSARY.name}: expected '**Term**: meaning.', found {entry.strip()!r}")
     name = found["head"].replace("**", "")
-    return Term(f"term-{_slug(name)}", name, markdown.prose(_PAGE.sub(r"`docs/\1`", found["meaning"])).html)
+    return Term(f"term-{slug(name)}", name, markdown.prose(_PAGE.sub(r"`docs/\1`", found["meaning"])).html)
 
 
-def _slug(words: str) -> str:
+def slug(words: str) -> str:
     """Words as part of an address, without their accents."""
     words = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode()
     return re.sub(r"\W+", "-", words.strip().lower()).strip("-")
