@@ -200,8 +200,8 @@ def steps(chosen: Iterable[str]) -> Iterator[tuple[str, str, Step]]:
 def _read(path: Path) -> Paper:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-        lists = {key: tuple(content.pop(key, ())) for key in ("topics", "figures", "results")}
-        return Paper(name=path.parent.name, ordered=lists.pop("topics"), **lists, **content)
+        ordered, figures, results = (tuple(content.pop(key, ())) for key in ("topics", "figures", "results"))
+        return Paper(name=path.parent.name, ordered=ordered, figures=figures, results=results, **content)
     except (tomllib.TOMLDecodeError, TypeError) as error:
         raise ConfigurationError(
             f"{path}: expected title, authors, published, order and topics as TOML; {error}"

@@ -4,7 +4,6 @@ The article is made of what the pages of the report are made of. ``templates/art
 which order, and ``article.typ.j2`` and ``article.tex.j2`` say how a building block is set.
 """
 
-import importlib
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +17,7 @@ from pipeline_lib.claims import errata
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.core.files import replacing, write_text
 from pipeline_lib.report import errata_section, ledger_section, study_pages, theorems
-from pipeline_lib.report.blocks import Subsection, inline, mathematics, walk
+from pipeline_lib.report.blocks import Subsection, inline, walk
 from pipeline_lib.report.errata_section import ErrataList
 from pipeline_lib.report.figures import Figure
 from pipeline_lib.report.page import PaperPages
@@ -29,7 +28,7 @@ from pipeline_lib.report.tables import Table, sources
 from pipeline_lib.report.typesetting import LATEX, TYPST, Dialect
 
 NAME = "article"
-WITHOUT_ENGINE = "article.pdf is not written: it needs `pip install typst`; article.typ is its source"
+WITHOUT_ENGINE = "article.pdf is not written: it needs `pip install 'pipeline_lib[typst]'`; article.typ is its source"
 _LOG = logging.getLogger(__name__)
 
 
@@ -153,10 +152,12 @@ def _written(dialect: Dialect, ending: str, about: Mapping[str, Any]) -> str:
         "words": dialect.escaped,
         "code": dialect.raw,
         "running": lambda words: dialect.text(inline(words)),
-        "statement": lambda words: dialect.text(theorems.italic(mathematics(words))),
+        "heading": lambda words: dialect.text(errata_section.running(words)),
+        "statement": lambda words: dialect.text(theorems.italic(theorems.raised(words))),
         "erratum": lambda fragment: dialect.text(theorems.italic(fragment)),
     }
     made.filters |= filters
+    made.globals["address"] = errata.address
     text = made.get_template(f"{NAME}.{ending}.j2").render(about)
     return re.sub(r"\n{3,}", "\n\n", text)
 
@@ -166,7 +167,7 @@ def _compile(folder: Path) -> None:
     target = folder / f"{NAME}.pdf"
     target.unlink(missing_ok=True)
     try:
-        typst = importlib.import_module("typst")
+        import typst
     except ModuleNotFoundError:
         _LOG.warning(WITHOUT_ENGINE)
         return

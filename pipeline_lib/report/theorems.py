@@ -21,20 +21,25 @@ _LINK = re.compile(r"\[([^\]]+)\]\(([\w-]+)\.md(?:#([\w-]+))?\)")
 _PIECES = re.compile(r"(<pre>.*?</pre>|<code>.*?</code>|<math.*?</math>|<[^>]+>)", re.DOTALL)
 _INDEXED = "\ue000"
 """Stands where a raised or lowered word follows."""
-_LETTER = re.compile(rf"(?<![\w.])(?<!&#x27;)(?:[b-zB-HJ-Z](?![\w;])|[aAI](?={_INDEXED}))(?!&#x27;[a-z]|\) [A-Z])")
+_LETTER = re.compile(
+    rf"(?<![\w.])(?<!&#x27;)(?:[b-zB-HJ-Z]\u0302?(?![\w;])|[aAI](?={_INDEXED}))(?!&#x27;[a-z]|\) [A-Z])"
+)
 _SET = ("<em>", "<strong>", "<sub>", "<sup>", "<a ")
 """Tags after which letters stay as they are."""
 _READABLE = (
-    (re.compile(r"(\b[A-Za-z])\^(?=\(\w\)|[\s,;.)<>=+-]|$)"), "\\1\u0302"),  # R^(f), the mean over a sample
+    (re.compile(r"\b([LR])\^(?=\(\w\)|[\s,;.)<>=])"), "\\1\u0302"),  # R^(f), the mean over a sample
     (re.compile(r"\b([LR])hat\b"), "\\1\u0302"),
     (re.compile(r"\^-(\w+)"), r"^{−\1}"),
     (re.compile(r"<([^<>=\s][^<>=,]{0,24}, [^<>=,]{1,40})>"), r"⟨\1⟩"),
     (re.compile(r"(?<![A-Za-z])([A-Za-z](?:_\w+)?)'(?!\w)"), r"\1′"),
-    (re.compile(r"\bDelta\b"), "Δ"),
-    (re.compile(r"\b(chi|tau|theta|Psi|pi|nu|psi)\b"), lambda found: html.unescape(f"&{found[0]};")),
+    (re.compile(r"(?<=\s)-(?=(?:eta|eps|[A-Za-z])(?![A-Za-z]))|(?<=[=<>] )-(?=[\w<⟨(])|(?<=\()-(?=\w)"), "−"),
+    (re.compile(r"(?<![A-Za-z])eps(?![A-Za-z])"), "ε"),
+    (
+        re.compile(r"(?<![A-Za-z])(Delta|chi|tau|theta|Psi|psi)(?![A-Za-z])"),
+        lambda found: html.unescape(f"&{found[0]};"),
+    ),
     (re.compile(r"\bsum(?=_)"), "∑"),
     (re.compile(r"!="), "≠"),
-    (re.compile(r"(?<=[=<>] )-(?=[\w<⟨(])|(?<=\()-(?=\w)"), "−"),
 )
 
 
@@ -102,21 +107,29 @@ def _typeset(page: str) -> Iterator[str]:
         if piece.startswith("<pre>"):
             yield _displayed(html.unescape(re.sub(r"<[^>]+>", "", piece)))
         else:
-            yield piece if i % 2 else _raised(html.unescape(piece))
+            yield piece if i % 2 else raised(html.unescape(piece))
 
 
 def _displayed(formula: str) -> str:
     """Lines of a formula that stands alone; wide gaps stay."""
     lines = formula.strip("\n").split("\n")
     margin = min(len(line) - len(line.lstrip()) for line in lines)
-    shown = ("".join(italic(_raised(line[margin:].rstrip())).replace("   ", "\u2003")) for line in lines)
+    shown = ("".join(italic(raised(line[margin:].rstrip())).replace("   ", "\u2003")) for line in lines)
     return f'<p class="lines">{"<br />".join(shown)}</p>\n'
 
 
-def _raised(text: str) -> str:
+def raised(text: str) -> str:
+    r"""A statement with mathematics in plain letters, or in TeX between ``\(`` and ``\)``, as HTML.
+
+    Example
+    -------
+    >>> raised("R^(f) <= Delta_T for <u, x_i>, u != 0")
+    'R̂(f) ≤ Δ<sub>T</sub> for ⟨u, x<sub>i</sub>⟩, u ≠ 0'
+    """
+    pieces = re.split(r"(\\\(.+?\\\))", text)
     for pattern, sign in _READABLE:
-        text = pattern.sub(sign, text)
-    return mathematics(text)
+        pieces[::2] = [pattern.sub(sign, piece) for piece in pieces[::2]]
+    return mathematics("".join(pieces))
 
 
 def _target(found: re.Match[str], names: Collection[str]) -> str:

@@ -26,13 +26,14 @@ class Dialect:
     ``tags`` has a pattern for every element of HTML, ``math`` one for every element of MathML, whose places are filled
     by what the element holds; ``escaped`` writes text as it is, ``name`` and ``sign`` write a name and a sign of a
     formula, and ``words`` the text in it. ``place`` is a link within the document and ``address`` one out of it.
-    ``accents`` are the commands by the sign above a letter, ``limits`` sets the second argument below the first.
+    ``broken`` ends a line of a displayed formula; ``accents`` are the commands by the sign above a letter.
     """
 
     tags: Mapping[str, str]
     math: Mapping[str, str]
     inline: str
     display: str
+    broken: str
     escaped: Callable[[str], str]
     raw: Callable[[str], str]
     name: Callable[[str], str]
@@ -68,8 +69,11 @@ class Dialect:
     def _element(self, element: Element) -> str:
         tag = element.tag
         if tag == "math":
-            pattern = self.display if element.get("display") == "block" else self.inline
-            return pattern.format(self.formula(element))
+            written = self.formula(element)
+            if element.get("display") != "block":
+                return self.inline.format(written)
+            # What stands beside a formula at a distance goes below it, since columns are narrow.
+            return self.display.format(written.replace(self.math["mspace"].format("1em"), self.broken))
         if tag in ("code", "pre"):
             return self.raw("".join(element.itertext()))
         if tag in ("ul", "ol"):
@@ -219,6 +223,7 @@ TYPST = Dialect(
     },
     inline="${}$",
     display="\n$ {} $\n",
+    broken="\\ ",
     escaped=_typst_escaped,
     raw=lambda text: f"#raw({_typst_string(text.rstrip())});",
     name=_typst_name,
@@ -292,7 +297,8 @@ LATEX = Dialect(
         "mtd": " & ",
     },
     inline=r"\({}\)",
-    display="\n\\[ {} \\]\n",
+    display="\n\\[ \\begin{{gathered}} {} \\end{{gathered}} \\]\n",
+    broken=r"\\ ",
     escaped=escaped,
     raw=lambda text: rf"\texttt{{{escaped(text.rstrip())}}}",
     name=_latex_name,

@@ -6,6 +6,13 @@ CERTIFICATES = sorted(
 )
 TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/report/templates").glob("*")))
 TERMS = [of_project(path) for path in (ROOT / "docs/glossary.md", ROOT / "docs/references.md") if path.exists()]
+# With theorems and proofs, for the article.
+RESULTS = [
+    of_project(path)
+    for paper in STUDY.papers
+    for name in papers.get(paper).results
+    if (path := ROOT / f"docs/{name}.md").exists()
+]
 PAGES = sorted(of_project(path) for paper in STUDY.papers for path in papers.page_files(paper))
 # The classes of the models' surrogates, which the settings of models name.
 SURROGATES = sorted({surrogates.target_of(model.surrogate) for model in STUDY.models if model.surrogate})
@@ -153,10 +160,11 @@ use rule job as judge_claims with:
 
 
 use rule job as render_report with:
-    """Write the pages, every table as CSV and LaTeX, and every figure as SVG, PDF and PNG."""
+    """Write the pages and the article, every table as CSV and LaTeX, and every figure as SVG, PDF and PNG."""
     input:
         TEMPLATES,
         TERMS,
+        RESULTS,
         PAGES,
         [of_project(path) for path in errata.files()],
         DATA.per_dataset("results/{study}/data/{dataset}.json"),
@@ -177,6 +185,8 @@ use rule job as render_report with:
     output:
         "reports/{study}/index.html",
         "reports/{study}/report.html",
+        "reports/{study}/article.typ",
+        "reports/{study}/article.tex",
         "reports/{study}/files.json",
         "results/{study}/provenance.json",
         directory("reports/{study}/pages"),
