@@ -35,7 +35,7 @@ _READABLE = (
     (re.compile(r"(?<=\s)-(?=(?:eta|eps|[A-Za-z])(?![A-Za-z]))|(?<=[=<>] )-(?=[\w<⟨(])|(?<=\()-(?=\w)"), "−"),
     (re.compile(r"(?<![A-Za-z])eps(?![A-Za-z])"), "ε"),
     (
-        re.compile(r"(?<![A-Za-z])(Delta|chi|tau|theta|Psi|psi)(?![A-Za-z])"),
+        re.compile(r"(?<![A-Za-z])(Delta|chi|tau|theta|Psi|psi|pi)(?![A-Za-z])"),
         lambda found: html.unescape(f"&{found[0]};"),
     ),
     (re.compile(r"\bsum(?=_)"), "∑"),
@@ -138,7 +138,7 @@ def _target(found: re.Match[str], names: Collection[str]) -> str:
     if page in names:
         return f"[{words}](#part-{page})"
     if page == "references" and place:
-        return f"[{words}](#ref-{place})"
+        return f"[{words}](#ref-{slug(place)})"
     if page == "errata" and place:
         return f"[{words}](#{errata.address(place.upper())})"
     return words if page in ("errata", "references") else f"{words}, `docs/{page}.md`"
