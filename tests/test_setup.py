@@ -22,9 +22,9 @@ ENVIRONMENTS = {"environment.yml": (), "environment-dev.yml": EXTRAS}
 # Names that the conda channels spell otherwise than the Python package index.
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal"}
 # Modules of an extra that the package offers, with what installs them; whoever imports them without it is told so.
-OFFERED = {"sklearn": "scikit-learn"}
+OFFERED = {"sklearn": "scikit-learn", "typst": "typst"}
 PARTS_OF = {"snakemake_interface_logger_plugins": "snakemake", "pydantic_core": "pydantic"}
-ONLY_ON_PYPI = {"pandas-stubs", "scipy-stubs", "types-pyyaml"}
+ONLY_ON_PYPI = {"pandas-stubs", "scipy-stubs", "types-pyyaml", "typst"}
 
 
 def name_and_range(requirement: str) -> tuple[str, str]:

@@ -2,7 +2,8 @@
 
 A paper is a folder of this package, found by its file ``paper.toml``:
 
-    paper.toml      title, authors, year, address, its place in the order of the report, and the order of its topics
+    paper.toml      title, authors, year, address, its place in the order of the report, the order of its topics, and
+                    which figures and pages of the documentation the article has
     sections.yaml   its statements section by section, with their claims (pipeline_lib/claims/coverage.py)
     page.md         its page of the report, a template (pipeline_lib/report/page.py)
     errata.yaml     what in it is wrong or loose, and what holds (pipeline_lib/claims/errata.py)
@@ -45,7 +46,8 @@ FOLDER = Path(__file__).parent
 class Paper:
     """What ``paper.toml`` says of a paper; ``url`` is where it can be read, ``order`` its place in the report.
 
-    ``ordered`` are its topics in order, ``proofs`` the pages of the documentation with this project's own theorems.
+    ``ordered`` are its topics in order, ``proofs`` the pages of the documentation with this project's own theorems, and
+    ``figures`` those that the article shows.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Paper:
     order: int
     ordered: tuple[str, ...] = ()
     proofs: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -197,12 +200,8 @@ def steps(chosen: Iterable[str]) -> Iterator[tuple[str, str, Step]]:
 def _read(path: Path) -> Paper:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-        return Paper(
-            name=path.parent.name,
-            ordered=tuple(content.pop("topics", ())),
-            proofs=tuple(content.pop("proofs", ())),
-            **content,
-        )
+        ordered, proofs, figures = (tuple(content.pop(key, ())) for key in ("topics", "proofs", "figures"))
+        return Paper(name=path.parent.name, ordered=ordered, proofs=proofs, figures=figures, **content)
     except (tomllib.TOMLDecodeError, TypeError) as error:
         raise ConfigurationError(
             f"{path}: expected title, authors, published, url, order, topics and proofs as TOML; {error}"

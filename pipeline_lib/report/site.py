@@ -13,7 +13,7 @@ from markupsafe import Markup
 from pipeline_lib.claims import errata, judged
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import write_text
-from pipeline_lib.report import claims_section, figures, pages, search
+from pipeline_lib.report import article, claims_section, figures, pages, search
 from pipeline_lib.report.blocks import TEMPLATES, Block, inline, mathematics, plain, walk
 from pipeline_lib.report.errata_section import running
 from pipeline_lib.report.figures import Figure
@@ -43,7 +43,8 @@ def render(
 
     Writes into ``reports_folder`` (``reports/<study>``): ``index.html``, the front page; ``pages/*.html``, which it
     links to; ``report.html``, all pages in one file, which loads nothing; ``search-index.js``, what the search of the
-    pages finds; ``tables/*.csv`` and ``*.tex``; ``figures/*.svg``, ``*.pdf`` and ``*.png``. ``claims`` is
+    pages finds; ``tables/*.csv`` and ``*.tex``; ``figures/*.svg``, ``*.pdf`` and ``*.png``; and the article
+    (:mod:`pipeline_lib.report.article`). ``claims`` is
     ``claims.json``, to which the pages link, with the judgements that they show; ``papers`` are those whose experiments
     the study ran. The same results give the same bytes.
 
@@ -53,9 +54,11 @@ def render(
         When a table or ``claims.json`` is malformed.
     """
     results = ResultsFolder.at(results_folder)
-    parts = pages.build(results, judged.read(claims), papers)
+    found, folder = judged.read(claims), Path(reports_folder)
     title = heading(results.study, papers, results.configured.get("title"))
-    write(parts, Path(reports_folder), title, Rerun(results, papers))
+    parts = pages.build(results, found, papers)
+    write(parts, folder, title, Rerun(results, papers))
+    article.write(results, found, papers, parts, folder, title)
 
 
 def write(parts: Sequence[Page], folder: Path, title: str, rerun: Rerun) -> None:
@@ -80,7 +83,7 @@ def write(parts: Sequence[Page], folder: Path, title: str, rerun: Rerun) -> None
 def files(folder: Path) -> list[Path]:
     """All files of a report that :func:`render` has written into a folder."""
     inner = (path for name in ("pages", "tables", "figures") for path in (folder / name).rglob("*") if path.is_file())
-    return [folder / file_of(FRONT), folder / WHOLE, folder / INDEX, *sorted(inner)]
+    return [folder / file_of(FRONT), folder / WHOLE, folder / INDEX, *article.files(folder), *sorted(inner)]
 
 
 def file_of(page: str) -> str:

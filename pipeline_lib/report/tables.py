@@ -342,8 +342,15 @@ def to_latex(table: Table) -> str:
 
 @cache
 def _latex() -> Template:
-    """The template of a table, whose commands stand between ``<%`` and ``%>`` since braces are those of LaTeX."""
-    made = Environment(
+    """The template of a table."""
+    made = sources()
+    made.filters |= {"tex": escaped, "running": lambda words: latex(words, escaped)}
+    return made.get_template("table.tex.j2")
+
+
+def sources() -> Environment:
+    """Templates whose commands stand between ``<%`` and ``%>``, since braces are those of LaTeX and Typst."""
+    return Environment(
         loader=FileSystemLoader(TEMPLATES),
         block_start_string="<%",
         block_end_string="%>",
@@ -355,8 +362,6 @@ def _latex() -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {"tex": escaped, "running": lambda words: latex(words, escaped)}
-    return made.get_template("table.tex.j2")
 
 
 _LATEX = {

@@ -155,7 +155,7 @@ use rule job as judge_claims with:
 
 
 use rule job as render_report with:
-    """Write the pages, every table as CSV and LaTeX, and every figure as SVG, PDF and PNG."""
+    """Write the pages and the article, every table as CSV and LaTeX, and every figure as SVG, PDF and PNG."""
     input:
         TEMPLATES,
         TERMS,
@@ -180,6 +180,8 @@ use rule job as render_report with:
         "reports/{study}/index.html",
         "reports/{study}/report.html",
         "reports/{study}/search-index.js",
+        "reports/{study}/article.typ",
+        "reports/{study}/article.tex",
         "reports/{study}/files.json",
         "results/{study}/provenance.json",
         directory("reports/{study}/pages"),
