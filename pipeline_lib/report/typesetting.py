@@ -24,8 +24,8 @@ class Dialect:
     """How a language writes text and mathematics.
 
     ``tags`` has a pattern for every element of HTML, ``math`` one for every element of MathML, whose places are filled
-    by what the element holds; ``escaped`` writes text as it is, ``name`` and ``sign`` write a name and a sign of a
-    formula, and ``words`` the text in it. ``place`` is a link within the document and ``address`` one out of it.
+    by what the element holds; ``escaped`` writes text as it is, ``raw`` code in a sentence, ``lines`` code that stands
+    alone, ``name`` and ``sign`` a name and a sign of a formula, and ``words`` the text in it. ``place`` is a link within the document and ``address`` one out of it.
     ``broken`` ends a line of a displayed formula; ``accents`` are the commands by the sign above a letter.
     """
 
@@ -36,6 +36,7 @@ class Dialect:
     broken: str
     escaped: Callable[[str], str]
     raw: Callable[[str], str]
+    lines: Callable[[str], str]
     name: Callable[[str], str]
     sign: Callable[[str], str]
     words: Callable[[str], str]
@@ -75,7 +76,7 @@ class Dialect:
             # What stands beside a formula at a distance goes below it, since columns are narrow.
             return self.display.format(written.replace(self.math["mspace"].format("1em"), self.broken))
         if tag in ("code", "pre"):
-            return self.raw("".join(element.itertext()))
+            return (self.raw if tag == "code" else self.lines)("".join(element.itertext()).rstrip())
         if tag in ("ul", "ol"):
             return self.listed(tag, [self._inner(item).strip() for item in element], int(element.get("start", "1")))
         if tag == "table":
@@ -224,7 +225,8 @@ TYPST = Dialect(
     display="\n$ {} $\n",
     broken="\\ ",
     escaped=_typst_escaped,
-    raw=lambda text: f"#raw({_typst_string(text.rstrip())});",
+    raw=lambda text: f"#raw({_typst_string(text)});",
+    lines=lambda text: f"#raw(block: true, {_typst_string(text)})\n\n",
     name=_typst_name,
     sign=_typst_sign,
     words=_typst_string,
@@ -298,7 +300,8 @@ LATEX = Dialect(
     display="\n\\[ \\begin{{gathered}} {} \\end{{gathered}} \\]\n",
     broken=r"\\ ",
     escaped=escaped,
-    raw=lambda text: rf"\texttt{{{escaped(text.rstrip())}}}",
+    raw=lambda text: rf"\texttt{{{escaped(text)}}}",
+    lines=lambda text: f"\n\\begin{{verbatim}}\n{text}\n\\end{{verbatim}}\n",
     name=_latex_name,
     sign=_latex_sign,
     words=lambda text: rf"\text{{{escaped(text)}}}",
