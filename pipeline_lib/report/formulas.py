@@ -55,6 +55,7 @@ def mathml(tex: str, *, display: bool = False) -> str:
     _join_words(root)
     _place_limits(root)
     _space_functions(root)
+    _set_bars(root)
     _style_letters(root)
     _align_cells(root)
     root.attrib.pop("xmlns", None)
@@ -104,6 +105,19 @@ def _space_functions(root: Element) -> None:
                 for place in (i + 1, i):
                     if 0 < place < len(row) and row[place if place > i else place - 1].tag != "mo":
                         row.insert(place, Element("mspace", width="0.167em"))
+
+
+def _set_bars(root: Element) -> None:
+    """Make pairs of bars brackets of one height, which they are to browsers only if that is said, and slashes close."""
+    for row in [one for one in root.iter() if one.tag in ("math", "mrow", "mtd")]:
+        cores = [child[0] if child.tag in ("msub", "msup", "msubsup") else child for child in row]
+        bars = [core for core in cores if core.tag == "mo" and core.text in ("|", "‖") and "form" not in core.attrib]
+        for opening, closing in zip(bars[::2], bars[1::2], strict=False):
+            for bar, form in ((opening, "prefix"), (closing, "postfix")):
+                bar.attrib |= {"stretchy": "false", "form": form}
+        for core in cores:
+            if core.tag == "mo" and core.text == "/":
+                core.attrib |= {"lspace": "0", "rspace": "0"}
 
 
 def _style_letters(root: Element) -> None:

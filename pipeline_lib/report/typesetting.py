@@ -172,7 +172,8 @@ def _typst_string(text: str) -> str:
 def _typst_name(text: str) -> str:
     if len(text) == 1 and (text.isalnum() or not text.isascii()):
         return text
-    return text if re.fullmatch(r"[\d.]+", text) else f"upright({_typst_string(text)})"
+    # What is an operator to Typst stands close to a bracket, and apart from a letter.
+    return text if re.fullmatch(r"[\d.]+", text) else f"op({_typst_string(text)})"
 
 
 def _typst_sign(text: str) -> str:

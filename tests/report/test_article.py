@@ -19,7 +19,7 @@ from pipeline_lib.report.typesetting import LATEX, TYPST, Dialect
 FORMULAS = {
     r"x_i^2": ("attach(x, b: i, t: 2)", "{x}_{i}^{2}"),
     r"\max_{i \le m} s_i": ('attach(op("max", limits: #true), b: i ≤ m) attach(s, b: i)', r"{\max}_{i ≤ m} {s}_{i}"),
-    r"\mathrm{NDCG}@k": (r'upright("NDCG") upright("@") k', r"\mathrm{NDCG} @ k"),
+    r"\mathrm{NDCG}@k": (r'op("NDCG") op("@") k', r"\mathrm{NDCG} @ k"),
     r"\left(\frac{a}{b}\right]": (r"lr(\( frac(a, b) \])", r"( \frac{a}{b} ]"),
     r"[0, 1)": (r"\[ 0 \, 1 \)", "[ 0 , 1 )"),
     r"\sqrt{x}": ("sqrt(x)", r"\sqrt{x}"),

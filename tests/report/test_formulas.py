@@ -108,3 +108,10 @@ def test_what_somebody_else_chose_is_never_mathematics(words: str) -> None:
 def test_names_of_functions_stand_apart_from_factors_but_not_from_operators_and_brackets() -> None:
     for tex, spaces in ((r"m \log k", 2), (r"m \log^2 m", 2), (r"\log k", 1), (r"1 + \log(k)", 0)):
         assert len(fromstring(mathml(tex)).findall(".//mspace")) == spaces
+
+
+def test_bars_in_pairs_are_brackets_that_do_not_grow() -> None:
+    bars = fromstring(mathml(r"\lVert u \rVert^2 \le \lvert x_i \rvert")).iter("mo")
+    assert [bar.get("form") for bar in bars if bar.get("stretchy") == "false"] == ["prefix", "postfix"] * 2
+    alone = next(one for one in fromstring(mathml(r"P(a | b)")).iter("mo") if one.text == "|")
+    assert alone.get("form") is None
