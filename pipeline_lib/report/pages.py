@@ -35,18 +35,22 @@ from pipeline_lib.report.page import PaperPages
 from pipeline_lib.report.results import ResultsFolder
 from pipeline_lib.report.study import Study
 
-FRONT = "index"
+FRONT, ABOUT = "index", "About the study"
 SURPRISES = ("slam-stalled", "twolayer-gap-against-documents", "topk-label-phases")
 """Figures that the front page shows too: a step that breaks a theorem, the layer of documents, labels to be seen."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the report: the name of its file without ending, what the contents call it, and what is on it."""
+    """A page of the report: the name of its file without ending, what the contents call it, and what is on it.
+
+    ``part`` heads it in the contents, together with its neighbours of the same part.
+    """
 
     name: str
     title: str
     sections: tuple[Section, ...]
+    part: str = ""
 
     @property
     def anchor(self) -> str:
@@ -70,25 +74,28 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
     about |= chains.distances([one for one in bounds if one[0].dataset == bounds[0][0].dataset])
     about |= {"surprises": _surprises(of_papers)}
     stories = {one.title: one.sections for one in of_papers}
-    pages = [
-        _page(FRONT, templates.section("overview", "overview", **about)),
-        page("data-sets", "data", data_section.given(study)),
-        *_data(study, templates),
-        *of_papers,
-        *(Page(one.id, one.title, (one,)) for one in (proofs_section.pages() if of_papers else ())),
-        page("errata", "errata", errata_section.given(claims, papers)),
-        page("bounds", "bounds", {"found": bounds} if bounds else None),
-        page("explore", "explore", {"interactive": Interactive, "bounds": bool(bounds)} if of_papers else None),
-        page("ledger", "claims", ledger_section.given(claims, papers)),
-        page("published", "published", study_pages.published(study, stories)),
-        page("methods", "methods", study_pages.methods(study)),
-        _page("terms", terms_section.terms()),
-        _page("references", terms_section.references()),
-    ]
-    shown = [one for one in pages if one is not None]
+    parts = {
+        "": [_page(FRONT, templates.section("overview", "overview", **about))],
+        "Data": [page("data-sets", "data", data_section.given(study)), *_data(study, templates)],
+        "Papers": of_papers,
+        "Proofs": [Page(one.id, one.title, (one,)) for one in (proofs_section.pages() if of_papers else ())],
+        "Evidence": [
+            page("errata", "errata", errata_section.given(claims, papers)),
+            page("bounds", "bounds", {"found": bounds} if bounds else None),
+            page("explore", "explore", {"interactive": Interactive, "bounds": bool(bounds)} if of_papers else None),
+            page("ledger", "claims", ledger_section.given(claims, papers)),
+            page("published", "published", study_pages.published(study, stories)),
+        ],
+        ABOUT: [
+            page("methods", "methods", study_pages.methods(study)),
+            _page("terms", terms_section.terms()),
+            _page("references", terms_section.references()),
+        ],
+    }
+    shown = [replace(one, part=part) for part, several in parts.items() for one in several if one is not None]
     blocks = chain.from_iterable(section.blocks for one in shown for section in one.sections)
     last = page("provenance", "provenance", provenance.given(results, chosen, blocks))
-    return [one for one in (*shown, last) if one is not None]
+    return [*shown, *([replace(last, part=ABOUT)] if last is not None else [])]
 
 
 def _page(name: str, section: Section | None) -> Page | None:
