@@ -25,8 +25,9 @@ class Dialect:
 
     ``tags`` has a pattern for every element of HTML, ``math`` one for every element of MathML, whose places are filled
     by what the element holds; ``escaped`` writes text as it is, ``raw`` code in a sentence, ``lines`` code that stands
-    alone, ``name`` and ``sign`` a name and a sign of a formula, and ``words`` the text in it. ``place`` is a link within the document and ``address`` one out of it.
-    ``broken`` ends a line of a displayed formula; ``accents`` are the commands by the sign above a letter.
+    alone, ``name`` and ``sign`` a name and a sign of a formula, and ``words`` the text in it. ``place`` is a link
+    within the document and ``address`` one out of it. ``broken`` ends a line of a displayed formula; ``accents`` are
+    the commands by the sign above a letter.
     """
 
     tags: Mapping[str, str]

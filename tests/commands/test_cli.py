@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_lib.cli import command_names, main
+from pipeline_lib import __version__
+from pipeline_lib.cli import FOR_PEOPLE, command_names, main
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,8 +18,15 @@ ROOT = Path(__file__).parents[2]
 def test_the_overview_lists_every_command_with_its_first_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
-    assert [line.split()[0] for line in lines] == command_names()
-    assert all(len(line.split(maxsplit=1)[1]) > 20 for line in lines)
+    names = [line.split()[0] for line in lines if not line.startswith("   ")]
+    assert names[: len(FOR_PEOPLE)] == list(FOR_PEOPLE)
+    assert sorted(names) == command_names()
+    assert all(len(line.split(maxsplit=1)[1]) > 20 for line in lines if not line.startswith("   "))
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"pipeline_lib {__version__}\n"
 
 
 def test_a_wrong_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,6 +41,7 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
     assert caught.value.code == 0
     printed = capsys.readouterr().out
     assert "usage: python -m pipeline_lib " + command in printed
+    assert str(ROOT) not in printed
     # Roles of Sphinx are for the reference of the library, which links them.
     assert not re.search(r":[a-z]+:`", printed)
 
