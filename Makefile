@@ -84,7 +84,7 @@ bench: $(READY)
 lock:
 	rm -rf build/lock
 	$(PYTHON) -m venv build/lock
-	build/lock/bin/python -m pip install --quiet '.[test,cluster]'
+	build/lock/bin/python -m pip install --quiet '.[workflow,test,cluster]'
 	{ echo "# Exact versions of everything that make installs; written by make lock."; \
 	  build/lock/bin/python -m pip freeze --exclude pipeline_lib; } > requirements.lock
 

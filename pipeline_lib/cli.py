@@ -55,12 +55,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name not in names:
         print(f"error: unknown command {name!r}; {hint(name, names)}", file=sys.stderr)
         return 2
-    parsed = vars(parser(name).parse_args(given[1:]))
     try:
+        parsed = vars(parser(name).parse_args(given[1:]))
         with progress.printed(sys.stderr), _threads(parsed.pop("threads")):
             _module(name).run(**parsed)
         sys.stdout.flush()
         return 0
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.startswith(__package__):
+            raise
+        all_of_them = "`python -m pip install 'pipeline_lib[workflow]'` installs what all commands need"
+        print(f"error: {name} needs the package {error.name}; {all_of_them}", file=sys.stderr)
     except PipelineError as error:
         repair = f"; {_repair(error.path)}" if isinstance(error, DamagedFileError) else ""
         print(f"error: {error}{repair}", file=sys.stderr)

@@ -2,7 +2,9 @@
 
 import ast
 import importlib.metadata
+import os
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -16,9 +18,9 @@ from pipeline_lib import papers
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-EXTRAS = ("test", "cluster")
+EXTRAS = ("workflow", "test", "cluster")
 # A conda environment -> the extras it holds. Jobs run in the first.
-ENVIRONMENTS = {"environment.yml": (), "environment-dev.yml": EXTRAS}
+ENVIRONMENTS = {"environment.yml": ("workflow",), "environment-dev.yml": EXTRAS}
 # Names that the conda channels spell otherwise than the Python package index.
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal"}
 # Modules of an extra that the package offers, with what installs them; whoever imports them without it is told so.
@@ -63,7 +65,32 @@ def test_every_library_that_the_package_imports_is_required() -> None:
         assert distribution in dict(map(name_and_range, PROJECT["optional-dependencies"][module]))
     distributions = importlib.metadata.packages_distributions()
     named = {PARTS_OF.get(name) or distributions[name][0].lower() for name in foreign}
-    assert named <= set(required(()))
+    assert named <= set(required(("workflow",)))
+
+
+def test_the_library_works_without_what_only_the_workflow_needs(tmp_path: Path) -> None:
+    distributions = importlib.metadata.packages_distributions()
+    hidden = [
+        module
+        for module, [distribution, *_] in distributions.items()
+        if distribution.lower() in required(("workflow",)).keys() - required(()).keys()
+    ]
+    assert "snakemake" in hidden
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys({hidden}))
+from pipeline_lib import cli, learners, metrics, sources, surrogates, theory
+data = sources.letor.read("documents.txt")
+fitted = learners.erm.fit(data, "listnet", l2=0.5)
+assert fitted.certified and theory.list_bounds.NAMES and surrogates.create("slam-ndcg").convex
+assert metrics.ndcg(data.X[:, 0], data.y, data.offsets).shape == (2,)
+raise SystemExit(cli.main(["evaluate-run", "--run", "run.txt", "--qrels", "qrels.txt"]))
+"""
+    (tmp_path / "documents.txt").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.25\n2 qid:2 1:1\n0 qid:2 1:2\n")
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 2.0 x\n1 Q0 b 2 1.0 x\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n")
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True, capture_output=True)
 
 
 def imports(module: ast.Module) -> Iterator[str]:

@@ -34,6 +34,16 @@ def test_a_wrong_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -
     assert "did you mean 'train-model'?" in capsys.readouterr().err
 
 
+def test_a_package_that_is_missing_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "pipeline_lib.commands.render_report", raising=False)
+    monkeypatch.delitem(sys.modules, "pipeline_lib.report.site", raising=False)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert main(["render-report", "--help"]) == 1
+    assert "render-report needs the package jinja2" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", command_names())
 def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
