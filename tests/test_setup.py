@@ -131,3 +131,26 @@ def test_the_entry_of_the_workflow_catalog_has_the_keys_that_it_reads() -> None:
     assert usage["mandatory-flags"].keys() == {"desc", "flags"}
     assert any(usage["software-stack-deployment"].values())
     assert usage["report"] is True
+
+
+def test_the_hosted_checks_run_the_commands_of_make_on_every_python_that_is_supported() -> None:
+    checks = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]
+    commands = [step["run"] for job in checks.values() for step in job["steps"] if "run" in step]
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    called = {target for command in commands for target in re.findall(r"^make ?(\S*)$", command)}
+    assert {"", "lint", "test", "docs"} == called
+    assert called - {""} <= targets
+    matrix = checks["check"]["strategy"]["matrix"]
+    assert PROJECT["requires-python"] == f">={matrix['python'][0]}"
+    assert {system.partition("-")[0] for system in matrix["os"]} == {"ubuntu", "macos"}
+    copied = re.findall(r"cp (?:-r )?(\S+)", " ".join(commands))
+    assert [path for path in copied if path.startswith(".github")] == [".github/pages.html"]
+    assert all((ROOT / path).exists() for path in copied if path.startswith("."))
+
+
+def test_forms_of_issues_have_the_fields_that_hosts_read() -> None:
+    for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"):
+        form = yaml.safe_load(path.read_text())
+        assert form.keys() == {"name", "description", "body"}
+        assert len({part["id"] for part in form["body"]}) == len(form["body"])
+        assert all(part["type"] in ("input", "textarea") and part["attributes"]["label"] for part in form["body"])
