@@ -87,7 +87,7 @@ def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, ti
     page = f"reports/{study.name}/index.html"
     if not any(page in job.outputs for job in jobs):
         return
-    parts = [root / "Snakefile", *sorted((root / "workflow/rules").glob("*.smk")), root / "requirements.lock"]
+    parts = [root / "workflow/Snakefile", *sorted((root / "workflow/rules").glob("*.smk")), root / "requirements.lock"]
     run_crate.write(
         f"results/{study.name}",
         title,

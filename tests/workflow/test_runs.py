@@ -30,7 +30,7 @@ def test_every_table_is_traced_to_the_text_of_the_data_set(finished: Project) ->
         waiting += [name for name in sources if name not in found and name in made_by]
         found.update(sources)
     assert "#data/raw/letor-sim/manifest.json" in found
-    assert (results / "code/Snakefile").read_bytes() == (finished.folder / "Snakefile").read_bytes()
+    assert (results / "code/workflow/Snakefile").read_bytes() == (finished.folder / "workflow/Snakefile").read_bytes()
 
 
 def _references(value: Any) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 # The folder of this project. Another workflow may import this one and run it in a folder of its own: paths of data and
 # results are relative to the working directory, and those of the project's own files begin here.
 ROOT = Path(workflow.current_basedir).parents[1]
-IMPORTED = Path(workflow.basedir) != ROOT
+IMPORTED = Path(workflow.basedir) != ROOT / "workflow"
 sys.path.insert(0, str(ROOT))
 # The command of every job is `python -m pipeline_lib`. It must find the interpreter that runs this workflow, whether or
 # not its environment is activated, and the package in this folder, wherever the job runs.
