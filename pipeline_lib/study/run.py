@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import sys
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,10 @@ def stopping_the_workflow() -> Iterator[None]:
         raise WorkflowError(str(error)) from None
 
 
+_read: tuple[weakref.ref[Any], str | None] | None = None
+"""The workflow that was read last, and the name under which it imported this one."""
+
+
 def checked_configuration(workflow: Any, config: Any, n_folds: Any, *, imported: bool) -> Configuration:
     """What the configuration requests; another workflow that imports this one answers for its own files.
 
@@ -36,8 +41,16 @@ def checked_configuration(workflow: Any, config: Any, n_folds: Any, *, imported:
     ------
     ConfigurationError
         When it is wrong, or another workflow lets the rules write other files than their commands, which refer to
-        folders by name, and would write into those of another study.
+        folders by name, and would write into those of another study; or it imports this one twice.
     """
+    global _read
+    name = snakemake_internals.module_name(workflow)
+    if _read is not None and _read[0]() is workflow and _read[1] != name:
+        raise ConfigurationError(
+            f"expected one import of this workflow, found two, as modules {_read[1]!r} and {name!r}, which would write "
+            "the same files in data/; give each study a folder of its own (docs/using-elsewhere.md)"
+        )
+    _read = weakref.ref(workflow), name
     if snakemake_internals.changes_paths(workflow, ["data/x", "results/x", "reports/x"]):
         raise ConfigurationError(
             "expected a module without `prefix` and `replace_prefix`, with which this workflow would write tables of "

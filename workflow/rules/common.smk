@@ -1,13 +1,20 @@
 # What all other files here share: the checked configuration, and objects of pipeline_lib/study that know its jobs.
 import gc
 import os
+import runpy
 import sys
 from operator import attrgetter as wildcard
 from pathlib import Path
 
 # The folder of this project. Another workflow may import this one and run it in a folder of its own: paths of data and
-# results are relative to the working directory, and those of the project's own files begin here.
-ROOT = Path(workflow.current_basedir).parents[1]
+# results are relative to the working directory, and those of the project's own files begin here. Where the rules are
+# read from a Git repository, the project is checked out first.
+RULES = workflow.current_basedir
+if isinstance(RULES, os.PathLike):
+    ROOT = Path(RULES).parents[1]
+else:
+    internals = workflow.source_path("../../pipeline_lib/study/snakemake_internals.py")
+    ROOT = runpy.run_path(internals)["checked_out"](RULES)
 IMPORTED = Path(workflow.basedir) != ROOT / "workflow"
 sys.path.insert(0, str(ROOT))
 # The command of every job is `python -m pipeline_lib`. It must find the interpreter that runs this workflow, whether or
