@@ -28,14 +28,23 @@ os.environ.update(
 # to do would go into looking for it.
 gc.disable()
 
-from pipeline_lib import learners, metrics, papers, surrogates
-from pipeline_lib.claims import errata
-from pipeline_lib.sources import catalog, mirrors, raw_files
-from pipeline_lib.study import console, import_closure, planning, run, snakemake_internals, step_rules
-from pipeline_lib.study.costs import Costs
-from pipeline_lib.study.data_sets import RAW, DataSets
-from pipeline_lib.study.job_command import compact, files, options
-from pipeline_lib.study.training import Trainings
+# A plan needs the libraries of the jobs: it takes what an experiment reads and costs from where it is computed.
+try:
+    from pipeline_lib import learners, metrics, papers, surrogates
+    from pipeline_lib.claims import errata
+    from pipeline_lib.sources import catalog, mirrors, raw_files
+    from pipeline_lib.study import console, import_closure, planning, run, snakemake_internals, step_rules
+    from pipeline_lib.study.costs import Costs
+    from pipeline_lib.study.data_sets import RAW, DataSets
+    from pipeline_lib.study.job_command import compact, files, options
+    from pipeline_lib.study.training import Trainings
+except ModuleNotFoundError as error:
+    raise WorkflowError(
+        f"{error.name} is not installed for {sys.executable}. A plan needs the libraries of the jobs, and so do --lint and "
+        "--list: run `make setup` and `. .venv/bin/activate` in the folder of the project, or `conda env create --file "
+        f"{os.path.relpath(ROOT / 'environment.yml')}` and `conda activate pipeline_lib`; --sdm conda installs them for "
+        "jobs only"
+    ) from None
 
 # Braces in a directive stand for wildcards, unless they are doubled.
 ENVIRONMENT = str(ROOT / "environment.yml").replace("{", "{{").replace("}", "}}")
