@@ -9,9 +9,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pipeline_lib import papers
 from pipeline_lib.core.errors import ConfigurationError, PipelineError
 from pipeline_lib.core.files import remove_abandoned
-from pipeline_lib.study import configuration, console, planning, recorded, run_crate, run_lock, snakemake_internals
+from pipeline_lib.study import (
+    configuration,
+    console,
+    import_closure,
+    planning,
+    recorded,
+    run_crate,
+    run_lock,
+    snakemake_internals,
+)
 from pipeline_lib.study.configuration import Configuration
 from pipeline_lib.study.costs import Costs
 from pipeline_lib.study.data_sets import DataSets
@@ -87,18 +97,28 @@ def begin(workflow: Any, study: Configuration) -> None:
 
 
 def plan(workflow: Any, study: Configuration, data: DataSets, costs: Costs) -> console.Plan:
-    """What will run, what is missing and how to get it, and about how much work it is."""
+    """What will run and which changes cause it, what is missing and how to get it, and about how much work it is."""
     needed = snakemake_internals.jobs_to_run(workflow)
     jobs = [costs.planned(job) for job in needed]
-    text = planning.describe(study.name, jobs, data.present, data.missing, study.untrained)
+    changed = import_closure.explained(((job.before, job.code) for job in needed), Path(".snakemake/digests.json"))
+    text = planning.describe(study.name, jobs, data.present, data.missing, study.untrained, changed)
     return console.Plan(text, frozenset(job.id for job in needed))
 
 
 def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, title: str) -> None:
-    """Describe the results folder for archives and say where the report is, if the targets included the report."""
+    """Describe the results folder for archives and say where the report is, or how to get that of a paper.
+
+    The results are described if the targets included the report.
+    """
+    log = logging.getLogger("snakemake.logging")
     jobs = snakemake_internals.finished_jobs(workflow)
     page = f"reports/{study.name}/index.html"
     if not any(page in job.outputs for job in jobs):
+        if made := sorted(set(snakemake_internals.targets(sys.argv[1:])).intersection(papers.names())):
+            log.info(
+                f"The tables of {', '.join(made)} are in results/{study.name}/tables; the report about them alone is "
+                f"that of a study with `papers: [{', '.join(made)}]` in its configuration"
+            )
         return
     parts = [root / "workflow/Snakefile", *sorted((root / "workflow/rules").glob("*.smk")), root / "requirements.lock"]
     run_crate.write(
@@ -108,7 +128,6 @@ def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, ti
         [data.catalog[name] for name in data.present],
         [(path, path.relative_to(root).as_posix()) for path in parts if path.is_file()],
     )
-    log = logging.getLogger("snakemake.logging")
     if recorded.path_of(study.name).is_file():
         log.info(recorded.summary(recorded.read(study.name), recorded.made(study.name)))
     log.info(f"The report is in {page}")

@@ -148,11 +148,16 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 class NeededJob(NamedTuple):
-    """A job that a run will execute: Snakemake's number of it, its rule, and its wildcards."""
+    """A job that a run will execute: Snakemake's number of it, its rule, its wildcards, and its parameter ``code``.
+
+    ``before`` are those parameters of its last execution that have changed.
+    """
 
     id: int
     rule: str
     wildcards: Any
+    code: str
+    before: frozenset[str]
 
 
 def jobs_to_run(workflow: Any) -> list[NeededJob]:
@@ -161,8 +166,21 @@ def jobs_to_run(workflow: Any) -> list[NeededJob]:
     Snakemake logs how many jobs each rule has, but not which ones.
     """
     order = {rule.name: position for position, rule in enumerate(workflow.rules)}
-    needed = sorted(workflow.dag.needrun_jobs(), key=lambda job: order[job.rule.name])
-    return [NeededJob(job.jobid, job.rule.name, job.wildcards) for job in needed if not job.rule.norun]
+    dag = workflow.dag
+    needed = sorted(dag.needrun_jobs(), key=lambda job: order[job.rule.name])
+    return [
+        NeededJob(
+            job.jobid, job.rule.name, job.wildcards, str(job.params.get("code", "")), _changed_parameters(dag, job)
+        )
+        for job in needed
+        if not job.rule.norun
+    ]
+
+
+def _changed_parameters(dag: Any, job: Any) -> frozenset[str]:
+    """Snakemake keeps parameters as Python writes them."""
+    changed = dag.reason(job).params_changed
+    return frozenset(value.strip("'") for value in changed.only_old) if changed else frozenset()
 
 
 class FinishedJob(NamedTuple):

@@ -129,6 +129,8 @@ def test_editing_listwise_replans_listnet_and_what_follows_only(finished_copy: P
         handle.write("EDITED = True\n")
     output = finished_copy.snakemake("-n")
     assert set(re.findall(r"model=(\w+)", output)) == {"listnet"}
+    [changed] = re.findall(r"^  changed +(.*)", output, re.MULTILINE)
+    assert changed == "pipeline_lib/surrogates/listwise.py: 1 of the jobs, and those that depend on them"
     assert announced(output) == {
         "train_model": 1,
         "evaluate_model": 1,

@@ -40,10 +40,10 @@ try:
     from pipeline_lib.study.training import Trainings
 except ModuleNotFoundError as error:
     raise WorkflowError(
-        f"{error.name} is not installed for {sys.executable}. A plan needs the libraries of the jobs, and so do --lint and "
-        "--list: run `make setup` and `. .venv/bin/activate` in the folder of the project, or `conda env create --file "
-        f"{os.path.relpath(ROOT / 'environment.yml')}` and `conda activate pipeline_lib`; --sdm conda installs them for "
-        "jobs only"
+        f"{error.name} is not installed for {sys.executable}. A plan needs the libraries of the jobs, and so do --lint "
+        "and --list: run `make setup` and `. .venv/bin/activate` in the folder of the project, or `conda env create "
+        f"--file {os.path.relpath(ROOT / 'environment.yml')}` and `conda activate pipeline_lib`; --sdm conda installs them "
+        "for jobs only"
     ) from None
 
 # Braces in a directive stand for wildcards, unless they are doubled.
