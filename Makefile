@@ -62,13 +62,13 @@ lint: $(READY)
 	ruff check .
 	mypy
 	lint-imports --no-cache
-	snakefmt --check Snakefile workflow
+	snakefmt --check workflow
 	snakemake --lint
 
 format: $(READY)
 	ruff format .
 	ruff check --fix .
-	snakefmt Snakefile workflow
+	snakefmt workflow
 
 config: $(READY)
 	python -m pipeline_lib default-configuration --page docs/settings.md

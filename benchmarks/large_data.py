@@ -107,7 +107,7 @@ def commands(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
     """The shell command of every job of a study, by rule, and by model where there are several."""
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "study.json", json.dumps(config))
-    call = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "1"]
+    call = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "workflow/Snakefile"), "--cores", "1"]
     call += ["--configfile", "study.json", "--dry-run", "--printshellcmds", "--forceall"]
     plan = subprocess.run(call, cwd=folder, check=True, capture_output=True, text=True)
     found = {}

@@ -94,7 +94,7 @@ def sources(folder: Path) -> dict[str, str]:
     """The digest of every file of the project that a person writes."""
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for part in ("Snakefile", "config.yaml", "pipeline_lib", "workflow", "profiles", "data/catalog.yaml", "tests")
+        for part in ("config.yaml", "pipeline_lib", "workflow", "profiles", "data/catalog.yaml", "tests")
         for path in ([folder / part] if (folder / part).is_file() else (folder / part).rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
