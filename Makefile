@@ -9,6 +9,8 @@
 # make bench      install the peers, measure for a quarter of an hour, and write docs/benchmarks.md
 # make docs       write the documentation as a site into build/docs/
 # make config     write the page of settings from the classes that declare them
+# make evaluators  write codecheck.yml, codemeta.json and docs/artefact.md from the ledger and the recorded study
+# make release    reproduce the default study and pack it with the source of the tagged commit and the site into dist/
 # make lock       resolve the newest versions anew and write requirements.lock, with the hashes of all their files
 # make clean      remove results, reports and converted data, unless a run is working; downloads and .venv stay
 PYTHON ?= python3
@@ -23,7 +25,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every process of a run or of the tests would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all setup test check test-slow test-cluster mutants formal lint format config docs bench lock clean
+.PHONY: all setup test check test-slow test-cluster mutants formal lint format config evaluators docs release bench lock clean
 .DEFAULT_GOAL := all
 
 all: $(READY)
@@ -73,9 +75,15 @@ format: $(READY)
 config: $(READY)
 	python -m pipeline_lib default-configuration --page docs/settings.md
 
+evaluators: $(READY)
+	python -m tools.evaluators
+
 docs: $(READY)
 	python -m sphinx -q -W --keep-going -c docs . build/docs
 	@echo build/docs/docs/README.html
+
+release: all docs
+	python -m tools.release
 
 bench: $(READY)
 	mkdir -p build
