@@ -105,9 +105,13 @@ def imports(module: ast.Module) -> Iterator[str]:
 def test_the_lock_pins_every_requirement_within_its_range() -> None:
     from packaging.specifiers import SpecifierSet
 
-    lines = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if not line.startswith("#")]
-    pinned = dict(line.lower().replace("_", "-").split("==") for line in lines)
-    assert len(pinned) == len(lines)
+    pinned: dict[str, str] = {}
+    for line in (ROOT / "requirements.lock").read_text().splitlines():
+        if entry := re.match(r"([a-z0-9-]+)==([^ ]+)", line):
+            assert line.endswith("\\"), f"{entry[1]} has no hashes"
+            pinned[entry[1]] = entry[2]
+        else:
+            assert re.match(r"#|    --hash=sha256:[0-9a-f]{64}( \\|$)", line), line
     for name, versions in required().items():
         assert name in pinned, f"requirements.lock lacks {name}: run make lock"
         assert pinned[name] in SpecifierSet(versions), f"{name} {pinned[name]} is outside {versions}"
