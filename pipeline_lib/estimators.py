@@ -99,8 +99,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         if qid is None:
             # LGBMRanker raises here; the checks of scikit-learn, which know no queries, call fit(X, y).
             warnings.warn(
-                f"fit: found no qid, so that all {len(y)} documents count as those of one query; give the query of every "
-                "document, fit(X, y, qid=...)",
+                f"fit: found no qid, so that all {len(y)} documents count as those of one query; give the query of "
+                "every document, fit(X, y, qid=...)",
                 stacklevel=2,
             )
         trained = learners.create(self.learner, **settings).fit(data, seed=seed)

@@ -297,6 +297,8 @@ def test_documents_that_a_run_lacks_count(files) -> None:
     expected = {"ndcg": dcg / (gains @ places[:3]), "ndcg@1": 0.0, "p@3": 1 / 3, "map": (1 / 2 + 2 / 4) / 3}
     expected["ndcg@3"] = ranking.GAINS[1] * places[1] / (gains @ places[:3])
     stops = [1 / 8, 3 / 8]
+    linear = (1 * places[1] + 2 * places[3]) / (np.array([3, 2, 1]) @ places[:3])
+    expected |= {"rr": 1 / 2, "rr@1": 0.0, "recall@3": 1 / 3, "recall@10": 2 / 3, "linear_ndcg": linear}
     expected["err"] = stops[0] / 2 + (1 - stops[0]) * stops[1] / 4
     found = evaluated(files, files["some.run"], "--per-query", files["queries.csv"])
     rows = {row["qid"]: row for row in pl.read_csv(files["queries.csv"]).iter_rows(named=True)}
@@ -386,7 +388,12 @@ def test_other_programs_measure_the_same(data, files, monkeypatch) -> None:
     gains = {query: {d: 2**label - 1 for d, label in of.items()} for query, of in labels.items()}
     with run.open() as file:
         scores = pytrec_eval.parse_run(file)
-    names = {"map": "map", "ndcg": "ndcg", "ndcg_cut_10": "ndcg@10", "P_5": "p@5"}
-    found = pytrec_eval.RelevanceEvaluator(gains, {"map", "ndcg", "ndcg_cut.10", "P.5"}).evaluate(scores)
-    means = {ours_: np.mean([of[name] for of in found.values()]) for name, ours_ in names.items()}
-    assert means == pytest.approx({name: ours[name] for name in means}, abs=1e-6)
+    plain = {"map": "map", "P_5": "p@5", "recall_5": "recall@5", "recip_rank": "rr"}
+    asked = {"map", "ndcg", "ndcg_cut.10", "P.5", "recall.5", "recip_rank"}
+    for given, names in (
+        (gains, plain | {"ndcg": "ndcg", "ndcg_cut_10": "ndcg@10"}),
+        (labels, plain | {"ndcg": "linear_ndcg", "ndcg_cut_10": "linear_ndcg@10"}),
+    ):
+        found = pytrec_eval.RelevanceEvaluator(given, asked).evaluate(scores)
+        means = {ours_: np.mean([of[name] for of in found.values()]) for name, ours_ in names.items()}
+        assert means == pytest.approx({name: ours[name] for name in means}, abs=1e-6)
