@@ -211,7 +211,7 @@ def section(rows: Sequence[Measured]) -> str:
         "are slopes of the logarithm of seconds and of MB over the logarithm of documents, by least squares over the",
         f"sizes at which a job takes at least {DOMINATED:g} times what it takes at the first; for fewer than two such",
         "sizes there is none. The jobs `text: ...` write the same population as LETOR text, check it, and convert it,",
-        "as data are converted that come as text.",
+        "as data that come as text are converted.",
         "Between the third size and the fourth, trainings change from one array in double precision to blocks",
         "([architecture](architecture.md)), and SLAM-NDCG to another solver: some take less time or memory than the",
         "exponent would say.",
