@@ -42,6 +42,8 @@ class RankingData:
         The features' names, if they have any.
     query_names : tuple of Q str, optional
         The queries' names where these are text.
+    columns : Columns, optional
+        Of which columns of a table labels and queries were read, and which were left out.
     role : str, optional
         What the queries were drawn for, where that was said (:data:`pipeline_lib.core.seeds.Role`).
 
@@ -58,6 +60,7 @@ class RankingData:
     qids: NDArray[np.int64]
     feature_names: tuple[str, ...] | None = None
     query_names: tuple[str, ...] | None = None
+    columns: stored_data.Columns | None = None
     role: Role | None = None
 
     def __post_init__(self) -> None:
@@ -256,13 +259,17 @@ rows by query
 
     @classmethod
     @checked
-    def from_letor(cls, path: str | os.PathLike[str], *, labels: Literal["whole", "rounded"] = "whole") -> Self:
+    def from_letor(
+        cls, path: str | os.PathLike[str], *, labels: Literal["whole", "rounded", "ignored"] = "whole"
+    ) -> Self:
         """Read a file of LETOR (SVMlight) text: ``label qid:Q id:value id:value ... # comment``.
 
         Beside what :func:`pipeline_lib.sources.letor.read` takes, queries may be named by text, labels may be written
         ``1.0``, features may count from 0, the text may be compressed (gzip, bzip2, Zstandard), and the queries may
         stand in a file of group sizes next to it, ``NAME.query`` or ``NAME.group``, as LightGBM and XGBoost have them.
-        ``labels="rounded"`` takes real labels, too, and rounds halves up.
+        The names of features may stand next to it, too, in ``NAME.features.json`` or ``NAME.features.tsv``.
+        ``labels="rounded"`` takes real labels, too, and rounds halves up; ``labels="ignored"`` takes documents without
+        labels, which then are 0.
 
         Raises
         ------
@@ -383,7 +390,9 @@ rows by query
         schema = stored_data.parquet_schema(self.n_features, named_queries=named)
         query = np.repeat(np.arange(self.n_queries), self.documents_per_query)
         with stored_data.parquet_writer(path, schema) as writer:
-            writer.add_key_value_metadata(stored_data.parquet_metadata(parts, {}, self.feature_names))
+            writer.add_key_value_metadata(
+                stored_data.parquet_metadata(parts, {}, self.feature_names, columns=self.columns)
+            )
             step = stored_data.rows_per_group(self.n_features)
             for start in range(0, self.n_documents, step):
                 rows = slice(start, start + step)

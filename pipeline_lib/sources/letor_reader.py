@@ -49,8 +49,9 @@ class Form:
     ----------
     n_features : int or None
         The number of features; a larger id is an error. None takes the largest id.
-    labels : {"integer", "rounded", "whole"}
-        ``rounded`` takes real labels and rounds halves up; ``whole`` takes decimals that are whole, such as ``1.0``.
+    labels : {"integer", "rounded", "whole", "ignored"}
+        ``rounded`` takes real labels and rounds halves up; ``whole`` takes decimals that are whole, such as ``1.0``;
+        ``ignored`` takes lines with any label, or with none, for a label of 0.
     qid : {"token", "comment", "text", "none"}
         ``comment`` takes the query's name from the comment; ``text`` takes any text as a name, and numbers the queries
         from 0; with ``none``, lines have no query, and all belong to query 0.
@@ -61,7 +62,7 @@ class Form:
     """
 
     n_features: int | None = None
-    labels: Literal["integer", "rounded", "whole"] = "integer"
+    labels: Literal["integer", "rounded", "whole", "ignored"] = "integer"
     qid: Literal["token", "comment", "text", "none"] = "token"
     first_id: int = 1
     rounding: str = "labels='rounded'"
@@ -81,6 +82,8 @@ class Block:
         Where queries are named by text: the names of queries 0, 1, ... of the file, up to this block.
     grouped : bool
         Whether the queries follow from group sizes, so that their numbers are no names.
+    documents : object array, shape (n,), optional
+        The ids of the documents, None where one has none, if they are read.
     """
 
     qid: NDArray[np.int64]
@@ -88,16 +91,19 @@ class Block:
     X: NDArray[np.float32]
     names: list[str] | None = None
     grouped: bool = False
+    documents: NDArray[np.object_] | None = None
 
     def rows(self, rows: slice | NDArray[np.bool_]) -> "Block":
         """Some of the documents."""
-        return replace(self, qid=self.qid[rows], label=self.label[rows], X=self.X[rows])
+        ids = None if self.documents is None else self.documents[rows]
+        return replace(self, qid=self.qid[rows], label=self.label[rows], X=self.X[rows], documents=ids)
 
     @staticmethod
     def joined(blocks: "Sequence[Block]") -> "Block":
         """The documents of several blocks of the same width, one after the other, with the names of the last."""
         qid, label, X = (np.concatenate([getattr(one, name) for one in blocks]) for name in ("qid", "label", "X"))
-        return replace(blocks[-1], qid=qid, label=label, X=X)
+        ids = [one.documents for one in blocks if one.documents is not None]
+        return replace(blocks[-1], qid=qid, label=label, X=X, documents=np.concatenate(ids) if ids else None)
 
 
 def whole_queries(blocks: Iterator[Block]) -> Iterator[Block]:
@@ -171,8 +177,8 @@ class Reader:
             text = np.frombuffer(piece, np.uint8)
             while position < end:
                 status, position, self.line, row, used, n_hard = kernels.parse(
-                    text, position, end, self.line, _QUERY_FORMS[self.form.qid], self.form.first_id,
-                    block, row, used, self._seen, hard, name, known,
+                    text, position, end, self.line, self.form.labels != "ignored", _QUERY_FORMS[self.form.qid],
+                    self.form.first_id, block, row, used, self._seen, hard, name, known,
                 )  # fmt: skip
                 for kind, index, line, start, stop in hard[:n_hard].tolist():
                     self._settle(kind, piece, start, stop, block, index, line)

@@ -14,10 +14,12 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import columns
-from pipeline_lib.data.stored_data import rows_per_group
+from pipeline_lib.data.stored_data import Columns, rows_per_group
 from pipeline_lib.sources.compression import opened, text_lines, unpacked_name
 from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block
 
@@ -34,25 +36,34 @@ _WRONG_COUNT = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns,
 
 @dataclass(frozen=True)
 class Options:
-    """What a person says of the columns of tables; ``rounded`` also takes labels that are not whole."""
+    """What a person says of the columns of tables; ``rounded`` also takes labels that are not whole.
+
+    Documents that are to be ranked have the ``features`` of a model, where these have names; labels are read if they
+    are wanted (``labelled``), and so are the ids of ``documents``.
+    """
 
     label: str | None = None
     query: str | None = None
     ignore: tuple[str, ...] = ()
     rounded: bool = False
+    features: tuple[str, ...] | None = None
+    labelled: bool = True
+    documents: bool = False
 
 
 @dataclass(frozen=True)
 class Layout:
     """What all files of a data set have in common.
 
-    ``textual`` says that queries are named by text; ``first_id`` is the id of the first feature of LETOR text.
+    ``textual`` says that queries are named by text; ``first_id`` is the id of the first feature of LETOR text, and
+    ``columns`` are those of tables that are no features, if their labels are read.
     """
 
     n_features: int
     feature_names: tuple[str, ...] | None
     textual: bool
     first_id: int = 1
+    columns: Columns | None = None
 
 
 def is_table(path: Path) -> bool:
@@ -78,7 +89,14 @@ def layout(path: Path, options: Options) -> Layout:
     textual = columns.is_textual(schema.field(chosen.query).type)
     if _ending(path) in SEPARATORS:
         textual = not all(_all_whole(piece.column(0)) for piece in _pieces(path, (chosen.query,), chosen))
-    return Layout(len(chosen.features), chosen.features, textual)
+    said = None if chosen.label is None else Columns(chosen.label, chosen.query, options.ignore)
+    return Layout(len(chosen.features), chosen.features, textual, columns=said)
+
+
+def names(path: Path) -> list[str]:
+    """The names of the columns of a table."""
+    with _reading(path) as source:
+        return list(_schema(path, source).names)
 
 
 def blocks(path: Path, options: Options, known: Layout) -> Iterator[Block]:
@@ -94,18 +112,23 @@ def blocks(path: Path, options: Options, known: Layout) -> Iterator[Block]:
     if known.feature_names is not None:  # the order of the first file
         chosen = replace(chosen, features=known.feature_names)
     queries = columns.Queries(textual=known.textual)
+    of_ids = chosen.documents if options.documents else None
+    read = tuple(name for name in (chosen.query, chosen.label, *chosen.features, of_ids) if name is not None)
     place, row, size = _place(path), 0, rows_per_group(known.n_features)
     waiting: list[Block] = []
-    for piece in _pieces(path, chosen.all, chosen):
+    for piece in _pieces(path, read, chosen):
 
         def here(index: int, first: int = row) -> str:
             return place(first + index)
 
         X = columns.features(piece, chosen, here)
-        y = columns.labels(piece.column(chosen.label), chosen.label, here, rounded=options.rounded)
+        y = np.zeros(len(X), np.uint8)
+        if chosen.label is not None:
+            y = columns.labels(piece.column(chosen.label), chosen.label, here, rounded=options.rounded)
         qid = queries.number(piece.column(chosen.query), chosen.query, here)
         row += len(y)
-        waiting.append(Block(qid, y, X, queries.names))
+        ids = None if of_ids is None else columns.ids(piece.column(of_ids), of_ids, here)
+        waiting.append(Block(qid, y, X, queries.names, documents=ids))
         if sum(len(block.qid) for block in waiting) >= size:
             joined = Block.joined(waiting)
             full = len(joined.qid) // size * size
@@ -122,7 +145,15 @@ def _ending(path: Path) -> str:
 
 
 def _roles(path: Path, schema: Any, options: Options) -> columns.Roles:
-    return columns.roles(schema, str(path), label=options.label, query=options.query, ignore=options.ignore)
+    return columns.roles(
+        schema,
+        str(path),
+        label=options.label,
+        query=options.query,
+        ignore=options.ignore,
+        features=options.features,
+        labelled=options.labelled,
+    )
 
 
 @contextmanager
@@ -246,7 +277,8 @@ def _pieces(path: Path, names: tuple[str, ...], chosen: columns.Roles) -> Iterat
             return
         import pyarrow.csv as pc
 
-        types = {name: pa.string() if name == chosen.query else pa.float64() for name in names}
+        texts = (chosen.query, chosen.documents)
+        types = {name: pa.string() if name in texts else pa.float64() for name in names}
         convert = pc.ConvertOptions(column_types=types, include_columns=list(names))
         with pc.open_csv(source, convert_options=convert, **_csv(path)) as reader:
             yield from reader

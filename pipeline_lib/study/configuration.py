@@ -20,7 +20,7 @@ from pipeline_lib.core.errors import ConfigurationError, hint
 from pipeline_lib.core.settings import Settings, place_words, problems
 from pipeline_lib.sources import own_settings
 from pipeline_lib.sources.own_settings import OwnDataSettings
-from pipeline_lib.study.study_settings import ModelSettings, section, study_settings
+from pipeline_lib.study.study_settings import ModelSettings, completed, section, study_settings
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def check(config: Mapping[str, Any], n_folds: Mapping[str, int], origin: str = "
         found += problems(study_settings(), error, config)
     _refuse(found, where)
     own = Configuration(checked, {}).own_data
-    study = Configuration(checked, {**n_folds, **{name: entry.n_folds for name, entry in own.items()}})
+    study = Configuration(completed(checked), {**n_folds, **{name: entry.n_folds for name, entry in own.items()}})
     _refuse(_problems_across_sections(checked, config, study.n_folds, n_folds), where)
     if len(study.untrained) == len(study.models):
         reasons = "\n".join(f"  - models ({name}): {reason}" for name, reason in study.untrained.items())
@@ -233,10 +233,6 @@ def _problems_across_sections(
     for index, model in enumerate(checked.models):
         for text in _model_problems(model, checked, n_folds):
             yield f"models[{index}] ({model.name}): {text}"
-    evaluation = checked.evaluation
-    for key, name in [("headline", evaluation.headline), *(("compared", name) for name in evaluation.compared)]:
-        if name not in evaluation.measures:
-            yield f"evaluation.{key}: expected one of evaluation.measures, found {name!r}"
     yield from _measure_problems(checked)
     yield from _surrogate_problems(config)
 
@@ -306,7 +302,10 @@ def _surrogate_problems(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _measure_problems(checked: Any) -> Iterator[str]:
-    named = [(f"evaluation.measures[{index}]", name) for index, name in enumerate(checked.evaluation.measures)]
+    evaluation = checked.evaluation
+    named = [(f"evaluation.measures[{index}]", name) for index, name in enumerate(evaluation.measures)]
+    named += [("evaluation.headline", evaluation.headline)]
+    named += [(f"evaluation.compared[{index}]", name) for index, name in enumerate(evaluation.compared)]
     # A learner without settings has no section, and one without a choice of settings has no key `selection`.
     sections = ((name, getattr(checked, name, None)) for name in map(section, learners.NAMES))
     chosen = ((f"{name}.selection", getattr(one, "selection", None)) for name, one in sections)
