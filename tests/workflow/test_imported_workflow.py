@@ -1,8 +1,8 @@
 """Another workflow imports this one with `module` and runs it in a folder and with a configuration of its own."""
 
 import json
-import shutil
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
