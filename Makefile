@@ -7,6 +7,7 @@
 # make formal     check the proofs in Coq of the loss bound that is free of the list length; Coq must be there already
 # make lint       formatting, lint, types, and Snakemake's own lint
 # make bench      install the peers, measure for a quarter of an hour, and write docs/benchmarks.md
+# make conformance  install libraries that compute NDCG, ask them all, and write docs/conformance.md; a quarter of an hour
 # make docs       write the documentation as a site into build/docs/
 # make config     write the page of settings from the classes that declare them
 # make lock       resolve the newest versions anew and write requirements.lock
@@ -23,7 +24,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every process of a run or of the tests would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all setup test check test-slow test-cluster mutants formal lint format config docs bench lock clean
+.PHONY: all setup test check test-slow test-cluster mutants formal lint format config docs bench conformance lock clean
 .DEFAULT_GOAL := all
 
 all: $(READY)
@@ -80,6 +81,12 @@ docs: $(READY)
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet -c requirements.lock --editable '.[bench]'
 	python -m benchmarks
+
+conformance:
+	$(PYTHON) -m venv $(VENV)-conformance
+	$(VENV)-conformance/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)-conformance/bin/python -m pip install --quiet --no-deps -r tools/conformance/requirements.lock
+	$(VENV)-conformance/bin/python -m tools.conformance
 
 lock:
 	rm -rf build/lock
