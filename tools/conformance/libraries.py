@@ -28,10 +28,6 @@ DOUBLE, SINGLE, FIVE_DECIMALS = 1e-9, 2e-6, 1.1e-5
 Queries = Sequence[Query]
 
 
-class OneQuery(ValueError):
-    """A mean is asked of a function that takes one list at a time."""
-
-
 @dataclass(frozen=True)
 class Library:
     """An entry of the table: the package and what of it is called, how it is asked, and how exact it is."""
@@ -61,16 +57,9 @@ def dictionaries(queries: Queries) -> tuple[dict[str, dict[str, Any]], dict[str,
     return judged, run
 
 
-def single(queries: Queries) -> Query:
-    """The only query."""
-    if len(queries) > 1:
-        raise OneQuery("it takes one list at a time")
-    return queries[0]
-
-
 def depth(queries: Queries, k: int | None) -> int:
     """The cut for libraries that have no whole NDCG."""
-    return max(1, *(len(one.labels) for one in queries), 1) if k is None else k
+    return max(1, *(len(one.labels) for one in queries)) if k is None else k
 
 
 def stand_in(*modules: str) -> None:
