@@ -283,7 +283,7 @@ _ENTRIES = (
         "allRank",
         allrank,
         SINGLE,
-        note="modules that it imports for reading data, and that are not installed, are replaced by empty ones.",
+        note="modules that it imports for reading data are replaced by empty ones; long ties come in no fixed order.",
     ),
     Library("Rax", "rax", rax, SINGLE),
     Library(

@@ -93,23 +93,25 @@ class Answers:
             case "equal":
                 return "="
         numbers = [float(x) for x in self.given[id].get("values", [self.given[id].get("value")])]
-        names = " ".join(one.name for one in self.reasons[id] or ()) or UNEXPLAINED
-        return f"{'–'.join(map(short, numbers))} {names}"
+        if not self.reasons[id]:
+            return f"{short(*numbers, digits=7)} {UNEXPLAINED}"
+        return f"{'–'.join(map(short, numbers))} {' '.join(names_of(self.reasons[id]))}"
 
 
-def short(number: float) -> str:
-    """Four decimals at most.
+def short(number: float, digits: int = 4) -> str:
+    """A number with so many decimals at most.
 
     Example
     -------
-    >>> short(0.5), short(0.63093), short(1e20), short(math.nan)
-    ('0.5', '0.6309', '1e+20', 'NaN')
+    >>> short(0.5), short(0.63093), short(-1.0), short(1e20), short(math.nan)
+    ('0.5', '0.6309', '−1', '1e+20', 'NaN')
     """
     if math.isnan(number):
         return "NaN"
     if math.isinf(number):
         return "∞" if number > 0 else "−∞"
-    return f"{number:.4f}".rstrip("0").rstrip(".") if abs(number) < 1e6 else f"{number:.4g}"
+    text = f"{number:.{digits}f}".rstrip("0").rstrip(".") if abs(number) < 1e6 else f"{number:.4g}"
+    return text.replace("-", "−", 1) if number < 0 else text
 
 
 def page(record: dict[str, Any]) -> str:
