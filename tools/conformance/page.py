@@ -53,6 +53,10 @@ DEVIATE = """\
 Each is another choice than that of the reference. The last column names the libraries some of whose numbers are
 explained by it; other input may show more of them."""
 
+NEEDED = """\
+The numbers of each library need these deviations, each for so many vectors. Many belong to one kind of input that is
+unusual, such as a score that is NaN."""
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -94,7 +98,7 @@ class Answers:
                 return "="
         numbers = [float(x) for x in self.given[id].get("values", [self.given[id].get("value")])]
         if not self.reasons[id]:
-            return f"{short(*numbers, digits=7)} {UNEXPLAINED}"
+            return f"{short(numbers[0], digits=7)} {UNEXPLAINED}"
         return f"{'–'.join(map(short, numbers))} {' '.join(names_of(self.reasons[id]))}"
 
 
@@ -131,6 +135,8 @@ def page(record: dict[str, Any]) -> str:
         "## Conventions",
         *paragraphs(DEVIATE),
         conventions(every),
+        *paragraphs(NEEDED),
+        deviations(every),
         *(text for topic, vectors in TOPICS.items() for text in section(topic, vectors, every)),
     ]
     return "\n\n".join(parts) + "\n"
@@ -159,8 +165,7 @@ def made(record: dict[str, Any], every: Sequence[Answers]) -> str:
     packages = {LIBRARIES[one.name].package for one in every}
     return (
         f"{len(VECTORS)} vectors were put to {len(every)} functions of {len(packages)} packages on {record['date']}, "
-        f"with Python {record['python']}. The last column counts the vectors for which each deviation is needed. "
-        "Many of them belong to one kind of input that is unusual, such as a score that is NaN."
+        f"with Python {record['python']}."
     )
 
 
@@ -169,12 +174,18 @@ def overview(every: Sequence[Answers]) -> str:
     rows = []
     for one in every:
         kinds = Counter(map(one.kind, VECTORS))
-        needed = Counter(each.name for reason in one.reasons.values() for each in reason or ())
-        usual = ", ".join(f"{name} {number}" for name, number in needed.most_common())
         counts = [str(kinds[kind]) for kind in ("equal", "explained", "unexplained", "refused")]
-        rows.append([one.name, one.version, *counts, usual])
-    heads = ("library", "version", "equal", "explained", "unexplained", "refused", "deviations")
-    return table(heads, rows, right=range(2, 6))
+        rows.append([one.name, one.version, *counts])
+    return table(("library", "version", "=", "explained", UNEXPLAINED, "✗"), rows, right=range(2, 6))
+
+
+def deviations(every: Sequence[Answers]) -> str:
+    """A row for each library: the deviations that its numbers need, and of how many vectors."""
+    rows = []
+    for one in every:
+        needed = Counter(each.name for reason in one.reasons.values() for each in reason or ())
+        rows.append([one.name, ", ".join(f"{name} {number}" for name, number in needed.most_common())])
+    return table(("library", "deviations"), rows)
 
 
 def notes() -> Iterator[str]:
@@ -225,7 +236,7 @@ def described(vector: Vector, named: bool) -> list[str]:
         scores or ("" if vector.shown else "none"),
         *names,
         "" if vector.k is None else f"{vector.k:,}",
-        f"`{exact}`" if exact else "undefined",
+        exact or "undefined",
         "" if number is None else f"{number:.10f}".rstrip("0").rstrip("."),
     ]
 
