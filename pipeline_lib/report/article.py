@@ -70,10 +70,11 @@ def write(
     DataError
         When something in it is neither text nor a formula that an article can show.
     """
-    section = PaperPages(results, judged).section(NAME, NAME, **_given(results, judged, papers, pages))
+    templates = PaperPages(results, judged)
+    section = templates.section(NAME, NAME, **_given(results, templates, judged, papers, pages))
     if section is None:
         return
-    about = {"title": title, "date": _date(results), "section": section, "recorded": results.provenance()}
+    about = {"title": title, "date": _date(results), "section": section}
     for dialect, ending in ((TYPST, "typ"), (LATEX, "tex")):
         write_text(folder / f"{NAME}.{ending}", _written(dialect, ending, about))
     _compile(folder)
@@ -85,10 +86,9 @@ def files(folder: Path) -> list[Path]:
 
 
 def _given(
-    results: ResultsFolder, judged: JudgedStudy, chosen: Sequence[str], pages: Sequence[Page]
+    results: ResultsFolder, templates: PaperPages, judged: JudgedStudy, chosen: Sequence[str], pages: Sequence[Page]
 ) -> Mapping[str, Any]:
     """What the template shows, beside what the front page shows."""
-    study, templates = Study(results), PaperPages(results, judged)
     blocks = [block for page in pages for section in page.sections for block in walk(section.blocks)]
     figures = {block.name: block for block in blocks if isinstance(block, Figure)}
     tables = {block.name: block for block in blocks if isinstance(block, Table)}
@@ -98,7 +98,7 @@ def _given(
         for paper in of_papers
     ]
     return {
-        **study_pages.overview(study),
+        **study_pages.overview(Study(results)),
         **ledger_section.summary(judged, chosen),
         "of_papers": of_papers,
         "findings": [Subsection(f"found-{paper.name}", paper.title, tuple(said)) for paper, said in findings if said],
