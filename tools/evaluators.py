@@ -92,7 +92,8 @@ def codecheck(record: Record, citation: dict[str, Any]) -> str:
 
 
 def codemeta(project: dict[str, Any], citation: dict[str, Any]) -> dict[str, Any]:
-    """The description of the software in the terms of CodeMeta."""
+    """The description of the software in the terms of CodeMeta, with what the library and the workflow need."""
+    required = sorted([*project["dependencies"], *project["optional-dependencies"]["workflow"]])
     return {
         "@context": CODEMETA,
         "@type": "SoftwareSourceCode",
@@ -105,7 +106,7 @@ def codemeta(project: dict[str, Any], citation: dict[str, Any]) -> dict[str, Any
         "keywords": list(dict.fromkeys([*project["keywords"], *citation["keywords"]])),
         "programmingLanguage": {"@type": "ComputerLanguage", "name": "Python"},
         "runtimePlatform": f"Python {project['requires-python']}",
-        "softwareRequirements": [_requirement(words) for words in project["dependencies"]],
+        "softwareRequirements": [_requirement(words) for words in required],
         "readme": project["readme"],
         "referencePublication": [_publication(one) for one in citation["references"]],
     }
