@@ -47,8 +47,7 @@ def checked_configuration(workflow: Any, config: Any, n_folds: Any, *, imported:
     files = snakemake_internals.files_of_configuration(workflow) if own else []
     for path in files:
         configuration.check_file(path)
-    origins = [*map(str, files), *(["--config"] if snakemake_internals.configured_by_option(workflow) else [])]
-    return configuration.check(config, n_folds, ", ".join(origins))
+    return configuration.check(config, n_folds, files, snakemake_internals.options_of_configuration(workflow))
 
 
 SCRIPTS = Path(__file__).parents[2] / "profiles/slurm"

@@ -212,7 +212,8 @@ def test_an_entry_is_part_of_the_study() -> None:
     write("there.txt", [1])
     entry = {"name": "mine", "files": "there.txt", "folds": "4"}  # as `snakemake --config` hands it over
     models = [{"name": "a", "algorithm": "random", "datasets": ["mine"]}]
-    study = configuration.check({"datasets": ["MQ2008", entry], "models": models}, {"MQ2008": 5})
+    given = {"study": "mine", "datasets": ["MQ2008", entry], "models": models}
+    study = configuration.check(given, {"MQ2008": 5})
     assert study.datasets == ("MQ2008", "mine")
     assert study.folds("mine") == [1, 2, 3, 4]
     assert (study.model_names("mine"), study.model_names("MQ2008")) == (["a"], [])
