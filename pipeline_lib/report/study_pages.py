@@ -10,6 +10,7 @@ from pipeline_lib.report.declared_figures import OURS, PRINTED, RowFigure
 from pipeline_lib.report.results import Row
 from pipeline_lib.report.study import PUBLISHED, SUMMARY, Study, as_text, count, measure_title
 from pipeline_lib.report.tables import Cell, number, shown_as
+from pipeline_lib.sources import labels
 
 NO_BREAK = "\u00a0"
 
@@ -30,6 +31,7 @@ def overview(study: Study) -> dict[str, Any]:
         "trained": len(trained),
         "compared": [count(n, noun) for n, noun in compared if n],
         "untrained": study.untrained(),
+        "warnings": {entry["dataset"]: found for entry in study.data if (found := labels.warning(entry["labels"]))},
         "unstudied": [entry["dataset"] for entry in study.unstudied()],
         "fits": len(asked),
         "failed": len(failed),

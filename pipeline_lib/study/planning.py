@@ -109,11 +109,12 @@ def describe(
     available: Sequence[str],
     missing: Mapping[str, str],
     untrained: Mapping[str, str],
+    warnings: Sequence[str] = (),
 ) -> str:
     """Write the plan that is printed before work starts.
 
     ``jobs`` are the rule and the estimate of each; ``missing`` maps a data set's name to how to get it; ``untrained``
-    maps a model that cannot be trained to the reason.
+    maps a model that cannot be trained to the reason; ``warnings`` are about the data.
 
     Example
     -------
@@ -127,6 +128,7 @@ def describe(
     lines = [f'Plan of the study "{study}"', f"  data sets   {', '.join(available) or 'none'}"]
     lines += [f"  missing     {name}; to get it: {how}" for name, how in missing.items()]
     lines += [f"  left out    {name}, which is not trained: {reason}" for name, reason in untrained.items()]
+    lines += [f"  WARNING     {warning}" for warning in warnings]
     # A line never ends between a number and its rule.
     listed = ", ".join(f"{count}\u00a0{rule}" for rule, count in counts.items()) or "none"
     wrapped = textwrap.wrap(listed, 110, initial_indent="  jobs        ", subsequent_indent=" " * 14)

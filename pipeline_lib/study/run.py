@@ -76,7 +76,7 @@ def plan(workflow: Any, study: Configuration, data: DataSets, costs: Costs) -> c
     """What will run, what is missing and how to get it, and about how much work it is."""
     needed = snakemake_internals.jobs_to_run(workflow)
     jobs = [costs.planned(job) for job in needed]
-    text = planning.describe(study.name, jobs, data.present, data.missing, study.untrained)
+    text = planning.describe(study.name, jobs, data.present, data.missing, study.untrained, data.warnings)
     return console.Plan(text, frozenset(job.id for job in needed))
 
 
