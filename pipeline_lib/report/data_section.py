@@ -3,10 +3,10 @@
 from typing import Any
 
 from pipeline_lib.core.markup import listed
+from pipeline_lib.data import labels
 from pipeline_lib.report.results import Row
 from pipeline_lib.report.study import SUMMARY, Study
 from pipeline_lib.report.tables import Cell
-from pipeline_lib.sources import labels
 
 
 def given(study: Study) -> dict[str, Any]:

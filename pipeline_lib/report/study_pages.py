@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pipeline_lib import learners, metrics, surrogates
+from pipeline_lib.data import labels
 from pipeline_lib.report.blocks import Section, walk
 from pipeline_lib.report.declared_figures import OURS, PRINTED, RowFigure
 from pipeline_lib.report.results import Row
 from pipeline_lib.report.study import PUBLISHED, SUMMARY, Study, as_text, count, measure_title
 from pipeline_lib.report.tables import Cell, number, shown_as
-from pipeline_lib.sources import labels
 
 NO_BREAK = "\u00a0"
 

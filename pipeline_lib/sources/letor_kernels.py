@@ -217,6 +217,7 @@ def parse(
     position: int,
     end: int,
     line: int,
+    scale_and_shift: tuple[int, int],
     query_form: int,
     first_id: int,
     rows: Rows,
@@ -229,7 +230,8 @@ def parse(
 ) -> Any:
     """Parse the complete lines of ``text[position:end]`` into ``row``, ``row + 1``, ... of the block.
 
-    ``line`` is the number of the last line read, and ``used`` that of the values stored so far. Ids count from
+    ``line`` is the number of the last line read, and ``used`` that of the values stored so far. Whole labels are
+    multiplied by a number, and another one is added. Ids count from
     ``first_id``; ``seen[j]`` is the last line on which the feature of column j stood. Tokens that need Python are
     listed in ``hard`` as (what it is, row or place among the values, line, first byte, byte behind): labels that are
     not simply 0..255, values, and names of queries where these begin. Queries are numbered as they come: ``name``
@@ -256,6 +258,7 @@ def parse(
             continue
 
         stop, label = _limited(text, position, 255)
+        label = label * scale_and_shift[0] + scale_and_shift[1]
         if stop == position or label > 255 or not _ends(text[stop]):
             stop = _past_token(text, position)
             n_hard = _noted(hard, n_hard, LABEL, row, line + 1, position, stop)

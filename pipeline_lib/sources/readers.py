@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.labels import Policy
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import digests, tables
 from pipeline_lib.sources.compression import lines
@@ -26,7 +26,6 @@ from pipeline_lib.sources.tables import Layout
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
-_ROUNDING = "`labels: rounded`"
 
 
 def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
@@ -49,7 +48,8 @@ def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
             )
     textual = any(one.textual for one in seen)
     if first.feature_names is not None:
-        return replace(first, textual=textual)
+        flagged = frozenset().union(*(one.flagged for one in seen))
+        return tables.with_flags(paths[0], replace(first, textual=textual), flagged)
     first_id = min(one.first_id for one in seen)
     n_features = max(one.n_features + (one.first_id - first_id) for one in seen)
     return Layout(n_features, None, textual, first_id)
@@ -62,7 +62,7 @@ def blocks(path: Path, options: tables.Options, known: Layout) -> Iterator[Block
         documents = tables.blocks(path, options, known)
     else:
         qid = "none" if groups else "text" if known.textual else "token"
-        form = Form(known.n_features, _labels(options), qid, known.first_id, _ROUNDING)  # type: ignore[arg-type]
+        form = Form(known.n_features, options.labels, qid, known.first_id, options.spelled)  # type: ignore[arg-type]
         documents = Reader(path, form).blocks()
     yield from documents if groups is None else _grouped(documents, path, groups)
 
@@ -73,7 +73,7 @@ def digest(path: Path) -> str:
     return digests.digest(path, *([beside] if beside else []))
 
 
-def read(path: str | os.PathLike[str], labels: Literal["whole", "rounded"]) -> RankingData:
+def read(path: str | os.PathLike[str], labels: Policy) -> RankingData:
     """Read a file of LETOR text whole: see :meth:`RankingData.from_letor`."""
     path = Path(path)
     groups = _groups(path)
@@ -120,13 +120,9 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
     if groups:
         group_sizes(groups)
     qid = "none" if groups else "text"
-    reader = Reader(path, Form(None, _labels(options), qid, 0, _ROUNDING))  # type: ignore[arg-type]
+    reader = Reader(path, Form(None, options.labels, qid, 0, options.spelled))  # type: ignore[arg-type]
     reader.read_ids()
     return Layout(reader.n_features, None, not all(map(_WHOLE.fullmatch, reader.names or ())), reader.skipped)
-
-
-def _labels(options: tables.Options) -> str:
-    return "rounded" if options.rounded else "whole"
 
 
 def _groups(path: Path) -> Path | None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_lib.core.cost import Size
-from pipeline_lib.sources import labels, mirrors, own_data, raw_files, sizes
+from pipeline_lib.data import labels
+from pipeline_lib.sources import mirrors, own_data, raw_files, sizes
 from pipeline_lib.sources.catalog import DataSet
 from pipeline_lib.study.configuration import Configuration
 from pipeline_lib.study.study_settings import section
