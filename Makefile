@@ -9,7 +9,9 @@
 # make bench      install the peers, measure for a quarter of an hour, and write docs/benchmarks.md
 # make docs       write the documentation as a site into build/docs/
 # make config     write the page of settings from the classes that declare them
-# make lock       resolve the newest versions anew and write requirements.lock
+# make evaluators  write codecheck.yml, codemeta.json and docs/artefact.md from the ledger and the recorded study
+# make release    reproduce the default study and pack it with the source of the tagged commit and the site into dist/
+# make lock       resolve the newest versions anew and write requirements.lock, with the hashes of all their files
 # make clean      remove results, reports and converted data, unless a run is working; downloads and .venv stay
 PYTHON ?= python3
 CORES ?= all
@@ -23,7 +25,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every process of a run or of the tests would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all setup test check test-slow test-cluster mutants formal lint format config docs bench lock clean
+.PHONY: all setup test check test-slow test-cluster mutants formal lint format config evaluators docs release bench lock clean
 .DEFAULT_GOAL := all
 
 all: $(READY)
@@ -62,31 +64,39 @@ lint: $(READY)
 	ruff check .
 	mypy
 	lint-imports --no-cache
-	snakefmt --check Snakefile workflow
+	snakefmt --check workflow
 	snakemake --lint
 
 format: $(READY)
 	ruff format .
 	ruff check --fix .
-	snakefmt Snakefile workflow
+	snakefmt workflow
 
 config: $(READY)
 	python -m pipeline_lib default-configuration --page docs/settings.md
+
+evaluators: $(READY)
+	python -m tools.evaluators
 
 docs: $(READY)
 	python -m sphinx -q -W --keep-going -c docs . build/docs
 	@echo build/docs/docs/README.html
 
+release: all docs
+	python -m tools.release
+
 bench: $(READY)
-	$(BIN)/python -m pip install --quiet -c requirements.lock --editable '.[bench]'
+	mkdir -p build
+	$(BIN)/python -m pip freeze --exclude-editable > build/versions.txt  # the lock would ask for hashes of the peers too
+	$(BIN)/python -m pip install --quiet -c build/versions.txt --editable '.[bench]'
 	python -m benchmarks
 
 lock:
 	rm -rf build/lock
 	$(PYTHON) -m venv build/lock
-	build/lock/bin/python -m pip install --quiet '.[test,cluster]'
-	{ echo "# Exact versions of everything that make installs; written by make lock."; \
-	  build/lock/bin/python -m pip freeze --exclude pipeline_lib; } > requirements.lock
+	build/lock/bin/python -m pip install --quiet uv
+	build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
+	  --extra workflow --extra test --extra cluster --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
 clean:
 	$(PYTHON) -m pipeline_lib.study.run_lock rm -rf results reports/*/ data/parquet data/logs data/raw/letor-sim

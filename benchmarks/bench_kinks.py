@@ -2,14 +2,14 @@
 
 Lists of 20 to 40 documents with labels 0 to 3, drawn from a linear utility with little noise, so that most hinges can
 be met where l2 is small. Ours stop at a certified relative gap of 1e-6. The first rows have all of the default path of
-seven l2, 1e-4 to 100, for every convex surrogate, also smooth ones, on these lists and on the largest training part of
-OHSUMED's folds, where its archive is at hand; the others are one fit each, free, in a ball of half the norm of the free
-minimiser, and for more and more features and queries. A call that takes more than 10 processor seconds is stopped, and
-its row says so. A path is fitted once, because nothing is compared with it; elsewhere, counted calls of one
-implementation of a work have 2 seconds together. The losses of structured-ndcg and svm-map are maxima over all rankings
-of a list, for which no quadratic programme with few rows is known here: they are minimised by cutting planes, of which
-more are needed the more features there are and the smaller l2 is. Most of the time goes into the quadratic
-programmes over the cuts.
+seven l2, 1e-4 to 100, for every convex surrogate, including smooth ones, on these lists and on the largest training
+part of OHSUMED's folds, where its archive is at hand; the others are one fit each, free, in a ball of half the norm of
+the free minimiser, and for more and more features and queries. A call that takes more than 10 processor seconds is
+stopped, and its row says so. A path is fitted once, because nothing is compared with it; elsewhere, the counted calls
+of one implementation of a work have 2 seconds in total.
+The losses of structured-ndcg and svm-map are maxima over all rankings of a list, for which no quadratic programme with
+few rows is known here: they are minimised by cutting planes, of which more are needed the more features there are and
+the smaller l2 is. Most of the time goes into the quadratic programmes over the cuts.
 
 The peers: cvxpy with Clarabel on the quadratic programme, with the scores and the highest score below every label as
 variables, so that it has about as many rows as documents; LinearSVC on the pairs, with the largest of a ladder of

@@ -1,18 +1,18 @@
 """How far are our kernels from what the machine allows?
 
 The first table states what one core of this machine does in a second: the best of several rounds, with arrays that stay
-in its first cache or are far larger than all caches. The second one has one row a kernel. A kernel must at least read
+in its first cache or are far larger than all caches. The second one has one row per kernel. A kernel must at least read
 its input and write its result, and most must do something else for every document or pair: take an exponential, sort,
-compare. Each of these things takes at least its number divided by the rate of the first table (the best of its rows);
-the largest of these times is the *least* time, and the thing that it belongs to is what the kernel is *bound by*. The
-ratio of the kernel's own median time to the least time states how far the kernel is from its limit: 1 cannot be
-improved, and 3 or less is near, because the parts of a kernel are not done at the same time. Where the ratio is above
-3, the last column says why.
+compare. Each of these operations takes at least the number of times that it is done, divided by its rate in the first
+table (the best of its rows). The largest of these times is the *least* time, and the operation that it belongs to is
+what the kernel is *bound by*. The ratio of the kernel's own median time to the least time states how far the kernel is
+from its limit: 1 cannot be improved, and 3 or less is near, because the parts of a kernel are not done at the same
+time. Where the ratio is above 3, the last column says why.
 
 The counts are those of the mathematics and not of our code: the surrogates are those of the registry, with their
 default options, on the 41,000 documents of the section on surrogates; RankNet's pairs need a division each, of which
 two documents share one; ranking measures compare each relevant document's score with all others; the perceptron's and
-ConeRank's steps are multiplications. What lists need again and again (labels, scores, gradients) is counted once.
+ConeRank's steps are multiplications. What is needed again and again (labels, scores, gradients) is counted once.
 """
 
 import tempfile

@@ -1,8 +1,8 @@
 """Pairwise 0-1 loss of 3,000 queries with 120 documents each
 
 How many pairs of documents with different labels are in the wrong order? Four grades, 22 % of the documents relevant,
-scores without ties. Kendall's tau of one query, with the ties of the labels taken into account, has the same number in
-it; all pairs at once need a matrix for every query.
+scores without ties. Kendall's tau of one query, with the ties of the labels taken into account, contains the same
+number; all pairs at once need a matrix for every query.
 """
 
 import math

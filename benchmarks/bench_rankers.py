@@ -15,8 +15,8 @@ quality is then that of the order of the file. Trees are sums of hundreds of
 non-linear functions of the features; ListNet, RankNet, RankSVM, SLAM-NDCG, AdaRank and ConeRank rank by a linear
 function (ConeRank by a cone's distance), and RankBoost by a sum of thresholds of single features.
 
-Times are those of the training of a fold, all that is tried and the choice included; ratios and their intervals are
-over the five folds.
+Times are those of training on a fold, including all that is tried and the choice; ratios and their intervals are over
+the five folds.
 """
 
 import importlib

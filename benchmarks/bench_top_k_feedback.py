@@ -1,10 +1,10 @@
 """Rounds of learning from the labels on top
 
-Algorithm 1 of `topk` with KL and the label of the top document: scores, exploration, the ten best, their NDCG, the
-loss of what was shown, the estimate, the step and the projection. 2,000 queries of 20 documents with 46 features
-(7 MB), and 3,000 of 24 documents with 700 (202 MB, more than the caches hold), met in random order. One peer is the
-same in a plain loop over numpy arrays; the other only reads the documents, 8 sums at a time: what memory bandwidth
-allows.
+Algorithm 1 of `topk` with KL and the label of the top document: scores, exploration, the ten best, their NDCG, the loss
+of what was shown, the estimate, the step and the projection. 2,000 queries of 20 documents with 46 features (7 MB), and
+3,000 of 24 documents with 700 (202 MB, more than the caches hold), met in random order. One peer is the same algorithm
+in a plain loop over numpy arrays. The other only reads the documents, 8 sums at a time, and so shows what memory
+bandwidth allows.
 """
 
 from functools import partial

@@ -107,7 +107,7 @@ def commands(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
     """The shell command of every job of a study, by rule, and by model where there are several."""
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "study.json", json.dumps(config))
-    call = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "1"]
+    call = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "workflow/Snakefile"), "--cores", "1"]
     call += ["--configfile", "study.json", "--dry-run", "--printshellcmds", "--forceall"]
     plan = subprocess.run(call, cwd=folder, check=True, capture_output=True, text=True)
     found = {}
@@ -211,7 +211,7 @@ def section(rows: Sequence[Measured]) -> str:
         "are slopes of the logarithm of seconds and of MB over the logarithm of documents, by least squares over the",
         f"sizes at which a job takes at least {DOMINATED:g} times what it takes at the first; for fewer than two such",
         "sizes there is none. The jobs `text: ...` write the same population as LETOR text, check it, and convert it,",
-        "as data are converted that come as text.",
+        "as data that come as text are converted.",
         "Between the third size and the fourth, trainings change from one array in double precision to blocks",
         "([architecture](architecture.md)), and SLAM-NDCG to another solver: some take less time or memory than the",
         "exponent would say.",

@@ -39,7 +39,7 @@ work several times in a row), so that a machine whose speed drifts slows all of 
 in user mode and in the system; every benchmark is a process of its own on one core. The column *ms* is the median over
 rounds.
 
-The *ratio* is how many times as long as the first row of the same work, which is ours, an implementation takes: above 1
+The *ratio* is the time of an implementation divided by that of the first row of the same work, which is ours: above 1
 ours is faster, below 1 it is slower. It is the median of the ratios within the rounds. The interval after it encloses
 the true median with a confidence of at least {percent(ratios.LEVEL)} if rounds are independent, whatever the
 distribution of times: it goes from the k-th smallest to the k-th largest ratio of a round, as the sign test requires

@@ -123,7 +123,7 @@ def converted(data_set: str, folder: Path) -> Path:
     write_text(study, json.dumps(DATA_SETS[data_set]))
     data = Path("data/parquet") / _name_in_study(data_set)
     wanted = [str(data / name) for name in ("documents.parquet", "folds.parquet", "summary.json")]
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "1"]
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "workflow/Snakefile"), "--cores", "1"]
     subprocess.run([*command, "--configfile", study.name, "--", *wanted], cwd=work, check=True)
     return work / data
 

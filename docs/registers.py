@@ -231,7 +231,7 @@ def _of_make(root: Path) -> Iterator[tuple[str, str]]:
 
 def _rules(root: Path) -> Iterator[tuple[str, str]]:
     """The rules of the workflow with the first sentences of their docstrings."""
-    for path in (root / "Snakefile", *sorted((root / "workflow/rules").glob("*.smk"))):
+    for path in (root / "workflow/Snakefile", *sorted((root / "workflow/rules").glob("*.smk"))):
         text = path.read_text(encoding="utf-8")
         for name, words in re.findall(
             r'^(?:rule|use rule \w+ as) (\w+)[^\n]*:\n    """(.+?)"""', text, re.MULTILINE | re.DOTALL

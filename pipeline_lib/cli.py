@@ -21,11 +21,17 @@ from pathlib import Path
 from types import ModuleType, NoneType, UnionType
 from typing import Any, Literal
 
+from pipeline_lib import __version__
 from pipeline_lib.core import progress, storage
 from pipeline_lib.core.errors import DamagedFileError, PipelineError, hint
 from pipeline_lib.core.files import is_full
 
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
+FOR_PEOPLE = (
+    *("example-data", "rank", "evaluate-run", "compare-studies", "witnesses"),
+    *("check-proofs", "verify", "record-results", "default-configuration"),
+)
+"""The commands that people type; the others are those of the workflow's jobs."""
 
 
 def command_names() -> list[str]:
@@ -42,16 +48,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not given or given[0] in ("-h", "--help"):
         print(_overview())
         return 0 if given else 2
+    if given[0] == "--version":
+        print(f"pipeline_lib {__version__}")
+        return 0
     name, names = given[0], command_names()
     if name not in names:
         print(f"error: unknown command {name!r}; {hint(name, names)}", file=sys.stderr)
         return 2
-    parsed = vars(parser(name).parse_args(given[1:]))
     try:
+        parsed = vars(parser(name).parse_args(given[1:]))
         with progress.printed(sys.stderr), _threads(parsed.pop("threads")):
             _module(name).run(**parsed)
         sys.stdout.flush()
         return 0
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.startswith(__package__):
+            raise
+        all_of_them = "`python -m pip install 'pipeline_lib[workflow]'` installs what all commands need"
+        print(f"error: {name} needs the package {error.name}; {all_of_them}", file=sys.stderr)
     except PipelineError as error:
         repair = f"; {_repair(error.path)}" if isinstance(error, DamagedFileError) else ""
         print(f"error: {error}{repair}", file=sys.stderr)
@@ -97,6 +111,7 @@ def _add_argument(parser: argparse.ArgumentParser, parameter: inspect.Parameter)
         options["default"] = default
         if default is not False and default not in (None, (), {}):
             words = " ".join(default) if isinstance(default, tuple) else str(default)
+            words = words.removeprefix(f"{Path(__file__).parents[1]}/")  # the same page wherever the project is
             options["help"] = f"{text} (default: {words.replace('%', '%%')})"
     if typing.get_origin(declared) is UnionType:
         declared = next(member for member in typing.get_args(declared) if member is not NoneType)
@@ -164,9 +179,12 @@ def _repair(path: Path) -> str:
 
 
 def _overview() -> str:
-    lines = ["usage: python -m pipeline_lib COMMAND [--help] ...", "", "commands:"]
-    for name in command_names():
-        source = (COMMANDS_FOLDER / f"{name.replace('-', '_')}.py").read_text(encoding="utf-8")
-        summary = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
-        lines.append(f"  {name:<20} {summary}")
+    lines = ["usage: python -m pipeline_lib COMMAND [--help] ...", "       python -m pipeline_lib --version"]
+    jobs = [name for name in command_names() if name not in FOR_PEOPLE]
+    for title, names in (("commands", FOR_PEOPLE), ("commands of the workflow's jobs", jobs)):
+        lines += ["", f"{title}:"]
+        for name in names:
+            source = (COMMANDS_FOLDER / f"{name.replace('-', '_')}.py").read_text(encoding="utf-8")
+            summary = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+            lines.append(f"  {name:<21} {summary}")
     return "\n".join(lines)

@@ -25,6 +25,7 @@ Example
 """
 
 import inspect
+import warnings
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -79,7 +80,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         y : shape (N,)
             Their labels, whole numbers in 0..255.
         qid : shape (N,), optional
-            Numbers or texts: documents with the same one belong to one query. Without it all belong to one query.
+            Numbers or texts: documents with the same one belong to one query. Without it all belong to one query, and
+            a warning says so.
 
         Raises
         ------
@@ -94,6 +96,13 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         if "options" in settings:
             settings["options"] = settings["options"] or {}
         data, _ = by_query(X, y, qid)
+        if qid is None:
+            # LGBMRanker raises here; the checks of scikit-learn, which know no queries, call fit(X, y).
+            warnings.warn(
+                f"fit: found no qid, so that all {len(y)} documents count as those of one query; give the query of "
+                "every document, fit(X, y, qid=...)",
+                stacklevel=2,
+            )
         trained = learners.create(self.learner, **settings).fit(data, seed=seed)
         names = getattr(self, "feature_names_in_", None)
         if names is not None:

@@ -91,5 +91,5 @@ def test_docker_builds_an_image_that_plans_a_study() -> None:
     build = ["docker", "build", "--quiet", "--file", "containers/Dockerfile", "."]
     image = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     command = ["docker", "run", "--rm", "--volume", f"{ROOT}:/project:ro", "--workdir", "/tmp", image]
-    plan = [*command, "snakemake", "--snakefile", "/project/Snakefile", "-n", "--cores", "1"]
+    plan = [*command, "snakemake", "--snakefile", "/project/workflow/Snakefile", "-n", "--cores", "1"]
     assert 'Plan of the study "default"' in subprocess.run(plan, capture_output=True, text=True, check=True).stdout

@@ -103,7 +103,8 @@ def test_queries_are_not_forgotten_when_nothing_passes_them_on(documents: Docume
     X, y, qid = documents
     with pytest.raises(ValueError, match=r"qid: .*enable_metadata_routing"):
         make_pipeline(StandardScaler(), ErmRanker(l2=0.1)).fit(X, y, ermranker__qid=qid).score(X, y)
-    ranker = ErmRanker(l2=0.1).fit(X, y)
+    with pytest.warns(UserWarning, match=r"no qid, so that all 120 documents .* fit\(X, y, qid=\.\.\.\)"):
+        ranker = ErmRanker(l2=0.1).fit(X, y)
     assert (ranker.n_queries_, ranker.score(X, y)) == (1, PerQuery("ndcg@10")(ranker, X, y, qid=np.zeros(120)))
 
 

@@ -2,7 +2,9 @@
 
 import ast
 import importlib.metadata
+import os
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -16,9 +18,9 @@ from pipeline_lib import papers
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-EXTRAS = ("test", "cluster")
+EXTRAS = ("workflow", "test", "cluster")
 # A conda environment -> the extras it holds. Jobs run in the first.
-ENVIRONMENTS = {"environment.yml": (), "environment-dev.yml": EXTRAS}
+ENVIRONMENTS = {"environment.yml": ("workflow",), "environment-dev.yml": EXTRAS}
 # Names that the conda channels spell otherwise than the Python package index.
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal"}
 # Modules of an extra that the package offers, with what installs them; whoever imports them without it is told so.
@@ -63,7 +65,32 @@ def test_every_library_that_the_package_imports_is_required() -> None:
         assert distribution in dict(map(name_and_range, PROJECT["optional-dependencies"][module]))
     distributions = importlib.metadata.packages_distributions()
     named = {PARTS_OF.get(name) or distributions[name][0].lower() for name in foreign}
-    assert named <= set(required(()))
+    assert named <= set(required(("workflow",)))
+
+
+def test_the_library_works_without_what_only_the_workflow_needs(tmp_path: Path) -> None:
+    distributions = importlib.metadata.packages_distributions()
+    hidden = [
+        module
+        for module, [distribution, *_] in distributions.items()
+        if distribution.lower() in required(("workflow",)).keys() - required(()).keys()
+    ]
+    assert "snakemake" in hidden
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys({hidden}))
+from pipeline_lib import cli, learners, metrics, sources, surrogates, theory
+data = sources.letor.read("documents.txt")
+fitted = learners.erm.fit(data, "listnet", l2=0.5)
+assert fitted.certified and theory.list_bounds.NAMES and surrogates.create("slam-ndcg").convex
+assert metrics.ndcg(data.X[:, 0], data.y, data.offsets).shape == (2,)
+raise SystemExit(cli.main(["evaluate-run", "--run", "run.txt", "--qrels", "qrels.txt"]))
+"""
+    (tmp_path / "documents.txt").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.25\n2 qid:2 1:1\n0 qid:2 1:2\n")
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 2.0 x\n1 Q0 b 2 1.0 x\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n")
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True, capture_output=True)
 
 
 def imports(module: ast.Module) -> Iterator[str]:
@@ -78,9 +105,13 @@ def imports(module: ast.Module) -> Iterator[str]:
 def test_the_lock_pins_every_requirement_within_its_range() -> None:
     from packaging.specifiers import SpecifierSet
 
-    lines = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if not line.startswith("#")]
-    pinned = dict(line.lower().replace("_", "-").split("==") for line in lines)
-    assert len(pinned) == len(lines)
+    pinned: dict[str, str] = {}
+    for line in (ROOT / "requirements.lock").read_text().splitlines():
+        if entry := re.match(r"([a-z0-9-]+)==([^ ]+)", line):
+            assert line.endswith("\\"), f"{entry[1]} has no hashes"
+            pinned[entry[1]] = entry[2]
+        else:
+            assert re.match(r"#|    --hash=sha256:[0-9a-f]{64}( \\|$)", line), line
     for name, versions in required().items():
         assert name in pinned, f"requirements.lock lacks {name}: run make lock"
         assert pinned[name] in SpecifierSet(versions), f"{name} {pinned[name]} is outside {versions}"
@@ -104,3 +135,26 @@ def test_the_entry_of_the_workflow_catalog_has_the_keys_that_it_reads() -> None:
     assert usage["mandatory-flags"].keys() == {"desc", "flags"}
     assert any(usage["software-stack-deployment"].values())
     assert usage["report"] is True
+
+
+def test_the_hosted_checks_run_the_commands_of_make_on_every_python_that_is_supported() -> None:
+    checks = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]
+    commands = [step["run"] for job in checks.values() for step in job["steps"] if "run" in step]
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    called = {target for command in commands for target in re.findall(r"^make ?(\S*)$", command)}
+    assert {"", "lint", "test", "docs"} == called
+    assert called - {""} <= targets
+    matrix = checks["check"]["strategy"]["matrix"]
+    assert PROJECT["requires-python"] == f">={matrix['python'][0]}"
+    assert {system.partition("-")[0] for system in matrix["os"]} == {"ubuntu", "macos"}
+    copied = re.findall(r"cp (?:-r )?(\S+)", " ".join(commands))
+    assert [path for path in copied if path.startswith(".github")] == [".github/pages.html"]
+    assert all((ROOT / path).exists() for path in copied if path.startswith("."))
+
+
+def test_forms_of_issues_have_the_fields_that_hosts_read() -> None:
+    for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"):
+        form = yaml.safe_load(path.read_text())
+        assert form.keys() == {"name", "description", "body"}
+        assert len({part["id"] for part in form["body"]}) == len(form["body"])
+        assert all(part["type"] in ("input", "textarea") and part["attributes"]["label"] for part in form["body"])

@@ -86,17 +86,23 @@ def _of_queries(run: trec.Run, measures: Sequence[str], judgements: trec.Judgeme
 def _share(place: str, name: str, ranked: NDArray[np.int32], everything: NDArray[np.int32]) -> float:
     """The best value of a run of these documents: measures should relate to the best value of all documents."""
     family, k = metrics.parse(name)
-    if family in ("p", "err"):
+    if family in ("p", "rr", "err"):
         return 1.0
-    if family == "map":
+    if family in ("map", "recall"):
         return float((ranked > 0).sum() / (everything > 0).sum())
-    if family == "ndcg":
+    if family in ("ndcg", "linear_ndcg"):
         discounts = ranking.discounts(min(k, len(everything)))
-        return float(ranking.ideal_dcg(ranked, discounts) / ranking.ideal_dcg(everything, discounts))
+        best = ranking.ideal_dcg if family == "ndcg" else _ideal_linear_dcg
+        return float(best(ranked, discounts) / best(everything, discounts))
     raise DataError(
         f"{place}: {name} needs rankings of all relevant documents, of which the run lacks some; "
         "choose other measures with --measures"
     )
+
+
+def _ideal_linear_dcg(labels: NDArray[np.int32], discounts: Floats) -> float:
+    largest = np.sort(labels)[::-1][: len(discounts)]
+    return float(largest @ discounts[: len(largest)])
 
 
 def _row(measure: str, values: Floats, level: float, resamples: int, seed: int) -> tuple[object, ...]:

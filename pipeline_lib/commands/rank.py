@@ -1,7 +1,8 @@
 """Score the documents of a file with a trained ranker and write the rankings as a TREC run."""
 
 import logging
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, TextIO
@@ -10,8 +11,9 @@ from pipeline_lib import learners
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import replacing
-from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.stored_data import Columns
 from pipeline_lib.sources import query_stream, trec
+from pipeline_lib.sources.query_stream import Batch
 
 _LOG = logging.getLogger(__name__)
 
@@ -19,26 +21,36 @@ _LOG = logging.getLogger(__name__)
 def run(
     *,
     model: Annotated[Path, "trained ranker, as `save` or a study stored it"],
-    data: Annotated[Path, "documents: LETOR text, CSV, TSV or Parquet"],
-    output: Annotated[Path, "output file for the TREC run; document k of query 7 is 7-k"],
+    data: Annotated[Path, "documents, with labels or without: LETOR text, CSV, TSV or Parquet"],
+    output: Annotated[Path, "output file for the TREC run; document k of query 7 is 7-k, unless the data have its id"],
+    label: Annotated[str | None, "column of the labels in a table (default: as in training)"] = None,
+    query: Annotated[str | None, "column of the queries in a table (default: as in training)"] = None,
+    ignore: Annotated[Sequence[str], "columns of a table that are no features (default: as in training)"] = (),
     qrels: Annotated[Path | None, "output file for the labels of the documents, as TREC qrels"] = None,
     tag: Annotated[str, "name of the ranker in the run"] = "pipeline_lib",
 ) -> None:
     """Read some queries at a time, score their documents, and write them."""
     ranker = learners.load(model)
+    trained = Columns.of(f"{model}: columns", ranker.about.get("columns"))
     n_queries = n_documents = 0
     with ExitStack() as stack:
         ranked = stack.enter_context(_opened(output))
         judged = stack.enter_context(_opened(qrels)) if qrels else None
         for batch in query_stream.batches(
-            data, n_features=ranker.model.n_inputs(), feature_names=ranker.model.feature_names
+            data,
+            n_features=ranker.model.n_inputs(),
+            feature_names=ranker.model.feature_names,
+            trained=trained,
+            label=label,
+            query=query,
+            ignore=ignore,
+            labelled=qrels is not None or ranker.model.needs_labels,
         ):
             try:
-                scores = ranker.predict(batch)
+                _write(batch, ranker.predict(batch.data), tag, ranked, judged)
             except DataError as error:
                 raise DataError(f"{data}: {error}") from error
-            _write(batch, scores, tag, ranked, judged)
-            n_queries, n_documents = n_queries + batch.n_queries, n_documents + batch.n_documents
+            n_queries, n_documents = n_queries + batch.data.n_queries, n_documents + batch.data.n_documents
     _LOG.info(f"{output}: {n_queries:,} queries with {n_documents:,} documents")
 
 
@@ -48,12 +60,16 @@ def _opened(path: Path) -> Iterator[TextIO]:
         yield file
 
 
-def _write(batch: RankingData, scores: Floats, tag: str, ranked: TextIO, judged: TextIO | None) -> None:
+def _write(batch: Batch, scores: Floats, tag: str, ranked: TextIO, judged: TextIO | None) -> None:
     """Write the lines of every query: its documents with their scores, and with their labels."""
-    queries = getattr(batch, "query_names", None) or [str(qid) for qid in batch.qids.tolist()]
-    for query, begin, end in zip(queries, batch.offsets[:-1].tolist(), batch.offsets[1:].tolist(), strict=True):
-        documents = [f"{query}-{k}" for k in range(1, end - begin + 1)]
+    data = batch.data
+    queries = data.query_names or [str(qid) for qid in data.qids.tolist()]
+    for query, begin, end in zip(queries, data.offsets[:-1].tolist(), data.offsets[1:].tolist(), strict=True):
+        documents = [one or f"{query}-{k}" for k, one in enumerate(batch.documents[begin:end], start=1)]
+        if len(set(documents)) < len(documents):
+            twice = next(one for one, count in Counter(documents).items() if count > 1)
+            raise DataError(f"query {query}: expected every document once, found {twice!r} again")
         ranked.write(trec.run_lines(query, documents, scores[begin:end], tag))
         if judged:
-            labels = batch.y[begin:end].tolist()
+            labels = data.y[begin:end].tolist()
             judged.writelines(f"{query} 0 {name} {label}\n" for name, label in zip(documents, labels, strict=True))

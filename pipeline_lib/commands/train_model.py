@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pipeline_lib import learners, surrogates
 from pipeline_lib.core import seeds
+from pipeline_lib.learners.ranker import trained_with
 from pipeline_lib.sources.folds import read
 from pipeline_lib.theory import ranker_facts
 
@@ -42,4 +43,4 @@ def run(
             trained.model, train, loss and surrogates.create(loss, **chosen.get("options", {}))
         )
         about = {"dataset": dataset, "model": model, "fold": number, "algorithm": algorithm, "settings": chosen}
-        replace(trained, record={**trained.record, **known}, about=about).save(path)
+        replace(trained, record={**trained.record, **known}, about=about | trained_with(train)).save(path)

@@ -201,6 +201,23 @@ def texts(name: str, value: Any) -> Sequence[str]:
     return listed
 
 
+def features_of_training(name: str, expected: Collection[str], found: Collection[str]) -> None:
+    """Raise a DataError that names the features of training which documents lack.
+
+    Example
+    -------
+    >>> features_of_training("new.csv", ["clicks", "age", "bm25"], ["bm25"])
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.DataError: new.csv: expected the features of training, found no 'clicks' and no 'age'
+    """
+    present = set(found)
+    if missing := [one for one in expected if one not in present]:
+        more = f", {len(missing)} missing in all" if len(missing) > 5 else ""
+        words = " and no ".join(map(repr, missing[:5]))
+        raise DataError(f"{name}: expected the features of training, found no {words}{more}")
+
+
 def shown(value: Any) -> str:
     """How an error shows what it found: briefly, whatever it is.
 

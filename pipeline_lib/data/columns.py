@@ -1,7 +1,8 @@
 """How do the named columns of a table become queries, labels and features?
 
-One column holds the labels, one the queries, and all others are features, unless they are to be left out. Tables are
-those of Arrow, into which files and data frames are read; they come whole or in pieces, row by row.
+One column holds the labels, one the queries, one may hold the ids of documents, and all others are features, unless
+they are to be left out. Tables are those of Arrow, into which files and data frames are read; they come whole or in
+pieces, row by row.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pipeline_lib.core import checks
 from pipeline_lib.core.errors import ArgumentError, DataError, hint
 from pipeline_lib.data.labels import expected, grades, remedy
 from pipeline_lib.data.problems import refuse
+from pipeline_lib.data.stored_data import Columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,8 +30,9 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 
 LABELS = ("label", "relevance", "rel", "grade", "y")
 QUERIES = ("qid", "query_id", "query", "topic")
+DOCUMENTS = ("docid", "doc_id", "docno")
+"""Names by which the columns of labels, queries and ids of documents are recognised, whatever their case."""
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
-"""Names by which the columns of labels and queries are recognised, whatever their case."""
 
 Place = Callable[[int], str]
 """How the row of a number, counted from 0, is named in an error."""
@@ -37,16 +40,17 @@ Place = Callable[[int], str]
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns hold the labels, the queries and the features."""
+    """Which columns hold the labels, if they are read, the queries, the features, and the ids of documents, if any."""
 
-    label: str
+    label: str | None
     query: str
     features: tuple[str, ...]
+    documents: str | None = None
 
     @property
     def all(self) -> tuple[str, ...]:
-        """All columns that are read."""
-        return (self.query, self.label, *self.features)
+        """The columns that are read."""
+        return tuple(name for name in (self.query, self.label, *self.features, self.documents) if name is not None)
 
 
 def roles(
@@ -56,6 +60,8 @@ def roles(
     label: str | None = None,
     query: str | None = None,
     ignore: Collection[str] = (),
+    features: Collection[str] | None = None,
+    labelled: bool = True,
 ) -> Roles:
     """Say which column plays which role.
 
@@ -68,6 +74,10 @@ def roles(
         The columns; by default the one whose name is in :data:`LABELS` or :data:`QUERIES`.
     ignore : collection of str
         Columns that are no features.
+    features : collection of str, optional
+        The features and their order; by default all columns that are nothing else.
+    labelled : bool
+        Whether labels are read; where they are not, there need not be any.
 
     Raises
     ------
@@ -81,20 +91,41 @@ def roles(
     for name in ignore:
         if name not in names:
             raise DataError(f"{where}: expected the column {name!r} to ignore; {hint(name, names)}")
-    chosen = _chosen(names, label, "label", LABELS, where)
-    of_queries = _chosen(names, query, "query", QUERIES, where)
-    features = tuple(name for name in names if name not in (chosen, of_queries, *ignore))
-    if not features:
+    checks.features_of_training(where, features or (), names)
+    free = [name for name in names if name not in (features or ())]
+    chosen = _chosen(free, names, label, "label", LABELS, where, needed=labelled)
+    of_queries = _chosen(free, names, query, "query", QUERIES, where)
+    rest = [name for name in free if name not in (chosen, of_queries, *ignore)]
+    ids = [name for name in rest if name.lower() in DOCUMENTS]
+    if len(ids) > 1:
+        raise DataError(
+            f"{where}: expected one column with the ids of documents, found {' and '.join(ids)}; leave out (`ignore`) "
+            "those that are none"
+        )
+    found = tuple(name for name in rest if name not in ids) if features is None else tuple(features)
+    if not found:
         raise DataError(f"{where}: expected at least one column of features, found only {', '.join(names)}")
-    return Roles(chosen, of_queries, features)
+    return Roles(chosen if labelled else None, of_queries, found, *ids)
 
 
-def _chosen(names: Sequence[str], given: str | None, role: str, known: Sequence[str], where: str) -> str:
+def _chosen(
+    free: Sequence[str],
+    names: Sequence[str],
+    given: str | None,
+    role: str,
+    known: Sequence[str],
+    where: str,
+    *,
+    needed: bool = True,
+) -> Any:
+    """The column of a role, among those that are ``free`` unless it was given; None if none is found or needed."""
     if given is not None:
         if given not in names:
             raise DataError(f"{where}: expected the column {given!r}, given as `{role}`; {hint(given, names)}")
         return given
-    candidates = [name for name in names if name.lower() in known]
+    candidates = [name for name in free if name.lower() in known]
+    if not candidates and not needed:
+        return None
     if len(candidates) != 1:
         present = f"both {' and '.join(candidates)}" if candidates else f"the columns {', '.join(names[:20])}"
         advice = f"name the column with `{role}`"
@@ -163,6 +194,23 @@ def labels(
     wrong = np.isnan(values)
     refuse(place, wrong & np.isfinite(given), name, words)
     return np.where(wrong, 0, values).astype(np.uint8)
+
+
+def ids(column: Any, name: str, place: Place) -> NDArray[Any]:
+    """The ids of documents in a column, as texts.
+
+    Raises
+    ------
+    DataError
+        Naming the row and the column, when there is none.
+    """
+    import pyarrow as pa
+
+    texts = np.asarray(column.cast(pa.string()).to_numpy(zero_copy_only=False), dtype=object)
+    missing = (texts == "") | (texts == None)  # noqa: E711 - of every entry
+    none = f"expected the id of a document in the column {name!r}, found none"
+    refuse(place, missing, name, lambda row: none)
+    return texts
 
 
 def features(table: Any, chosen: Roles, place: Place, *, missing: bool = False, **advice: str) -> NDArray[np.float32]:
@@ -265,6 +313,7 @@ def fields(frame: Any, label: str | None, query: str | None, ignore: Collection[
     """The fields of a ``RankingData`` that a data frame holds: see ``RankingData.from_frame``."""
     table = _of_arrow(frame)
     chosen = roles(table.schema, "frame", label=label, query=query, ignore=ignore)
+    assert chosen.label is not None
     place = "frame: row {}".format
     queries = Queries(textual=is_textual(table.schema.field(chosen.query).type))
     qid = queries.number(table.column(chosen.query), chosen.query, place)
@@ -276,6 +325,7 @@ def fields(frame: Any, label: str | None, query: str | None, ignore: Collection[
         qid[starts],
         chosen.features,
         None if queries.names is None else tuple(queries.names),
+        Columns(chosen.label, chosen.query, tuple(ignore)),
     )
 
 

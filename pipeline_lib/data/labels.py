@@ -13,6 +13,8 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 Policy = Literal["whole", "rounded", "doubled", "shifted", "clipped"]
 """``rounded`` takes real labels and rounds halves up; ``doubled`` takes halves and doubles all; ``shifted`` counts from
 -1 and adds 1; ``clipped`` takes negative labels for 0."""
+PolicyOrNone = Literal[Policy, "ignored"]
+"""The same, or ``ignored``: documents have any labels, or none, which count as 0."""
 SPELLED = "labels={!r}"
 """How a policy is asked for in Python; in a configuration, see :data:`IN_YAML`."""
 IN_YAML = "`labels: {}`"

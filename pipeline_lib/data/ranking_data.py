@@ -19,7 +19,7 @@ from pipeline_lib.core.checks import Count, checked
 from pipeline_lib.core.errors import ArgumentError, DataError
 from pipeline_lib.core.seeds import Role
 from pipeline_lib.data import query_blocks, stored_data
-from pipeline_lib.data.labels import Policy
+from pipeline_lib.data.labels import PolicyOrNone
 
 # So many documents are standardised at a time.
 ROWS_AT_ONCE = 4096
@@ -43,6 +43,8 @@ class RankingData:
         The features' names, if they have any.
     query_names : tuple of Q str, optional
         The queries' names where these are text.
+    columns : Columns, optional
+        Of which columns of a table labels and queries were read, and which were left out.
     role : str, optional
         What the queries were drawn for, where that was said (:data:`pipeline_lib.core.seeds.Role`).
 
@@ -59,6 +61,7 @@ class RankingData:
     qids: NDArray[np.int64]
     feature_names: tuple[str, ...] | None = None
     query_names: tuple[str, ...] | None = None
+    columns: stored_data.Columns | None = None
     role: Role | None = None
 
     def __post_init__(self) -> None:
@@ -257,14 +260,16 @@ rows by query
 
     @classmethod
     @checked
-    def from_letor(cls, path: str | os.PathLike[str], *, labels: Policy = "whole") -> Self:
+    def from_letor(cls, path: str | os.PathLike[str], *, labels: PolicyOrNone = "whole") -> Self:
         """Read a file of LETOR (SVMlight) text: ``label qid:Q id:value id:value ... # comment``.
 
         Beside what :func:`pipeline_lib.sources.letor.read` takes, queries may be named by text, labels may be written
         ``1.0``, features may count from 0, the text may be compressed (gzip, bzip2, Zstandard), and the queries may
         stand in a file of group sizes next to it, ``NAME.query`` or ``NAME.group``, as LightGBM and XGBoost have them.
+        The names of features may stand next to it, too, in ``NAME.features.json`` or ``NAME.features.tsv``.
         ``labels="rounded"`` takes real labels, too, and rounds halves up, ``"doubled"`` takes halves and doubles all
-        labels, ``"shifted"`` counts from -1 and adds 1, and ``"clipped"`` takes negative labels for 0.
+        labels, ``"shifted"`` counts from -1 and adds 1, and ``"clipped"`` takes negative labels for 0; ``"ignored"``
+        takes documents without labels, which then are 0.
 
         Raises
         ------
@@ -385,7 +390,9 @@ rows by query
         schema = stored_data.parquet_schema(self.n_features, named_queries=named)
         query = np.repeat(np.arange(self.n_queries), self.documents_per_query)
         with stored_data.parquet_writer(path, schema) as writer:
-            writer.add_key_value_metadata(stored_data.parquet_metadata(parts, {}, self.feature_names))
+            writer.add_key_value_metadata(
+                stored_data.parquet_metadata(parts, {}, self.feature_names, columns=self.columns)
+            )
             step = stored_data.rows_per_group(self.n_features)
             for start in range(0, self.n_documents, step):
                 rows = slice(start, start + step)

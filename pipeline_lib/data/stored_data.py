@@ -1,7 +1,8 @@
 """How is a data set stored? As a Parquet file with the columns ``qid``, ``label`` and ``features``.
 
 Where queries or features have names, these stand in a column ``query`` and in the footer. The footer also lists the
-parts of the data set, in the order of the rows, with the SHA-256 of the text that each was read from.
+parts of the data set, in the order of the rows, with the SHA-256 of the text that each was read from, and of tables
+what the columns were called that are no features.
 """
 
 from __future__ import annotations
@@ -26,9 +27,29 @@ PARTS_KEY = b"pipeline_lib.parts"
 SOURCES_KEY = b"pipeline_lib.sources"
 FEATURES_KEY = b"pipeline_lib.features"
 MEMBERS_KEY = b"pipeline_lib.members"
+COLUMNS_KEY = b"pipeline_lib.columns"
 QUERY_COLUMN = "query"
 ROWS_PER_GROUP = 65_536
 BYTES_PER_GROUP = 1 << 24
+
+
+class Columns(NamedTuple):
+    """The columns of a table that are no features: those of the labels and the queries, and those left out."""
+
+    label: str
+    query: str
+    ignore: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, said: Any) -> Columns | None:
+        """What a file says of them, None if it says nothing; a DataError that names it if it is something else."""
+        if said is None:
+            return None
+        fields = checks.instance(name, said, Mapping)
+        if fields.keys() != set(cls._fields):
+            raise DataError(f"{name}: expected the keys {', '.join(cls._fields)}, found {checks.shown(said)}")
+        label, query = checks.texts(name, [fields["label"], fields["query"]])
+        return cls(label, query, tuple(checks.texts(name, fields["ignore"])))
 
 
 class Stored(NamedTuple):
@@ -40,6 +61,7 @@ class Stored(NamedTuple):
     qids: NDArray[np.int64]
     feature_names: tuple[str, ...] | None
     query_names: tuple[str, ...] | None
+    columns: Columns | None
 
 
 def read(
@@ -154,19 +176,23 @@ def parquet_metadata(
     sources: dict[str, str],
     feature_names: Sequence[str] | None = None,
     members: Mapping[str, NDArray[np.int64]] | None = None,
+    columns: Columns | None = None,
 ) -> dict[bytes, bytes]:
     """Write down what a stored data set says of itself.
 
     ``parts`` lists, in the order of the rows, ``{"name": ..., "rows": ..., "queries": ...}``; ``sources`` maps the
     name of every part that was read from a file to that file's SHA-256. Both go into the file's footer
     (``ParquetWriter.add_key_value_metadata``), because they are known only once all rows are written. ``members`` maps
-    a part to the indices of its queries where a query that several parts share is stored once.
+    a part to the indices of its queries where a query that several parts share is stored once. ``columns`` are those
+    of the tables that the documents were read from.
     """
     said: dict[bytes, Any] = {PARTS_KEY: list(parts), SOURCES_KEY: sources}
     if feature_names is not None:
         said[FEATURES_KEY] = list(feature_names)
     if members is not None:
         said[MEMBERS_KEY] = {name: indices.tolist() for name, indices in members.items()}
+    if columns is not None:
+        said[COLUMNS_KEY] = columns._asdict()
     return {key: json.dumps(value, sort_keys=True).encode() for key, value in said.items()}
 
 
@@ -329,7 +355,8 @@ def _read_queries(
             names += table.column(QUERY_COLUMN).take(rows[first] - group_starts[group]).to_pylist()
     said = _said(file, FEATURES_KEY)
     feature_names, query_names = (None if found is None else tuple(found) for found in (said, names))
-    return Stored(X, y, targets, qids[wanted], feature_names, query_names)
+    no_features = Columns.of(f"{path}: columns", _said(file, COLUMNS_KEY))
+    return Stored(X, y, targets, qids[wanted], feature_names, query_names, no_features)
 
 
 def rows_of(offsets: NDArray[np.int64], queries: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -15,7 +15,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners.learner import Minimised
-from pipeline_lib.learners.ranker import Trained, axes_of
+from pipeline_lib.learners.ranker import Trained, axes_of, trained_with
 
 SET_APART = 0.2
 """The share of the queries by which settings are chosen when no others are given."""
@@ -81,7 +81,7 @@ class ConfiguredLearner:
         if validation is None:
             train, validation = parts(data, seed) if learner.chooses(chosen) else (data, data)
         trained = learner.train(train, validation, self.settings, seed)
-        return replace(trained, about={"algorithm": self.name, "settings": self.settings})
+        return replace(trained, about={"algorithm": self.name, "settings": self.settings} | trained_with(data))
 
 
 @checked

@@ -173,7 +173,8 @@ class Selecting(Settings):
     """Settings of a learner that chooses a setting on the validation part."""
 
     selection: Text = Field(
-        "letor4_mean_ndcg", description="measure by which settings are chosen on the validation part"
+        "letor4_mean_ndcg",
+        description="measure by which settings are chosen on the validation part; in a study, the headline by default",
     )
 
     def chooses(self) -> bool:

@@ -191,6 +191,7 @@ class IdealModel(Model):
     """
 
     kind: ClassVar[str] = "ideal"
+    needs_labels: ClassVar[bool] = True
 
     def predict(self, X: RankingData | ArrayLike) -> Floats:
         """The labels.

@@ -43,11 +43,14 @@ class Model(ABC):
     ----------
     kind : str
         By which :func:`pipeline_lib.learners.models.from_dict` knows its form.
+    needs_labels : bool
+        Whether scores depend on the labels of the documents, as those of the ideal order do.
     feature_names : tuple of str or None
         What the features were called in training, where that is known.
     """
 
     kind: ClassVar[str]
+    needs_labels: ClassVar[bool] = False
     feature_names: tuple[str, ...] | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
@@ -62,20 +65,21 @@ class Model(ABC):
         ----------
         X : RankingData, or shape (N, d)
             The documents; a matrix is rounded to single precision, in which features are stored, and counts as the
-            documents of one query. Columns that have names, as those of a data frame, must have those of training.
+            documents of one query. Where the features of training have names, those columns of a data frame are taken,
+            in whatever order and among whatever others they stand.
 
         Raises
         ------
         DataError
             When there are more or fewer features than in training, or other ones; or a feature is not finite.
         """
-        data = documents(X)
+        data = documents(_of_training(X, self.feature_names))
+        _check_names(self.feature_names, data.feature_names)
         expected = self.n_inputs()
         if expected is not None and data.n_features != expected:
             raise DataError(
                 f"X: the {self.kind} model was trained with {expected} features, found documents with {data.n_features}"
             )
-        _check_names(self.feature_names, names_of(X))
         return self._scores(data)
 
     def n_inputs(self) -> int | None:
@@ -191,11 +195,36 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
+def trained_with(data: RankingData) -> dict[str, Any]:
+    """What a ranker says of the table that it was trained on: which ``columns`` are no features.
+
+    Example
+    -------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"session": ["a"], "stars": [2], "bm25": [0.5]})
+    >>> trained_with(RankingData.from_frame(frame, label="stars", query="session"))
+    {'columns': {'label': 'stars', 'query': 'session', 'ignore': ()}}
+    """
+    return {} if data.columns is None else {"columns": data.columns._asdict()}
+
+
+def _of_training(X: Any, expected: tuple[str, ...] | None) -> Any:
+    """Of a data frame the features of training; anything else as it is."""
+    found = None if isinstance(X, RankingData) else names_of(X)
+    if expected is None or found is None:
+        return X
+    checks.features_of_training("X", expected, found)
+    return X if found == expected else X[list(expected)]
+
+
 def _check_names(expected: tuple[str, ...] | None, found: tuple[str, ...] | None) -> None:
     if expected is None or found is None or expected == found:
         return
+    checks.features_of_training("X", expected, found)
+    if more := sorted(set(found) - set(expected)):
+        raise DataError(f"X: expected the features of training alone, found {more[0]!r} as well")
     place = next(k for k, names in enumerate(zip(expected, found, strict=True)) if names[0] != names[1])
-    advice = "bring the columns into that order" if set(expected) == set(found) else "give the features of training"
     raise DataError(
-        f"X: feature {place + 1}: expected {expected[place]!r} as in training, found {found[place]!r}; {advice}"
+        f"X: feature {place + 1}: expected {expected[place]!r} as in training, found {found[place]!r}; bring the "
+        "columns into that order"
     )

@@ -50,6 +50,8 @@ by, found none
 def mean_measure(scores: ArrayLike, data: RankingData, measure: str) -> float:
     """The mean over queries of a measure of ``metrics.per_query``, higher is better.
 
+    The largest label of the data counts as that of the scale, which ``err`` needs.
+
     Example
     -------
     >>> mean_measure([2.0, 1.0], RankingData.from_arrays([[0.0], [0.0]], [1, 0], [7, 7]), "map")
@@ -57,7 +59,8 @@ def mean_measure(scores: ArrayLike, data: RankingData, measure: str) -> float:
     """
     from pipeline_lib import metrics
 
-    return float(np.mean(metrics.per_query([measure], scores, data.y, data.offsets)[measure]))
+    y_max = int(data.y.max(initial=0))
+    return float(np.mean(metrics.per_query([measure], scores, data.y, data.offsets, y_max=y_max)[measure]))
 
 
 def measured(scores: Iterable[Floats], validation: RankingData, measure: str) -> list[float]:

@@ -47,6 +47,14 @@ LETOR4_CUTOFFS = tuple(range(1, 11))
 
 _EARLIER_NAMES = {"map": "ap"}
 
+_OTHER_NAMES = {
+    **dict.fromkeys(("mrr", "recip_rank", "reciprocal_rank"), "rr"),
+    **dict.fromkeys(("hit", "hits", "hit_rate", "hitrate", "success", "r"), "recall"),
+    **dict.fromkeys(("precision", "prec"), "p"),
+    **dict.fromkeys(("ndcg_linear", "ndcg_lin"), "linear_ndcg"),
+}
+"""What other programs call a measure, or the nearest that there is, for hints: spelling alone would mislead."""
+
 _RANK = re.compile("[1-9][0-9]{0,8}")
 
 
@@ -98,6 +106,32 @@ def ndcg(
     return _or_else(_ndcg(*ranked, [_cutoff(k)])[0], *ranked, no_relevant)
 
 
+def linear_ndcg(
+    scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int | None = None, *, no_relevant: NoRelevant = 0.0
+) -> Floats:
+    """NDCG whose gains are the labels, whole or cut off at rank k: what trec_eval calls ndcg and ndcg_cut_k.
+
+    ::
+
+        NDCG@k(s, y) = (1/Z_k) sum_{i <= min(k, m)} (label at rank i) D(i),    Z_k its maximum over rankings
+
+    Arguments, result and errors as in :func:`ndcg`, which it equals where labels are 0 and 1.
+
+    References
+    ----------
+    Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20 (2002).
+
+    Example
+    -------
+    Two relevant documents, the worse one first: (1 D(1) + 2 D(2)) / (2 D(1) + 1 D(2)).
+
+    >>> linear_ndcg([1.0, 0.0], [1, 2], [0, 2]).round(6)
+    array([0.859719])
+    """
+    ranked = _ranked(scores, y, offsets)
+    return _or_else(_linear_ndcg(*ranked, [_cutoff(k)])[0], *ranked, no_relevant)
+
+
 def average_precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *, no_relevant: NoRelevant = 0.0) -> Floats:
     """Average precision; its mean over queries is MAP.
 
@@ -133,6 +167,45 @@ def precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int) -> Fl
     array([0.5])
     """
     return _precision(*_ranked(scores, y, offsets), [checks.whole("k", k, checks.Range(1))])[0]
+
+
+def recall(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int, *, no_relevant: NoRelevant = 0.0) -> Floats:
+    """Share of the relevant documents that are among the first k.
+
+    ::
+
+        R@k(s, y) = (1/r) |{i <= min(k, m) : label at rank i >= 1}|,    r the number of relevant documents
+
+    Arguments, result and errors as in :func:`ndcg`; a document is relevant when its label is at least 1.
+
+    Example
+    -------
+    >>> recall([3.0, 2.0, 1.0], [1, 0, 2], [0, 3], k=2)
+    array([0.5])
+    """
+    ranked = _ranked(scores, y, offsets)
+    return _or_else(_recall(*ranked, [checks.whole("k", k, checks.Range(1))])[0], *ranked, no_relevant)
+
+
+def reciprocal_rank(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int | None = None) -> Floats:
+    """Reciprocal of the rank of the first relevant document; its mean over queries is MRR.
+
+    ::
+
+        RR@k(s, y) = 1 / min {i <= min(k, m) : label at rank i >= 1}, and 0 if there is no such rank
+
+    Arguments, result and errors as in :func:`ndcg`; a query without a relevant document has 0.
+
+    References
+    ----------
+    Voorhees, "The TREC-8 question answering track report", TREC 1999.
+
+    Example
+    -------
+    >>> reciprocal_rank([3.0, 2.0, 1.0], [0, 1, 2], [0, 3]), reciprocal_rank([3.0, 2.0, 1.0], [0, 1, 2], [0, 3], k=1)
+    (array([0.5]), array([0.]))
+    """
+    return _reciprocal_rank(*_ranked(scores, y, offsets), [_cutoff(k)])[0]
 
 
 def expected_reciprocal_rank(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, y_max: int) -> Floats:
@@ -327,9 +400,13 @@ def parse(name: str) -> tuple[str, int]:
     if not at and name in _measures():
         return family, EVERY_RANK
     rank = rank.strip().lstrip("0")
+    wanted, other = name.lower(), _OTHER_NAMES.get(family.lower())
+    if other is not None:
+        wanted = f"{other}@{rank}" if rank else other
     known = [measure.replace("K", rank if _RANK.fullmatch(rank) else "10") for measure in _measures()]
-    without_rank = [measure for measure in known if measure.startswith(f"{name.lower()}@")]
-    nearest = (without_rank or difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.0))[0]
+    without_rank = [measure for measure in known if measure.startswith(f"{wanted}@")]
+    same = [wanted] if wanted in known else without_rank
+    nearest = (same or difflib.get_close_matches(wanted, known, n=1, cutoff=0.0))[0]
     raise ConfigurationError(f"unknown measure {name!r}; did you mean {nearest!r}?")
 
 
@@ -385,6 +462,27 @@ def _precision(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: 
     return kernels.precision(labels, offsets, np.array(cutoffs, np.int64))
 
 
+def _linear_ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
+    gains, D = np.arange(labels.max(initial=0) + 1.0), ranking.discounts(ranking.longest(offsets))
+    return kernels.ndcg(labels, offsets, gains, D, np.array(cutoffs, np.int64))
+
+
+def _recall(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
+    begin, end = offsets[:-1], offsets[1:]
+    so_far = np.r_[0, np.cumsum(labels > 0)]
+    # A cutoff may be so large that the sum of it and an offset would be none of 64 bits.
+    last = begin + np.minimum(np.array(cutoffs, np.int64)[:, None], end - begin)
+    return (so_far[last] - so_far[begin]) / np.maximum(so_far[end] - so_far[begin], 1)
+
+
+def _reciprocal_rank(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
+    # Behind the last document there is a relevant one, of no query.
+    relevant = np.r_[np.flatnonzero(labels), len(labels)]
+    first = relevant[np.searchsorted(relevant, offsets[:-1])]
+    counts = (first < offsets[1:]) & (first - offsets[:-1] < np.array(cutoffs, np.int64)[:, None])
+    return counts / (first - offsets[:-1] + 1.0)
+
+
 def _err(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
     if y_max is None:
         raise DataError("err: expected y_max, the largest label of the scale, found None")
@@ -417,6 +515,23 @@ MAP = Measure(
     _average_precision,
     r"\mathrm{AP} = \frac{1}{r} \sum_{i:\, y_{(i)} \ge 1} \frac{1}{i} \lvert \{ l \le i : y_{(l)} \ge 1 \} \rvert",
     needs_relevant=True,
+)
+LINEAR_NDCG = Measure(
+    ("linear_ndcg", "linear_ndcg@K"),
+    _linear_ndcg,
+    r"\mathrm{NDCG}@k \text{ with } G(y) = y",
+    needs_relevant=True,
+)
+RECALL = Measure(
+    ("recall@K",),
+    _recall,
+    r"\text{R}@k = \frac{1}{r} \lvert \{ i \le \min(k, m) : y_{(i)} \ge 1 \} \rvert",
+    needs_relevant=True,
+)
+RECIPROCAL_RANK = Measure(
+    ("rr", "rr@K"),
+    _reciprocal_rank,
+    r"\mathrm{RR}@k = 1 / \min \{ i \le \min(k, m) : y_{(i)} \ge 1 \}",
 )
 ERR = Measure(
     ("err",),

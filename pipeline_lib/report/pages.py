@@ -74,7 +74,7 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
     about |= chains.distances([one for one in bounds if one[0].dataset == bounds[0][0].dataset])
     about |= {"surprises": _surprises(of_papers)}
     stories = {one.title: one.sections for one in of_papers}
-    parts = {
+    parts: dict[str, Sequence[Page | None]] = {
         "": [_page(FRONT, templates.section("overview", "overview", **about))],
         "Data": [page("data-sets", "data", data_section.given(study)), *_data(study, templates)],
         "Papers": of_papers,

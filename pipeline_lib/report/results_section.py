@@ -19,7 +19,7 @@ SHOWN = 9
 """Measures a results table has room for; ``tables/summary.parquet`` holds all."""
 HELD_OUT = "held-out"
 """The bound, in the table of certificates, that the test part gives."""
-BEST_IS_ONE = re.compile(r"map$|ndcg(@|$)|letor4_mean_ndcg$")
+BEST_IS_ONE = re.compile(r"(map|(linear_)?ndcg(@\d+)?|rr(@\d+)?|letor4_mean_ndcg)$")
 """Measures that are 1 in the best order of any query with a relevant document."""
 FEATURES = 20
 """So many features are shown in the table of weights."""

@@ -128,8 +128,11 @@ def measure_title(measure: str) -> str:
     >>> measure_title("ndcg@10"), measure_title("map"), measure_title("letor4_mean_ndcg")
     ('NDCG@10', 'MAP', 'LETOR mean NDCG')
     """
-    if measure.startswith("letor4_"):
-        return f"LETOR {measure_title(measure.removeprefix('letor4_'))}"
+    for prefix, word in (("letor4_", "LETOR"), ("linear_", "linear")):
+        if measure.startswith(prefix):
+            return f"{word} {measure_title(measure.removeprefix(prefix))}"
+    if measure.startswith("recall"):
+        return measure
     return "mean NDCG" if measure == "mean_ndcg" else measure.upper()
 
 

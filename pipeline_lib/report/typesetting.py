@@ -7,6 +7,7 @@ where every sign of mathematics stands for itself.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, ParseError, fromstring
@@ -25,8 +26,9 @@ class Dialect:
 
     ``tags`` has a pattern for every element of HTML, ``math`` one for every element of MathML, whose places are filled
     by what the element holds; ``escaped`` writes text as it is, ``raw`` code in a sentence, ``lines`` code that stands
-    alone, ``name`` and ``sign`` a name and a sign of a formula, and ``words`` the text in it. ``place`` is a link within the document and ``address`` one out of it.
-    ``broken`` ends a line of a displayed formula; ``accents`` are the commands by the sign above a letter.
+    alone, ``name`` and ``sign`` a name and a sign of a formula, and ``words`` the text in it. ``place`` is a link
+    within the document and ``address`` one out of it. ``broken`` ends a line of a displayed formula; ``accents`` are
+    the commands by the sign above a letter.
     """
 
     tags: Mapping[str, str]
@@ -120,8 +122,12 @@ class Dialect:
         """
         tag, text = element.tag, element.text or ""
         if tag in _GROUPS:
-            inner = " ".join(filter(None, map(self.formula, element)))
-            return self.math["fenced"].format(inner) if _fenced(element) else inner
+            inner = list(filter(None, map(self.formula, element)))
+            return (
+                self.math["fenced"].format(inner[0], " ".join(inner[1:-1]), inner[-1])
+                if _fenced(element)
+                else " ".join(inner)
+            )
         if tag in ("mi", "mn"):
             return self.name(text)
         if tag == "mo":
@@ -151,7 +157,7 @@ class Dialect:
 
 def _fenced(row: Element) -> bool:
     """Whether a row stands between brackets that grow with it."""
-    ends = [element for element in row if element.get("form") in ("prefix", "postfix")]
+    ends = [element for element in row if "form" in element.attrib and element.get("stretchy") != "false"]
     return len(ends) == 2 and len(row) > 1 and ends == [row[0], row[-1]]
 
 
@@ -217,7 +223,7 @@ TYPST = Dialect(
         "msqrt": "sqrt({})",
         "mroot": "root(index: {1}, {0})",
         "mspace": "#h({})",
-        "fenced": "lr({})",
+        "fenced": "lr({} {} {})",
         "mtable": "mat(delim: #none, {})",
         "mtr": "; ",
         "mtd": ", ",
@@ -241,6 +247,22 @@ TYPST = Dialect(
 
 _LATEX_SIGNS = {"~": r"\sim", "*": "*", "&": r"\&", "#": r"\#", "%": r"\%", "$": r"\$", "_": r"\_", "^": r"\hat{\ }"}
 _LATEX_SIGNS |= {"{": r"\{", "}": r"\}", "\\": r"\backslash"}
+
+
+def _latex_escaped(text: str) -> str:
+    """Text whose signs and lowered letters are written as mathematics, since fonts of text lack them."""
+
+    def one(letter: str) -> str:
+        if unicodedata.decomposition(letter).startswith("<sub>"):
+            return rf"\textsubscript{{{unicodedata.normalize('NFKD', letter)}}}"
+        shown = escaped(letter)
+        return (
+            rf"\({letter}\)"
+            if shown == letter > "\u2000" and unicodedata.category(letter) in ("Sm", "So", "Ps", "Pe")
+            else shown
+        )
+
+    return "".join(map(one, text.replace("✗", "×")))  # which no usual font of mathematics has
 
 
 def _latex_name(text: str) -> str:
@@ -292,7 +314,7 @@ LATEX = Dialect(
         "msqrt": r"\sqrt{{{}}}",
         "mroot": r"\sqrt[{1}]{{{0}}}",
         "mspace": r"\hspace{{{}}}",
-        "fenced": "{}",
+        "fenced": r"\left{} {} \right{}",
         "mtable": r"\begin{{matrix}}{}\end{{matrix}}",
         "mtr": r" \\ ",
         "mtd": " & ",
@@ -300,12 +322,12 @@ LATEX = Dialect(
     inline=r"\({}\)",
     display="\n\\[ \\begin{{gathered}} {} \\end{{gathered}} \\]\n",
     broken=r"\\ ",
-    escaped=escaped,
+    escaped=_latex_escaped,
     raw=lambda text: rf"\texttt{{{escaped(text)}}}",
     lines=lambda text: f"\n\\begin{{verbatim}}\n{text}\n\\end{{verbatim}}\n",
     name=_latex_name,
     sign=_latex_sign,
-    words=lambda text: rf"\text{{{escaped(text)}}}",
+    words=lambda text: rf"\text{{{_latex_escaped(text)}}}",
     place=r"\hyperref[{}]{{{}}}",
     address=r"\href{{{}}}{{{}}}",
     listed=_latex_list,

@@ -64,21 +64,24 @@ def _table(rows: Rows, names: list[str], cells: list[list[str]], chosen: columns
 
     place = {name: index for index, name in enumerate(names)}
     columns_read: dict[str, Any] = {}
-    for name in (chosen.label, *chosen.features):
+    for name in (*([chosen.label] if chosen.label else []), *chosen.features):
         column = [row[place[name]] for row in cells]
         columns_read[name] = pa.array(
             [_value(rows, index, name, text) for index, text in enumerate(column)], pa.float64()
         )
-    queries = []
-    for index, row in enumerate(cells):
-        try:
-            queries.append(row[place[chosen.query]].encode("latin-1").decode("utf-8"))
-        except UnicodeDecodeError:
-            expected = f"expected text in the column {chosen.query!r}, found bytes that are not UTF-8"
-            rows.found.append((index, chosen.query, f"{rows(index)}: {expected}"))
-            queries.append(f"{index}")
-    columns_read[chosen.query] = pa.array(queries, pa.string())
+    for name in (chosen.query, *([chosen.documents] if chosen.documents else [])):
+        texts = [_text(rows, index, name, row[place[name]]) for index, row in enumerate(cells)]
+        columns_read[name] = pa.array(texts, pa.string())
     return pa.table(columns_read)
+
+
+def _text(rows: Rows, index: int, name: str, text: str) -> str:
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeDecodeError:
+        expected = f"expected text in the column {name!r}, found bytes that are not UTF-8"
+        rows.found.append((index, name, f"{rows(index)}: {expected}"))
+        return f"{index}"
 
 
 def _value(rows: Rows, index: int, name: str, text: str) -> float | None:

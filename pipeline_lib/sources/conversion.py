@@ -17,6 +17,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.columns import runs
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.stored_data import (
+    Columns,
     parquet_metadata,
     parquet_schema,
     parquet_table,
@@ -151,6 +152,7 @@ def convert_own(
         known.feature_names,
         known.textual,
         _Sharing() if shared else None,
+        known.columns,
     )
 
 
@@ -216,6 +218,7 @@ def _store(
     feature_names: Sequence[str] | None = None,
     textual: bool = False,
     sharing: "_Sharing | None" = None,
+    columns: Columns | None = None,
 ) -> ConversionSummary:
     schema = parquet_schema(n_features, named_queries=textual)
     parts: list[PartSummary] = []
@@ -238,7 +241,7 @@ def _store(
         stored = [{"name": part.name, "rows": part.rows, "queries": part.queries} for part in parts]
         digests = {part.name: part.sha256 for part in parts}
         members = None if sharing is None else sharing.members
-        writer.add_key_value_metadata(parquet_metadata(stored, digests, feature_names, members))
+        writer.add_key_value_metadata(parquet_metadata(stored, digests, feature_names, members, columns))
     label, first = np.concatenate(labels), np.concatenate(starts)
     sizes, counts = np.diff(np.r_[first, row]), np.bincount(label)
     return ConversionSummary(

@@ -74,6 +74,16 @@ def _past_token(text: Any, position: Any) -> Any:
 
 
 @njit
+def _past_label(text: Any, position: Any) -> Any:
+    """The position behind a label of any kind; a token with a colon is a query or a feature, and no label."""
+    stop = _past_token(text, position)
+    for i in range(position, stop):
+        if text[i] == _COLON:
+            return position
+    return stop
+
+
+@njit
 def _past_line(text: Any, position: Any) -> Any:
     """The position after the line's newline, or of a NUL byte before it, and whether there is one."""
     while text[position] != _NEWLINE:
@@ -217,6 +227,7 @@ def parse(
     position: int,
     end: int,
     line: int,
+    labelled: bool,
     scale_and_shift: tuple[int, int],
     query_form: int,
     first_id: int,
@@ -230,8 +241,9 @@ def parse(
 ) -> Any:
     """Parse the complete lines of ``text[position:end]`` into ``row``, ``row + 1``, ... of the block.
 
-    ``line`` is the number of the last line read, and ``used`` that of the values stored so far. Whole labels are
-    multiplied by a number, and another one is added. Ids count from
+    ``line`` is the number of the last line read, and ``used`` that of the values stored so far. Unless the text is
+    ``labelled``, a label may be missing, is not read, and counts as 0. Whole labels are multiplied by a number, and
+    another one is added. Ids count from
     ``first_id``; ``seen[j]`` is the last line on which the feature of column j stood. Tokens that need Python are
     listed in ``hard`` as (what it is, row or place among the values, line, first byte, byte behind): labels that are
     not simply 0..255, values, and names of queries where these begin. Queries are numbered as they come: ``name``
@@ -259,7 +271,9 @@ def parse(
 
         stop, label = _limited(text, position, 255)
         label = label * scale_and_shift[0] + scale_and_shift[1]
-        if stop == position or label > 255 or not _ends(text[stop]):
+        if not labelled:
+            stop, label = _past_label(text, position), 0
+        elif stop == position or label > 255 or not _ends(text[stop]):
             stop = _past_token(text, position)
             n_hard = _noted(hard, n_hard, LABEL, row, line + 1, position, stop)
         rows.labels[row] = label

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.data.labels import SCALE_AND_SHIFT, SPELLED, Policy, expected, grades, remedy
+from pipeline_lib.data.labels import SCALE_AND_SHIFT, SPELLED, PolicyOrNone, expected, grades, remedy
 from pipeline_lib.data.problems import Enough, Problems
 from pipeline_lib.data.stored_data import BYTES_PER_GROUP, rows_per_group
 from pipeline_lib.sources import letor_kernels as kernels
@@ -50,8 +50,9 @@ class Form:
     ----------
     n_features : int or None
         The number of features; a larger id is an error. None takes the largest id.
-    labels : "integer" or a policy of :mod:`pipeline_lib.data.labels`
-        ``whole`` takes decimals that are whole, such as ``1.0``, and ``integer`` does not.
+    labels : "integer", "ignored" or a policy of :mod:`pipeline_lib.data.labels`
+        ``whole`` takes decimals that are whole, such as ``1.0``, and ``integer`` does not; ``ignored`` takes lines with
+        any label, or with none, for a label of 0.
     qid : {"token", "comment", "text", "none"}
         ``comment`` takes the query's name from the comment; ``text`` takes any text as a name, and numbers the queries
         from 0; with ``none``, lines have no query, and all belong to query 0.
@@ -62,7 +63,7 @@ class Form:
     """
 
     n_features: int | None = None
-    labels: Literal["integer"] | Policy = "integer"
+    labels: Literal["integer"] | PolicyOrNone = "integer"
     qid: Literal["token", "comment", "text", "none"] = "token"
     first_id: int = 1
     spelled: str = SPELLED
@@ -82,6 +83,8 @@ class Block:
         Where queries are named by text: the names of queries 0, 1, ... of the file, up to this block.
     grouped : bool
         Whether the queries follow from group sizes, so that their numbers are no names.
+    documents : object array, shape (n,), optional
+        The ids of the documents, None where one has none, if they are read.
     """
 
     qid: NDArray[np.int64]
@@ -89,16 +92,19 @@ class Block:
     X: NDArray[np.float32]
     names: list[str] | None = None
     grouped: bool = False
+    documents: NDArray[np.object_] | None = None
 
     def rows(self, rows: slice | NDArray[np.bool_]) -> "Block":
         """Some of the documents."""
-        return replace(self, qid=self.qid[rows], label=self.label[rows], X=self.X[rows])
+        ids = None if self.documents is None else self.documents[rows]
+        return replace(self, qid=self.qid[rows], label=self.label[rows], X=self.X[rows], documents=ids)
 
     @staticmethod
     def joined(blocks: "Sequence[Block]") -> "Block":
         """The documents of several blocks of the same width, one after the other, with the names of the last."""
         qid, label, X = (np.concatenate([getattr(one, name) for one in blocks]) for name in ("qid", "label", "X"))
-        return replace(blocks[-1], qid=qid, label=label, X=X)
+        ids = [one.documents for one in blocks if one.documents is not None]
+        return replace(blocks[-1], qid=qid, label=label, X=X, documents=np.concatenate(ids) if ids else None)
 
 
 def whole_queries(blocks: Iterator[Block]) -> Iterator[Block]:
@@ -196,12 +202,13 @@ class Reader:
         block, row, used = self._new_block(), 0, 0
         hard = np.empty((4096 + len(self._seen), 5), np.int64)
         name, known = np.empty(kernels.LONGEST_NAME, np.uint8), np.array([0, -1 if self.form.qid != "none" else 0])
-        scale_and_shift, empty = SCALE_AND_SHIFT.get(self.form.labels, (1, 0)), True
+        scale_and_shift, labelled = SCALE_AND_SHIFT.get(self.form.labels, (1, 0)), self.form.labels != "ignored"
+        empty = True
         for piece, position, end in self._pieces():
             text = np.frombuffer(piece, np.uint8)
             while position < end:
                 status, position, self.line, row, used, n_hard = kernels.parse(
-                    text, position, end, self.line, scale_and_shift, _QUERY_FORMS[self.form.qid],
+                    text, position, end, self.line, labelled, scale_and_shift, _QUERY_FORMS[self.form.qid],
                     self.form.first_id, block, row, used, self._seen, hard, name, known,
                 )  # fmt: skip
                 for kind, index, line, start, stop in hard[:n_hard].tolist():

@@ -14,7 +14,7 @@ from pipeline_lib.sources.catalog import DataSet, Fold, Form, Part
 from pipeline_lib.sources.compression import SUFFIXES
 from pipeline_lib.sources.digests import digest
 from pipeline_lib.sources.manifest import Manifest, ManifestPart
-from pipeline_lib.sources.own_settings import DEFAULT_FOLDS, ROLES, Files, OwnDataSettings, group_file
+from pipeline_lib.sources.own_settings import DEFAULT_FOLDS, ROLES, Files, OwnDataSettings, companions
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
@@ -35,7 +35,7 @@ def data_set(settings: OwnDataSettings) -> DataSet:
     """The entry of a data set of one's own."""
     files, split, folds = _divided(settings)
     size = sum(_size(path) for path in files.values())
-    members_of = {name: tuple(str(one) for one in (path, group_file(path)) if one) for name, path in files.items()}
+    members_of = {name: tuple(map(str, (path, *companions(path)))) for name, path in files.items()}
     return DataSet.model_construct(
         name=settings.name,
         title=settings.title or settings.name,
@@ -73,7 +73,8 @@ def entry(dataset: str, own: Mapping[str, Any] | None) -> DataSet:
 def register(own: DataSet, raw_folder: Path, record: Path, planned_with: str) -> Manifest:
     """Write the manifest of the files as they are now, and the record of their sizes, times and digests.
 
-    The digest of a part whose queries stand in a file of group sizes is that of both files, one after the other.
+    The digest of a part next to which a file has its group sizes, or the names of its features, is that of all these
+    files, one after the other.
     """
     parts: list[ManifestPart] = []
     files: list[dict[str, Any]] = []

@@ -7,7 +7,7 @@ files only, never into them.
 import contextlib
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,6 +24,7 @@ ROLES = ("train", "validation", "test")
 DEFAULT_FOLDS = 5
 GROUP_ENDINGS = (".query", ".group")
 TABLES = (".csv", ".tsv", ".parquet", ".pq")
+NAME_ENDINGS = (".features.json", ".features.tsv")
 _PLAIN = (".txt", ".csv", ".tsv", ".parquet", ".pq", ".dat", ".svm", ".libsvm", ".letor")
 _WORDS = {"train": ("train",), "validation": ("vali", "valid", "validation", "val", "dev"), "test": ("test",)}
 _NO_DATA = (".weight", ".init", ".position", ".conf", ".cfg", ".json", ".yaml", ".yml", ".md", ".py", ".sh", ".log")
@@ -130,9 +131,27 @@ def group_file(path: Path) -> Path | None:
     """The file of group sizes that lies next to a file: NAME.query or NAME.group."""
     bare = Path(unpacked_name(path))
     names = [path.name, bare.name, *([bare.stem] if bare.suffix.lower() in _PLAIN else [])]
-    for ending, name, packed in itertools.product(GROUP_ENDINGS, names, ("", *SUFFIXES)):
+    return _first_of(path, (f"{name}{ending}" for ending in GROUP_ENDINGS for name in names), ("", *SUFFIXES))
+
+
+def names_file(path: Path) -> Path | None:
+    """The file with the names of features that lies next to a file: NAME.features.json or NAME.features.tsv.
+
+    NAME may lack the last ending of the file's name, so that train and test files share one.
+    """
+    bare = Path(unpacked_name(path))
+    return _first_of(path, (f"{name}{ending}" for name in (path.name, bare.name, bare.stem) for ending in NAME_ENDINGS))
+
+
+def companions(path: Path) -> list[Path]:
+    """The files next to a file that belong to its content: group sizes and names of features."""
+    return [place for place in (group_file(path), names_file(path)) if place is not None]
+
+
+def _first_of(path: Path, names: Iterable[str], endings: Sequence[str] = ("",)) -> Path | None:
+    for name, ending in itertools.product(names, endings):
         with contextlib.suppress(OSError):  # a name that is too long is that of no file
-            if (place := path.with_name(f"{name}{ending}{packed}")).is_file():
+            if (place := path.with_name(f"{name}{ending}")).is_file():
                 return place
     return None
 
@@ -181,7 +200,7 @@ def _files_in(folder: Path) -> Files:
     by_role: Files = dict.fromkeys(ROLES, ())
     for path in sorted(folder.iterdir()):
         bare = unpacked_name(path).lower()
-        if path.is_file() and not bare.endswith((*GROUP_ENDINGS, *_NO_DATA)):
+        if path.is_file() and not bare.endswith((*GROUP_ENDINGS, *NAME_ENDINGS, *_NO_DATA)):
             for role, words in _WORDS.items():
                 if set(words) & set(re.split(r"[^a-z]+", bare)):
                     by_role[role] += (path,)

@@ -5,14 +5,15 @@ Memory holds some whole queries at a time: those of one block of the reader, and
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline_lib.core import storage
 from pipeline_lib.core.checks import Natural, checked
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.stored_data import in_turn
-from pipeline_lib.sources import readers
+from pipeline_lib.data.stored_data import Columns, in_turn
+from pipeline_lib.sources import readers, tables
 from pipeline_lib.sources.letor_reader import Block, whole_queries
 from pipeline_lib.sources.tables import PARQUET, Layout, Options
 
@@ -20,10 +21,34 @@ ROWS_AT_ONCE = 16_384
 """So many documents of a stored data set are read at a time, or one query if it has more."""
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Some whole queries.
+
+    Attributes
+    ----------
+    data : RankingData
+        With labels of 0 where labels are not read.
+    documents : list of str or None, one for each document
+        The ids of the documents, where the file has them.
+    """
+
+    data: RankingData
+    documents: Sequence[str | None]
+
+
 @checked
 def batches(
-    path: str | os.PathLike[str], *, n_features: Natural | None = None, feature_names: Sequence[str] | None = None
-) -> Iterator[RankingData]:
+    path: str | os.PathLike[str],
+    *,
+    n_features: Natural | None = None,
+    feature_names: Sequence[str] | None = None,
+    trained: Columns | None = None,
+    label: str | None = None,
+    query: str | None = None,
+    ignore: Sequence[str] = (),
+    labelled: bool = True,
+) -> Iterator[Batch]:
     """The queries of a file in their order, some whole ones at a time.
 
     Parameters
@@ -35,6 +60,14 @@ def batches(
         The number of features of LETOR text, which need not mention the last ones.
     feature_names : sequence of str, optional
         The features of a table and their order; its other columns are left out.
+    trained : Columns, optional
+        The columns of the table with which a ranker was trained: they are taken where the next three name none.
+    label, query : str, optional
+        The columns of the labels and the queries of a table; by default those of :mod:`pipeline_lib.data.columns`.
+    ignore : sequence of str
+        Columns of a table that are no features.
+    labelled : bool
+        Whether labels are read, and rounded where they are real. Otherwise there need not be any.
 
     Raises
     ------
@@ -45,19 +78,40 @@ def batches(
     -------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "three.txt"
-    >>> _ = path.write_text("2 qid:10 1:0.5\\n0 qid:10 2:1\\n1 qid:11 1:1\\n")
-    >>> [(batch.qids.tolist(), batch.y.tolist()) for batch in batches(path)]
-    [([10], [2, 0]), ([11], [1])]
+    >>> _ = path.write_text("2 qid:10 1:0.5 # docid = GX7\\n0 qid:10 2:1\\n1 qid:11 1:1\\n")
+    >>> [(batch.data.qids.tolist(), batch.data.y.tolist(), batch.documents) for batch in batches(path)]
+    [([10], [2, 0], ['GX7', None]), ([11], [1], [None])]
     """
-    path, options = Path(path), Options()
+    path = Path(path)
     if path.suffix.lower() in PARQUET and _is_stored(path):
-        return (RankingData(*part) for part in in_turn(path, ROWS_AT_ONCE))
+        stored = (RankingData(*part) for part in in_turn(path, ROWS_AT_ONCE))
+        return (Batch(data, [None] * data.n_documents) for data in stored)
+    features = None if feature_names is None else tuple(feature_names)
+    options = Options(
+        label, query, tuple(ignore), labels="rounded", features=features, labelled=labelled, documents=True
+    )
+    if trained is not None and tables.is_table(path):
+        options = _as_trained(options, trained, path)
     known = readers.layout([path], options)
     if known.feature_names is None:
         known = replace(known, n_features=max(known.n_features, n_features or 0))
-    elif feature_names is not None and set(feature_names) <= set(known.feature_names):
-        known = replace(known, n_features=len(feature_names), feature_names=tuple(feature_names))
     return _whole_queries(readers.blocks(path, options, known), known)
+
+
+def _as_trained(options: Options, trained: Columns, path: Path) -> Options:
+    """The columns of training take the roles that nobody gave to others, as far as the table needs to have them."""
+    names = tables.names(path, options)
+    if options.query is None and trained.query not in names:
+        raise DataError(
+            f"{path}: expected the column {trained.query!r} of the queries, as in training, found the columns "
+            f"{', '.join(names[:20])}; name the column with `query`"
+        )
+    return replace(
+        options,
+        label=options.label or (trained.label if trained.label in names else None),
+        query=options.query or trained.query,
+        ignore=options.ignore or tuple(name for name in trained.ignore if name in names),
+    )
 
 
 def _is_stored(path: Path) -> bool:
@@ -67,8 +121,9 @@ def _is_stored(path: Path) -> bool:
         return {"qid", "label", "features"} <= set(pq.read_schema(path).names)
 
 
-def _whole_queries(blocks: Iterator[Block], known: Layout) -> Iterator[RankingData]:
+def _whole_queries(blocks: Iterator[Block], known: Layout) -> Iterator[Batch]:
     for block in whole_queries(blocks):
         data = RankingData.from_arrays(block.X, block.label, block.qid, feature_names=known.feature_names)
-        names = block.names
-        yield data if names is None else replace(data, query_names=tuple(names[q] for q in data.qids.tolist()))
+        if block.names is not None:
+            data = replace(data, query_names=tuple(block.names[q] for q in data.qids.tolist()))
+        yield Batch(data, [None] * data.n_documents if block.documents is None else block.documents.tolist())

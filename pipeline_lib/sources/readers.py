@@ -2,30 +2,35 @@
 
 Files whose names end with ``.csv``, ``.tsv`` or ``.parquet`` are tables with named columns, all others LETOR text;
 text may be compressed (:mod:`pipeline_lib.sources.compression`). Queries stand in the text or the table itself, or in
-a file of group sizes next to the text.
+a file of group sizes next to the text, and the names of the text's features may stand in another one
+(:mod:`pipeline_lib.sources.feature_names`).
 """
 
+import io
 import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.data.labels import Policy
+from pipeline_lib.data.labels import PolicyOrNone
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.sources import digests, tables
-from pipeline_lib.sources.compression import lines
+from pipeline_lib.sources import digests, feature_names, tables
+from pipeline_lib.sources.compression import lines, opened
 from pipeline_lib.sources.letor_reader import Block, Form, Reader, gathered
-from pipeline_lib.sources.own_settings import group_file
+from pipeline_lib.sources.own_settings import companions, group_file
 from pipeline_lib.sources.tables import Layout
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_DOCUMENT_ID = re.compile(rb"#.*?\bdocid\s*=\s*([^\s#]+)", re.IGNORECASE | re.DOTALL)
+"""The id of a document in the comment of its line, as in LETOR: ``#docid = GX008-86-4444840 inc = 1``."""
 
 
 def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
@@ -46,11 +51,13 @@ def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
                 f"{path}: expected the same features as in {paths[0]}, found a difference in "
                 f"{', '.join(map(repr, different[:5]))}; leave columns that are no features out (`ignore`)"
             )
+        if other.feature_names != first.feature_names and not tables.is_table(path):
+            raise DataError(f"{path}: expected the names of features in the same order as in {paths[0]}")
     textual = any(one.textual for one in seen)
+    first_id = min(one.first_id for one in seen)
     if first.feature_names is not None:
         flagged = frozenset().union(*(one.flagged for one in seen))
-        return tables.with_flags(paths[0], replace(first, textual=textual), flagged)
-    first_id = min(one.first_id for one in seen)
+        return tables.with_flags(paths[0], replace(first, textual=textual, first_id=first_id), flagged)
     n_features = max(one.n_features + (one.first_id - first_id) for one in seen)
     return Layout(n_features, None, textual, first_id)
 
@@ -62,33 +69,40 @@ def blocks(path: Path, options: tables.Options, known: Layout) -> Iterator[Block
         documents = tables.blocks(path, options, known)
     else:
         qid = "none" if groups else "text" if known.textual else "token"
-        form = Form(known.n_features, options.labels, qid, known.first_id, options.spelled)  # type: ignore[arg-type]
+        form = Form(known.n_features, _labels(options), qid, known.first_id, options.spelled)  # type: ignore[arg-type]
         documents = Reader(path, form).blocks()
+        if options.documents:
+            documents = _with_ids(documents, path)
     yield from documents if groups is None else _grouped(documents, path, groups)
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file, and of the group sizes next to it, used or not: both count as the data."""
-    beside = group_file(path)
-    return digests.digest(path, *([beside] if beside else []))
+    """The SHA-256 of a file, and of the group sizes and names next to it, used or not: all count as the data."""
+    return digests.digest(path, *companions(path))
 
 
-def read(path: str | os.PathLike[str], labels: Policy) -> RankingData:
+def read(path: str | os.PathLike[str], labels: PolicyOrNone) -> RankingData:
     """Read a file of LETOR text whole: see :meth:`RankingData.from_letor`."""
     path = Path(path)
     groups = _groups(path)
     form = Form(labels=labels, qid="none" if groups else "text", first_id=0)
     reader = Reader(path, form)
     X, y, number = gathered(reader)
+    names = None
+    if (found := feature_names.beside(path, reader.skipped, reader.n_features)) is not None:
+        first_id, names = found
+        missing = len(names) - X.shape[1]  # features that the text does not mention
+        before = reader.skipped - first_id
+        X = np.pad(X, ((0, 0), (before, missing - before)))
     if groups:
         sizes = group_sizes(groups)
         _check_sum(path, groups, sizes, len(y))
-        return RankingData(X, y, np.r_[0, np.cumsum(sizes)], np.arange(len(sizes)))
+        return RankingData(X, y, np.r_[0, np.cumsum(sizes)], np.arange(len(sizes)), names)
     assert reader.names is not None
     offsets = np.r_[np.flatnonzero(np.r_[True, number[1:] != number[:-1]]), len(y)].astype(np.int64)
     if all(map(_WHOLE.fullmatch, reader.names)):
-        return RankingData(X, y, offsets, np.array([int(name) for name in reader.names], np.int64))
-    return RankingData(X, y, offsets, np.arange(len(reader.names)), query_names=tuple(reader.names))
+        return RankingData(X, y, offsets, np.array([int(name) for name in reader.names], np.int64), names)
+    return RankingData(X, y, offsets, np.arange(len(reader.names)), names, tuple(reader.names))
 
 
 def group_sizes(path: Path) -> NDArray[np.int64]:
@@ -120,9 +134,35 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
     if groups:
         group_sizes(groups)
     qid = "none" if groups else "text"
-    reader = Reader(path, Form(None, options.labels, qid, 0, options.spelled))  # type: ignore[arg-type]
+    reader = Reader(path, Form(None, _labels(options), qid, 0, options.spelled))  # type: ignore[arg-type]
     reader.read_ids()
-    return Layout(reader.n_features, None, not all(map(_WHOLE.fullmatch, reader.names or ())), reader.skipped)
+    textual = not all(map(_WHOLE.fullmatch, reader.names or ()))
+    found = feature_names.beside(path, reader.skipped, reader.n_features)
+    if found is None:
+        return Layout(reader.n_features, None, textual, reader.skipped)
+    first_id, names = found
+    return Layout(len(names), names, textual, first_id)
+
+
+def _labels(options: tables.Options) -> PolicyOrNone:
+    return options.labels if options.labelled else "ignored"
+
+
+def _with_ids(documents: Iterator[Block], path: Path) -> Iterator[Block]:
+    """The documents of LETOR text with the ids in their comments."""
+    ids = _document_ids(path)
+    for block in documents:
+        yield replace(block, documents=np.array(list(islice(ids, len(block.label))), dtype=object))
+
+
+def _document_ids(path: Path) -> Iterator[str | None]:
+    with opened(path) as file, io.BufferedReader(file) as text:
+        for number, line in enumerate(text):
+            begun = line if number else line.removeprefix(b"\xef\xbb\xbf")
+            content = begun.removesuffix(b"\n").removesuffix(b"\r").lstrip(b" \t")
+            if content and not content.startswith(b"#"):
+                found = _DOCUMENT_ID.search(content)
+                yield None if found is None else found[1].decode("utf-8", "backslashreplace")
 
 
 def _groups(path: Path) -> Path | None:
@@ -131,7 +171,7 @@ def _groups(path: Path) -> Path | None:
     if groups is None:
         return None
     first = next((line for _, line in lines(path) if not line.lstrip().startswith(b"#")), b"")
-    return None if re.match(rb"\s*\S+\s+qid:", first) else groups
+    return None if re.match(rb"\s*(\S+\s+)?qid:", first) else groups
 
 
 def _grouped(documents: Iterator[Block], path: Path, groups: Path) -> Iterator[Block]:
@@ -142,7 +182,7 @@ def _grouped(documents: Iterator[Block], path: Path, groups: Path) -> Iterator[B
     for block in documents:
         rows = np.arange(row, row + len(block.label))
         row += len(block.label)
-        yield Block(np.searchsorted(ends, rows, side="right"), block.label, block.X, grouped=True)
+        yield replace(block, qid=np.searchsorted(ends, rows, side="right"), names=None, grouped=True)
     _check_sum(path, groups, sizes, row)
 
 

@@ -21,7 +21,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import columns
 from pipeline_lib.data.labels import IN_YAML, Policy
 from pipeline_lib.data.problems import Enough, Problems, Rows
-from pipeline_lib.data.stored_data import rows_per_group
+from pipeline_lib.data.stored_data import Columns, rows_per_group
 from pipeline_lib.sources import careful_text
 from pipeline_lib.sources.compression import opened, text_lines, unpacked_name
 from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block, whole_queries
@@ -41,6 +41,9 @@ class Options:
     ``missing`` values are an error (``refuse``), ``zero``, or the mean of the other documents of the query (``mean``,
     and ``flag`` with a column more for each feature that lacks values). ``separator`` stands between the values of
     text, and ``spelled`` is how a policy for labels is asked for, in messages.
+
+    Documents that are to be ranked have the ``features`` of a model, where these have names; labels are read if they
+    are wanted (``labelled``), and so are the ids of ``documents``.
     """
 
     label: str | None = None
@@ -50,6 +53,9 @@ class Options:
     missing: Missing = "refuse"
     separator: str | None = None
     spelled: str = IN_YAML
+    features: tuple[str, ...] | None = None
+    labelled: bool = True
+    documents: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,13 +63,15 @@ class Layout:
     """What all files of a data set have in common.
 
     ``textual`` says that queries are named by text; ``first_id`` is the id of the first feature of LETOR text. Of a
-    table, ``flagged`` are the columns whose missing values are marked by the last features.
+    table, ``columns`` are those that are no features, if their labels are read, and ``flagged`` those whose missing
+    values are marked by the last features.
     """
 
     n_features: int
     feature_names: tuple[str, ...] | None
     textual: bool
     first_id: int = 1
+    columns: Columns | None = None
     flagged: frozenset[str] = frozenset()
 
 
@@ -90,7 +98,8 @@ def layout(path: Path, options: Options) -> Layout:
         if _ending(path) in SEPARATORS:
             textual = not all(_all_whole(piece.column(0)) for piece in _pieces(path, (chosen.query,), chosen, options))
         flagged = _lacking(path, chosen, options) if options.missing == "flag" else frozenset()
-    return Layout(len(chosen.features), chosen.features, textual, flagged=flagged)
+    said = None if chosen.label is None else Columns(chosen.label, chosen.query, options.ignore)
+    return Layout(len(chosen.features), chosen.features, textual, columns=said, flagged=flagged)
 
 
 def with_flags(path: Path, known: Layout, flagged: frozenset[str]) -> Layout:
@@ -109,6 +118,12 @@ def with_flags(path: Path, known: Layout, flagged: frozenset[str]) -> Layout:
     if len(names) > MAX_FEATURES:
         raise DataError(f"{path}: expected at most {MAX_FEATURES} features, found {len(names)}")
     return replace(known, n_features=len(names), feature_names=names, flagged=flagged)
+
+
+def names(path: Path, options: Options) -> list[str]:
+    """The names of the columns of a table."""
+    with _reading(path) as source:
+        return list(_schema(path, source, options).names)
 
 
 def blocks(path: Path, options: Options, known: Layout) -> Iterator[Block]:
@@ -143,7 +158,7 @@ def _blocks(path: Path, options: Options, known: Layout, chosen: columns.Roles) 
             X[np.isnan(X)] = 0.0
         qid = queries.number(piece.column(chosen.query), chosen.query, here)
         row += len(y)
-        waiting.append(Block(qid, y, X, queries.names))
+        waiting.append(Block(qid, y, X, queries.names, documents=_ids(piece, chosen, here)))
         if sum(len(block.qid) for block in waiting) >= size:
             joined = Block.joined(waiting)
             full = len(joined.qid) // size * size
@@ -156,11 +171,18 @@ def _blocks(path: Path, options: Options, known: Layout, chosen: columns.Roles) 
 
 
 def _values(piece: Any, chosen: columns.Roles, options: Options, place: columns.Place) -> tuple[Any, Any]:
-    """The features, NaN where they may be missing, and the labels."""
+    """The features, NaN where they may be missing, and the labels, 0 where these are not read."""
     advice = "fill it in first (`missing: mean` does so in a study)"
     X = columns.features(piece, chosen, place, missing=options.missing != "refuse", advice=advice)
+    if chosen.label is None:
+        return X, np.zeros(len(X), np.uint8)
     label = piece.column(chosen.label)
     return X, columns.labels(label, chosen.label, place, policy=options.labels, spelled=options.spelled)
+
+
+def _ids(piece: Any, chosen: columns.Roles, place: columns.Place) -> Any:
+    """The ids of the documents, or None where these are not read."""
+    return None if (name := chosen.documents) is None else columns.ids(piece.column(name), name, place)
 
 
 def _filled(block: Block, flagged: Sequence[int]) -> Block:
@@ -200,6 +222,7 @@ def _all_problems(path: Path, options: Options, chosen: columns.Roles) -> Iterat
             for rows, piece, numeric in _careful_pieces(path, options, chosen):
                 _values(piece, numeric, options, rows)
                 queries.number(piece.column(chosen.query), chosen.query, rows)
+                _ids(piece, chosen, rows)
                 rows.hand_over(found)
         except Enough:
             pass
@@ -213,7 +236,16 @@ def _ending(path: Path) -> str:
 
 
 def _roles(path: Path, schema: Any, options: Options) -> columns.Roles:
-    return columns.roles(schema, str(path), label=options.label, query=options.query, ignore=options.ignore)
+    found = columns.roles(
+        schema,
+        str(path),
+        label=options.label,
+        query=options.query,
+        ignore=options.ignore,
+        features=options.features,
+        labelled=options.labelled,
+    )
+    return found if options.documents else replace(found, documents=None)
 
 
 @contextmanager
@@ -331,7 +363,8 @@ def _pieces(path: Path, names: tuple[str, ...], chosen: columns.Roles, options: 
             return
         import pyarrow.csv as pc
 
-        types = {name: pa.string() if name == chosen.query else pa.float64() for name in names}
+        texts = (chosen.query, chosen.documents)
+        types = {name: pa.string() if name in texts else pa.float64() for name in names}
         convert = pc.ConvertOptions(column_types=types, include_columns=list(names), null_values=careful_text.MISSING)
         with pc.open_csv(source, convert_options=convert, **_csv(path, options)) as reader:
             yield from reader

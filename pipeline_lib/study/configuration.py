@@ -22,7 +22,7 @@ from pipeline_lib.core.errors import ConfigurationError, hint
 from pipeline_lib.core.settings import Place, Problem, Settings, place_words, problems
 from pipeline_lib.sources import own_settings
 from pipeline_lib.sources.own_settings import OwnDataSettings
-from pipeline_lib.study.study_settings import DEFAULT_STUDY, ModelSettings, section, study_settings
+from pipeline_lib.study.study_settings import DEFAULT_STUDY, ModelSettings, completed, section, study_settings
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def check(
     if found:
         raise ConfigurationError("\n".join(["the configuration cannot be used:", *_listed(found, files, options)]))
     own = Configuration(checked, {}).own_data
-    study = Configuration(checked, {**n_folds, **{name: entry.n_folds for name, entry in own.items()}})
+    study = Configuration(completed(checked), {**n_folds, **{name: entry.n_folds for name, entry in own.items()}})
     if len(study.untrained) == len(study.models):
         reasons = "\n".join(f"  - models ({name}): {reason}" for name, reason in study.untrained.items())
         raise ConfigurationError(f"no model of the configuration can be trained here:\n{reasons}")
@@ -348,10 +348,6 @@ def _problems_across_sections(
     for name in sorted(name for name in models if models[name] > 1):
         text = f"the name {name!r} is given {models[name]} times; results would overwrite each other"
         yield _problem(("models",), text)
-    evaluation = checked.evaluation
-    for key, name in [("headline", evaluation.headline), *(("compared", name) for name in evaluation.compared)]:
-        if name not in evaluation.measures and not any(place[:2] == ("evaluation", "measures") for place in wrong):
-            yield _problem(("evaluation", key), f"expected one of evaluation.measures, found {name!r}")
     yield from _measure_problems(checked, config)
     yield from _surrogate_problems(config)
 
@@ -452,15 +448,17 @@ def _surrogate_problems(config: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _measure_problems(checked: Any, config: Mapping[str, Any]) -> Iterator[Problem]:
-    evaluation = config.get("evaluation")
-    measures = _entries(evaluation, "measures") if isinstance(evaluation, Mapping) else ()
-    for index, name in enumerate(measures):
-        if isinstance(name, str):
-            yield from (_problem(("evaluation", "measures", index), text) for text in _measure_problem(name))
+    given = config.get("evaluation")
+    evaluation = given if isinstance(given, Mapping) else {}
+    named: list[tuple[Place, Any]] = [(("evaluation", "headline"), evaluation.get("headline"))]
+    for key in ("measures", "compared"):
+        named += [(("evaluation", key, index), name) for index, name in enumerate(_entries(evaluation, key))]
     for name in map(section, learners.NAMES):
         # A learner without settings has no section, and one without a choice of settings has no key `selection`.
-        if (selection := getattr(getattr(checked, name, None), "selection", None)) is not None:
-            yield from (_problem((name, "selection"), text) for text in _measure_problem(selection))
+        named.append(((name, "selection"), getattr(getattr(checked, name, None), "selection", None)))
+    for place, name in named:
+        if isinstance(name, str):
+            yield from (_problem(place, text) for text in _measure_problem(name))
 
 
 def _measure_problem(name: str) -> Iterator[str]:

@@ -15,7 +15,8 @@ import contextlib
 import hashlib
 import importlib.util
 import json
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -33,6 +34,10 @@ Both are found by the content of the source and of the code that computes them, 
 """
 _kept: Path | None = None
 """The file in which that is kept."""
+_parts: dict[str, dict[str, str]] = {}
+"""What this process computed digests from: of each, the beginning of the digest of every part, found by its file."""
+MOST_KEPT = 256
+"""So many digests are explained at most, those of the last edits."""
 
 
 def remember(path: Path | None) -> None:
@@ -114,11 +119,49 @@ def digest(targets: Iterable[str]) -> str:
     False
     """
     chosen, known = set(targets), len(_known)
-    lines = {target for target in chosen if ":" in target} | {_line(name) for name in closure(chosen)}
+    parts = [_line(name) for name in closure(chosen)]
+    lines = {target for target in chosen if ":" in target} | set(parts)
     if _kept is not None and len(_known) > known:
         with contextlib.suppress(PipelineError, OSError):  # no place to write: the next run parses them again
             files.write_text(_kept, json.dumps(_known))
-    return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16]
+    result = hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16]
+    _parts[result] = {place: code[:12] for place, _, code in (line.rpartition(" ") for line in parts)}
+    return result
+
+
+def explained(pairs: Iterable[tuple[Collection[str], str]], path: Path) -> Counter[str]:
+    """Which files make digests differ from earlier ones, and how many: those that were explained before, in ``path``.
+
+    Parameters
+    ----------
+    pairs : iterable of (collection of str, str)
+        Values of which one may be the earlier digest, and the digest of now; what is known of all the latter is kept.
+    path : Path
+        Where it is kept; a file that is absent or damaged counts as empty.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "digests.json"
+    >>> explained([((), digest(["pipeline_lib.core.seeds"]))], path), path.exists()
+    (Counter(), True)
+    """
+    kept: dict[str, dict[str, str]] = {}
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        kept.update(json.loads(path.read_text(encoding="utf-8")))
+    changed: Counter[str] = Counter()
+    found = dict(kept)
+    for earlier, now in pairs:
+        new = _parts.get(now, {})
+        for old in (kept[one] for one in earlier if one in kept and one != now):
+            both = {place for place in old.keys() & new.keys() if old[place] != new[place]}
+            changed.update({place.partition(" ")[0] for place in both or old.keys() ^ new.keys()})
+        if new:
+            found[now] = found.pop(now, new)
+    if found.keys() != kept.keys():
+        with contextlib.suppress(PipelineError, OSError):
+            files.write_text(path, json.dumps(dict(list(found.items())[-MOST_KEPT:])))
+    return changed
 
 
 @cache

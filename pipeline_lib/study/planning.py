@@ -8,6 +8,7 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pipeline_lib.core.cost import Cost
@@ -27,6 +28,8 @@ COSTS: Mapping[str, Cost] = {
     "compare_models": Cost(1.0, 0.0, 800.0),
     "render_report": Cost(8.0, 0.0, 1000.0),
 }
+MOST_CHANGED = 5
+"""So many changed files are named in a plan."""
 DEFAULT_COST = Cost(1.0, 0.0)
 """That of every other rule, such as ``split_folds``."""
 NO_VALUE = "(?!)"
@@ -109,18 +112,22 @@ def describe(
     available: Sequence[str],
     missing: Mapping[str, str],
     untrained: Mapping[str, str],
+    changed: Mapping[str, int] = MappingProxyType({}),
     warnings: Sequence[str] = (),
 ) -> str:
     """Write the plan that is printed before work starts.
 
     ``jobs`` are the rule and the estimate of each; ``missing`` maps a data set's name to how to get it; ``untrained``
-    maps a model that cannot be trained to the reason; ``warnings`` are about the data.
+    maps a model that cannot be trained to the reason; ``changed`` maps a file of code to the number of jobs that run
+    again because it changed and not because another job does; ``warnings`` are about the data.
 
     Example
     -------
-    >>> print(describe("default", [("train_model", Estimate(41.2, 600.0))] * 3, ["letor-sim"], {}, {}))
+    >>> jobs = [("train_model", Estimate(41.2, 600.0))] * 3
+    >>> print(describe("default", jobs, ["letor-sim"], {}, {}, {"pipeline_lib/learners/erm.py": 3}))
     Plan of the study "default"
       data sets   letor-sim
+      changed     pipeline_lib/learners/erm.py: 3 of the jobs, and those that depend on them
       jobs        3 train_model
       estimate    about 3 minutes of work on one core, up to 0.6 GB of memory for a job
     """
@@ -129,6 +136,10 @@ def describe(
     lines += [f"  missing     {name}; to get it: {how}" for name, how in missing.items()]
     lines += [f"  left out    {name}, which is not trained: {reason}" for name, reason in untrained.items()]
     lines += [f"  WARNING     {warning}" for warning in warnings]
+    most = sorted(changed.items(), key=lambda file: -file[1])
+    for file, count in most[:MOST_CHANGED]:
+        lines.append(f"  changed     {file}: {count} of the jobs, and those that depend on them")
+    lines += [f"  changed     {len(most) - MOST_CHANGED} other files"] if len(most) > MOST_CHANGED else []
     # A line never ends between a number and its rule.
     listed = ", ".join(f"{count}\u00a0{rule}" for rule, count in counts.items()) or "none"
     wrapped = textwrap.wrap(listed, 110, initial_indent="  jobs        ", subsequent_indent=" " * 14)

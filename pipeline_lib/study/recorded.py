@@ -5,7 +5,7 @@ that a reader can tell in a second whether a run on another machine gave the sam
 with a checksum that shows whether it was edited since.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -67,6 +67,7 @@ class Record(Settings):
     study: str = Field(description="name of the study")
     made_with: dict[str, Any] = Field(description="software and machine, the state of the code, and the time")
     costs: dict[str, Costs] = Field(description="by paper, and of all other jobs: data, models and report")
+    rules: dict[str, Costs] = Field({}, description="the same by rule; earlier records lack it")
     configuration: str = Field(description="SHA-256 of the whole configuration")
     data: dict[str, str] = Field(description="by data set, the SHA-256 of its description, which contains its digests")
     claims: dict[str, RecordedClaim] = Field(description="by id, in the order of the report")
@@ -88,7 +89,8 @@ def made(study: str) -> Record:
     return Record(
         study=study,
         made_with=dict(folder.provenance()),
-        costs=_costs(folder),
+        costs=_costs(folder, _paper),
+        rules=_costs(folder, lambda rule: rule),
         configuration=digest(folder.path / "configuration.yaml"),
         data={PurePosixPath(file).stem: digest(folder.path / file) for file in sorted(folder.described)},
         claims={one.id: _claim(one, names.get(one.id, ())) for one in judged.read(claims_of(folder.path)).claims},
@@ -165,19 +167,25 @@ def summary(record: Record, found: Record) -> str:
     return f"Compared with {compared}: {moved}; {same} of {len(record.tables)} tables have the same bytes"
 
 
-def _costs(folder: ResultsFolder) -> dict[str, Costs]:
-    of_papers: dict[str, list[JobCost]] = {}
+def _costs(folder: ResultsFolder, group: Callable[[str], str]) -> dict[str, Costs]:
+    """What the jobs of a study took, by the group of their rules."""
+    found: dict[str, list[JobCost]] = {}
     for job in folder.costs:
-        paper = job.rule.partition("_")[0]  # the rule of a step is <paper>_<step>
-        of_papers.setdefault(paper if paper in papers.names() else OTHER, []).append(job)
+        found.setdefault(group(job.rule), []).append(job)
     return {
         name: Costs(
             seconds=round(sum(job.seconds for job in jobs), 1),
             longest=max(job.seconds for job in jobs),
             megabytes=max(job.megabytes for job in jobs),
         )
-        for name, jobs in sorted(of_papers.items())
+        for name, jobs in sorted(found.items())
     }
+
+
+def _paper(rule: str) -> str:
+    """The paper of a rule: that of a step is called <paper>_<step>."""
+    name = rule.partition("_")[0]
+    return name if name in papers.names() else OTHER
 
 
 def _claim(claim: JudgedClaim, names: tuple[str, ...]) -> RecordedClaim:

@@ -4,13 +4,24 @@ import contextlib
 import logging
 import os
 import sys
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pipeline_lib import papers
 from pipeline_lib.core.errors import ConfigurationError, PipelineError
 from pipeline_lib.core.files import remove_abandoned
-from pipeline_lib.study import configuration, console, planning, recorded, run_crate, run_lock, snakemake_internals
+from pipeline_lib.study import (
+    configuration,
+    console,
+    import_closure,
+    planning,
+    recorded,
+    run_crate,
+    run_lock,
+    snakemake_internals,
+)
 from pipeline_lib.study.configuration import Configuration
 from pipeline_lib.study.costs import Costs
 from pipeline_lib.study.data_sets import DataSets
@@ -29,6 +40,10 @@ def stopping_the_workflow() -> Iterator[None]:
         raise WorkflowError(str(error)) from None
 
 
+_read: tuple[weakref.ref[Any], str | None] | None = None
+"""The workflow that was read last, and the name under which it imported this one."""
+
+
 def checked_configuration(workflow: Any, config: Any, n_folds: Any, *, imported: bool) -> Configuration:
     """What the configuration requests; another workflow that imports this one answers for its own files.
 
@@ -36,8 +51,16 @@ def checked_configuration(workflow: Any, config: Any, n_folds: Any, *, imported:
     ------
     ConfigurationError
         When it is wrong, or another workflow lets the rules write other files than their commands, which refer to
-        folders by name, and would write into those of another study.
+        folders by name, and would write into those of another study; or it imports this one twice.
     """
+    global _read
+    name = snakemake_internals.module_name(workflow)
+    if _read is not None and _read[0]() is workflow and _read[1] != name:
+        raise ConfigurationError(
+            f"expected one import of this workflow, found two, as modules {_read[1]!r} and {name!r}, which would write "
+            "the same files in data/; give each study a folder of its own (docs/using-elsewhere.md)"
+        )
+    _read = weakref.ref(workflow), name
     if snakemake_internals.changes_paths(workflow, ["data/x", "results/x", "reports/x"]):
         raise ConfigurationError(
             "expected a module without `prefix` and `replace_prefix`, with which this workflow would write tables of "
@@ -73,20 +96,30 @@ def begin(workflow: Any, study: Configuration) -> None:
 
 
 def plan(workflow: Any, study: Configuration, data: DataSets, costs: Costs) -> console.Plan:
-    """What will run, what is missing and how to get it, and about how much work it is."""
+    """What will run and which changes cause it, what is missing and how to get it, and about how much work it is."""
     needed = snakemake_internals.jobs_to_run(workflow)
     jobs = [costs.planned(job) for job in needed]
-    text = planning.describe(study.name, jobs, data.present, data.missing, study.untrained, data.warnings)
+    changed = import_closure.explained(((job.before, job.code) for job in needed), Path(".snakemake/digests.json"))
+    text = planning.describe(study.name, jobs, data.present, data.missing, study.untrained, changed, data.warnings)
     return console.Plan(text, frozenset(job.id for job in needed))
 
 
 def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, title: str) -> None:
-    """Describe the results folder for archives and say where the report is, if the targets included the report."""
+    """Describe the results folder for archives and say where the report is, or how to get that of a paper.
+
+    The results are described if the targets included the report.
+    """
+    log = logging.getLogger("snakemake.logging")
     jobs = snakemake_internals.finished_jobs(workflow)
     page = f"reports/{study.name}/index.html"
     if not any(page in job.outputs for job in jobs):
+        if made := sorted(set(snakemake_internals.targets(sys.argv[1:])).intersection(papers.names())):
+            log.info(
+                f"The tables of {', '.join(made)} are in results/{study.name}/tables; the report about them alone is "
+                f"that of a study with `papers: [{', '.join(made)}]` in its configuration"
+            )
         return
-    parts = [root / "Snakefile", *sorted((root / "workflow/rules").glob("*.smk")), root / "requirements.lock"]
+    parts = [root / "workflow/Snakefile", *sorted((root / "workflow/rules").glob("*.smk")), root / "requirements.lock"]
     run_crate.write(
         f"results/{study.name}",
         title,
@@ -94,7 +127,6 @@ def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, ti
         [data.catalog[name] for name in data.present],
         [(path, path.relative_to(root).as_posix()) for path in parts if path.is_file()],
     )
-    log = logging.getLogger("snakemake.logging")
     if recorded.path_of(study.name).is_file():
         log.info(recorded.summary(recorded.read(study.name), recorded.made(study.name)))
     log.info(f"The report is in {page}")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rocrate.model.entity import Entity
 
 METADATA = "ro-crate-metadata.json"
+README = "README.md"
 CODE = "code"
 """Folder of the results with copies of the files that define the workflow."""
 WORKFLOW_CRATE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
@@ -43,6 +44,7 @@ LICENCE = "https://spdx.org/licenses/BSD-3-Clause"
 COMPLETED = "http://schema.org/CompletedActionStatus"
 MEDIA_TYPES = {
     ".json": "application/json",
+    ".md": "text/markdown",
     ".parquet": "application/vnd.apache.parquet",
     ".yaml": "application/yaml",
     ".tsv": "text/tab-separated-values",
@@ -78,11 +80,13 @@ def write(
         target.parent.mkdir(parents=True, exist_ok=True)
         with replacing(target) as partial:
             shutil.copyfile(source, partial)
+    write_text(root / README, f"# {title}\n\n{_about(root)}\n`{METADATA}` lists every file and the job that made it.\n")
     crate = _Crate(root)
     main_file = root / CODE / workflow[0][1]
     for path in sorted(path for path in root.rglob("*") if path.is_file() and path != root / METADATA):
         crate.add_file(path, WORKFLOW if path == main_file else "File")
     main = crate.file(main_file)
+    crate.file(root / README)["about"] = crate.graph.root_dataset
     _describe_root(crate, title, main, max((job.ended for job in jobs), default=0.0))
     _describe_workflow(crate, main, jobs)
     inputs = [_add_data_set(crate, one) for one in data_sets]
@@ -156,14 +160,17 @@ def _add_data_set(crate: _Crate, entry: DataSet) -> Entity:
 def _describe_root(crate: _Crate, title: str, main: Entity, ended: float) -> None:
     graph = crate.graph
     graph.name = title
-    kinds = "trained models, evaluations, and the tables behind every judged claim"
-    graph.description = f"Results of the study {crate.root.name}: {kinds}."
+    graph.description = _about(crate.root)
     graph.license = crate.add(LICENCE, "CreativeWork", "BSD 3-Clause License", url=LICENCE)
     graph.datePublished = _moment(ended)
     graph.mainEntity = main
     for address, name in PROFILES.items():
         profile = crate.add(address, ["CreativeWork", "Profile"], name, version=address.rsplit("/", 1)[1])
         graph.root_dataset.append_to("conformsTo", profile)
+
+
+def _about(root: Path) -> str:
+    return f"Results of the study {root.name}: trained models, evaluations, and the tables behind every judged claim."
 
 
 def _describe_workflow(crate: _Crate, main: Entity, jobs: Sequence[FinishedJob]) -> None:

@@ -1,7 +1,8 @@
 """Which parts of Snakemake does the workflow need that have no documented interface?
 
 Rule files use only what Snakemake's manual describes. Where it describes nothing suitable, a function of this module
-gives the reason and uses attributes of Snakemake 9. A new version may require changes in this module only.
+gives the reason and uses attributes of Snakemake 9. A new version may require changes in this module only. It imports
+nothing of the package, because a workflow that comes from a Git repository runs it before the package is there.
 """
 
 import _thread
@@ -10,8 +11,10 @@ import contextlib
 import io
 import logging
 import os
+import subprocess
+import tempfile
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 
@@ -62,6 +65,12 @@ def changes_paths(workflow: Any, paths: Iterable[str]) -> bool:
     return any(workflow.modifier.path_modifier.replace_prefix(path) != path for path in paths)
 
 
+def module_name(workflow: Any) -> str | None:
+    """The name under which another workflow imports the one that is read, or None."""
+    name: str | None = workflow.modifier.namespace
+    return name
+
+
 def is_main_process(workflow: Any) -> bool:
     """Whether this process controls the run; the processes of its jobs read the Snakefile, too.
 
@@ -85,12 +94,70 @@ def hide_rules(workflow: Any, *names: str) -> None:
         del workflow._rules[name]
 
 
+CHECKOUTS = Path(".snakemake/checkouts")
+"""Where commits are checked out, in the folder of the run."""
+
+
+def checked_out(rules: Any) -> Path:
+    """The folder of the project whose rules Snakemake reads from a Git repository; it is made once for every commit.
+
+    ``rules`` is Snakemake's description of the folder with the rules, which says where the repository is, or a copy of
+    it: Snakemake itself reads single files from there, but the rules need the whole project. The folder is a repository
+    of this commit alone, so that records of runs can name it.
+
+    Raises
+    ------
+    WorkflowError
+        When the rules are not in a Git repository, or Git refuses.
+    """
+    from snakemake.exceptions import WorkflowError
+    from snakemake.sourcecache import HostingProviderFile, LocalGitFile
+
+    if isinstance(rules, HostingProviderFile):
+        repository = Path(rules.hosted_repo.repo_clone)
+    elif isinstance(rules, LocalGitFile):
+        repository = Path(rules.repo_path)
+    else:
+        raise WorkflowError(
+            f"the rules are read from {rules}, where the rest of the project cannot be found: name a folder, or a Git "
+            "repository by github(...), gitlab(...), gitfile(...) or git+file:... (docs/using-elsewhere.md)"
+        )
+    try:
+        commit = _git(repository, "rev-parse", "--verify", f"{rules.ref}^{{commit}}")
+        folder = CHECKOUTS.absolute() / commit
+        if not folder.is_dir():
+            CHECKOUTS.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=CHECKOUTS.absolute()) as made:
+                _git(Path(made), "init", "--quiet", "project")
+                project = Path(made, "project")
+                _git(project, "fetch", "--quiet", "--depth", "1", str(repository.absolute()), commit)
+                _git(project, "checkout", "--quiet", "--detach", commit)
+                try:
+                    project.rename(folder)
+                except OSError:
+                    if not folder.is_dir():  # else another process was faster
+                        raise
+    except subprocess.CalledProcessError as error:
+        raise WorkflowError(f"{rules}: Git cannot check out this version: {error.stderr.strip()}") from None
+    return folder / PurePosixPath(rules.path).parents[1]
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 class NeededJob(NamedTuple):
-    """A job that a run will execute: Snakemake's number of it, its rule, and its wildcards."""
+    """A job that a run will execute: Snakemake's number of it, its rule, its wildcards, and its parameter ``code``.
+
+    ``before`` are those parameters of its last execution that have changed.
+    """
 
     id: int
     rule: str
     wildcards: Any
+    code: str
+    before: frozenset[str]
 
 
 def jobs_to_run(workflow: Any) -> list[NeededJob]:
@@ -99,8 +166,21 @@ def jobs_to_run(workflow: Any) -> list[NeededJob]:
     Snakemake logs how many jobs each rule has, but not which ones.
     """
     order = {rule.name: position for position, rule in enumerate(workflow.rules)}
-    needed = sorted(workflow.dag.needrun_jobs(), key=lambda job: order[job.rule.name])
-    return [NeededJob(job.jobid, job.rule.name, job.wildcards) for job in needed if not job.rule.norun]
+    dag = workflow.dag
+    needed = sorted(dag.needrun_jobs(), key=lambda job: order[job.rule.name])
+    return [
+        NeededJob(
+            job.jobid, job.rule.name, job.wildcards, str(job.params.get("code", "")), _changed_parameters(dag, job)
+        )
+        for job in needed
+        if not job.rule.norun
+    ]
+
+
+def _changed_parameters(dag: Any, job: Any) -> frozenset[str]:
+    """Snakemake keeps parameters as Python writes them."""
+    changed = dag.reason(job).params_changed
+    return frozenset(value.strip("'") for value in changed.only_old) if changed else frozenset()
 
 
 class FinishedJob(NamedTuple):

@@ -34,22 +34,39 @@ class ModelSettings(Settings):
     published: Text | None = Field(None, description="row of workflow/published/ that the model reproduces")
 
 
+OF_OWN_DATA = ("ndcg@10", "map", "ndcg@1", "ndcg@3", "ndcg@5", "p@10", "recall@10", "rr", "err")
+"""What is measured by default where all data sets of a study are one's own; the first is the headline."""
+
+
 class EvaluationSettings(Settings):
-    """What is measured on the test queries."""
+    """What is measured on the test queries; where all data sets are your own, no measure is one of LETOR 4.0."""
 
     measures: Names = Field(
         (
             *("letor4_mean_ndcg", "map", "letor4_ndcg@1", "letor4_ndcg@3", "letor4_ndcg@5", "letor4_ndcg@10"),
             *("p@10", "ndcg@10", "err"),
         ),
-        description="measures computed for every test query",
+        description="measures computed for every test query, besides the headline and those compared; for data of your "
+        f"own, {', '.join(OF_OWN_DATA)}",
     )
     headline: Text = Field(
-        "letor4_mean_ndcg", description="measure used in the overview and for the marks of significance"
+        "letor4_mean_ndcg",
+        description="measure by which settings are chosen, unless `selection` of a learner says otherwise, and by "
+        f"which models are ranked and marked as significantly worse; for data of your own, {OF_OWN_DATA[0]}",
     )
     compared: tuple[Text, ...] = Field(
-        ("letor4_mean_ndcg", "map"), description="measures for which every pair of models is tested"
+        ("letor4_mean_ndcg", "map"),
+        description="measures for which every pair of models is tested; by default the headline and map",
     )
+
+    def completed(self, *, own_data: bool) -> "EvaluationSettings":
+        """The same with what was not given following from the headline, and from whether all data are one's own."""
+        given = self.model_fields_set
+        headline = OF_OWN_DATA[0] if own_data and "headline" not in given else self.headline
+        compared = self.compared if "compared" in given else tuple(dict.fromkeys((headline, "map")))
+        measures = OF_OWN_DATA if own_data and "measures" not in given else self.measures
+        every = tuple(dict.fromkeys((*measures, headline, *compared)))
+        return self.model_copy(update={"headline": headline, "measures": every, "compared": compared})
 
 
 class StatisticsSettings(Settings):
@@ -154,6 +171,26 @@ class _Plain(Settings):
     )
 
 
+def completed(checked: Any) -> Any:
+    """A configuration in which measures that were not given follow from the headline: those that select settings, too.
+
+    Example
+    -------
+    >>> study = completed(study_settings().parse({"evaluation": {"headline": "ndcg@5"}}))
+    >>> study.evaluation.compared, study.evaluation.measures[-1], study.erm.selection
+    (('ndcg@5', 'map'), 'ndcg@5', 'ndcg@5')
+    """
+    own_data = all(isinstance(entry, OwnDataSettings) for entry in checked.datasets)
+    evaluation = checked.evaluation.completed(own_data=own_data)
+    sections = {name: getattr(checked, name, None) for name in map(section, learners.NAMES)}
+    selecting = {
+        name: one.model_copy(update={"selection": evaluation.headline})
+        for name, one in sections.items()
+        if one is not None and "selection" in type(one).model_fields and "selection" not in one.model_fields_set
+    }
+    return checked.model_copy(update={"evaluation": evaluation, **selecting})
+
+
 def section(name: str) -> str:
     """The key of the section of a learner, or of a simulated data set.
 
@@ -234,7 +271,8 @@ def changes(config: Mapping[str, Any]) -> list[Change]:
     """What a configuration sets otherwise than the default study, in the order of ``config.yaml``.
 
     ``config`` are plain values; keys that are missing have their defaults. The name and the title of the study and the
-    number of threads do not count: they change no result. Of models, the names are given.
+    number of threads do not count: they change no result. Neither do measures that follow from the data sets and the
+    headline. Of models, the names are given.
 
     Example
     -------
@@ -242,7 +280,14 @@ def changes(config: Mapping[str, Any]) -> list[Change]:
     [('seed', 2026, 7), ('statistics.level', 0.95, 0.9)]
     """
     left_out = ("study", "title", "threads")
-    return [one for one in _changes(study_settings().parse({}), config, "") if one.setting not in left_out]
+    own_data = all(isinstance(entry, Mapping) for entry in config.get("datasets", ("",)))
+    usual = EvaluationSettings.parse({}).completed(own_data=own_data).headline
+    headline = config.get("evaluation", {}).get("headline", usual)
+    follows = EvaluationSettings.parse({"headline": headline}).completed(own_data=own_data).plain()
+    implied = {f"evaluation.{key}": value for key, value in {**follows, "headline": usual}.items()}
+    implied |= {f"{section(name)}.selection": headline for name in learners.NAMES}
+    found = [one for one in _changes(study_settings().parse({}), config, "") if one.setting not in left_out]
+    return [one for one in found if implied.get(one.setting) != one.value]
 
 
 def _changes(defaults: BaseModel, given: Mapping[str, Any], place: str) -> Iterator[Change]:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_lib.cli import command_names, main
+from pipeline_lib import __version__
+from pipeline_lib.cli import FOR_PEOPLE, command_names, main
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,13 +18,30 @@ ROOT = Path(__file__).parents[2]
 def test_the_overview_lists_every_command_with_its_first_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
-    assert [line.split()[0] for line in lines] == command_names()
-    assert all(len(line.split(maxsplit=1)[1]) > 20 for line in lines)
+    names = [line.split()[0] for line in lines if not line.startswith("   ")]
+    assert names[: len(FOR_PEOPLE)] == list(FOR_PEOPLE)
+    assert sorted(names) == command_names()
+    assert all(len(line.split(maxsplit=1)[1]) > 20 for line in lines if not line.startswith("   "))
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"pipeline_lib {__version__}\n"
 
 
 def test_a_wrong_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train-modle"]) == 2
     assert "did you mean 'train-model'?" in capsys.readouterr().err
+
+
+def test_a_package_that_is_missing_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "pipeline_lib.commands.render_report", raising=False)
+    monkeypatch.delitem(sys.modules, "pipeline_lib.report.site", raising=False)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert main(["render-report", "--help"]) == 1
+    assert "render-report needs the package jinja2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", command_names())
@@ -33,6 +51,7 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
     assert caught.value.code == 0
     printed = capsys.readouterr().out
     assert "usage: python -m pipeline_lib " + command in printed
+    assert str(ROOT) not in printed
     # Roles of Sphinx are for the reference of the library, which links them.
     assert not re.search(r":[a-z]+:`", printed)
 

@@ -1,5 +1,6 @@
 """Does `rank` write what the ranker says, and does `evaluate-run` measure it as the library and other programs do?"""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import polars as pl
 import pytest
 
 from pipeline_lib import RankingData, cli, learners, metrics, ranking
+from pipeline_lib.data import stored_data
 from pipeline_lib.learners.models import LinearModel
-from pipeline_lib.sources import letor, letor_reader, query_stream, readers, trec
+from pipeline_lib.sources import conversion, letor, letor_reader, query_stream, readers, trec
+from pipeline_lib.sources.tables import Options
 
 
 @pytest.fixture
@@ -96,6 +99,159 @@ def test_columns_of_a_table_are_taken_by_name(files, tmp_path: Path) -> None:
     assert {line[2]: float(line[4]) for line in lines} == pytest.approx(scores, rel=1e-6)
 
 
+STARS = {"label": "stars", "query": "session", "ignore": ["url"]}
+"""How a configuration describes the columns of the next file."""
+
+
+@pytest.fixture
+def stars(tmp_path: Path) -> pl.DataFrame:
+    """Documents as a shop might have them, in shop.csv."""
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame(
+        {
+            "session": np.repeat(["b", "a", "c"], 4),
+            "url": [f"/p/{k}" for k in range(12)],
+            "docid": [f"d{k}" for k in range(12)],
+            "clicks": rng.integers(0, 50, 12),
+            "stars": rng.integers(0, 3, 12),
+            "age": rng.normal(size=12).round(3),
+        }
+    )
+    frame.write_csv(tmp_path / "shop.csv")
+    return frame
+
+
+def trained_on(stars: pl.DataFrame, files: dict[str, Path]) -> np.ndarray:
+    """Train with the columns of ``STARS`` and return the scores."""
+    data = RankingData.from_frame(stars, **STARS)
+    assert data.feature_names == ("clicks", "age")
+    ranker = learners.create("erm", surrogate="squared", l2=0.1).fit(data)
+    ranker.save(files["model.json"])
+    return ranker.predict(data)
+
+
+def scores_of(run: Path) -> dict[str, float]:
+    """The score of every document of a run."""
+    return {fields[2]: float(fields[4]) for fields in map(str.split, run.read_text().splitlines())}
+
+
+def test_the_columns_of_training_are_those_of_ranking(stars, files, tmp_path: Path, capsys) -> None:
+    expected = pytest.approx(dict(zip(stars["docid"], trained_on(stars, files), strict=True)), rel=1e-6)
+    files["data.txt"] = tmp_path / "shop.csv"
+    assert scores_of(ranked(files, "some.run", "--qrels", files["qrels.txt"])) == expected
+    labels = {fields[2]: int(fields[3]) for fields in map(str.split, files["qrels.txt"].read_text().splitlines())}
+    assert labels == dict(zip(stars["docid"], stars["stars"], strict=True))
+    for without in (["stars"], ["stars", "url"]):  # new documents lack the labels, and what was left out
+        stars.drop(without).write_csv(tmp_path / "shop.csv")
+        assert scores_of(ranked(files, "some.run")) == expected
+    empty = stars.with_columns(stars=pl.lit(None, pl.Int64), Grade=pl.lit("good")).rename({"session": "topic"})
+    empty.write_parquet(tmp_path / "shop.parquet")
+    files["data.txt"] = tmp_path / "shop.parquet"
+    assert scores_of(ranked(files, "some.run", "--query", "topic")) == expected
+    wrong = {
+        (): "shop.parquet: expected the column 'session' of the queries, as in training",
+        ("--query", "topics"): "did you mean 'topic'",
+        ("--query", "topic", "--label", "star"): "did you mean 'stars'",
+        ("--query", "topic", "--ignore", "ulr"): "did you mean 'url'",
+        ("--query", "topic", "--qrels", str(files["qrels.txt"])): "row 0: expected a number in the column 'stars'",
+    }
+    capsys.readouterr()
+    for words, said in wrong.items():
+        given = ["rank", "--model", files["model.json"], "--data", files["data.txt"], "--output", files["some.run"]]
+        assert cli.main([*map(str, given), *words]) == 1
+        assert said in capsys.readouterr().err
+    stars.drop("clicks", "age").write_csv(tmp_path / "shop.csv")
+    assert cli.main([str(word) for word in [*given[:4], tmp_path / "shop.csv", *given[5:]]]) == 1
+    assert "shop.csv: expected the features of training, found no 'clicks' and no 'age'" in capsys.readouterr().err
+
+
+def test_a_stored_table_says_which_columns_it_had(stars, tmp_path: Path) -> None:
+    conversion.convert_own({"all": tmp_path / "shop.csv"}, tmp_path / "own.parquet", Options(**STARS))
+    data = RankingData.read_parquet(tmp_path / "own.parquet", [2, 0])
+    assert data.columns == stored_data.Columns("stars", "session", ("url",))
+    data.write_parquet(tmp_path / "again.parquet")
+    assert RankingData.read_parquet(tmp_path / "again.parquet").columns == data.columns
+
+
+def test_rankers_without_features_rank_tables_without_labels(stars, files, tmp_path: Path, capsys) -> None:
+    for name in ("random", "ideal"):
+        learners.create(name).fit(RankingData.from_frame(stars, **STARS)).save(files["model.json"])
+        files["data.txt"] = tmp_path / "shop.csv"
+        assert scores_of(ranked(files, "some.run")).keys() == set(stars["docid"])
+    stars.drop("stars").write_csv(tmp_path / "shop.csv")
+    given = ["--model", files["model.json"], "--data", tmp_path / "shop.csv", "--output", files["some.run"]]
+    assert cli.main(["rank", *map(str, given)]) == 1
+    assert "expected one column named label" in capsys.readouterr().err
+
+
+def test_text_without_labels_is_ranked_as_with_them(files) -> None:
+    with_labels = ranked(files, "some.run").read_bytes()
+    text = files["data.txt"].read_text()
+    for label in ("", "-1 ", "0.25 ", "? "):
+        files["data.txt"].write_text("\n".join(label + line.partition(" ")[2] for line in text.splitlines()))
+        assert ranked(files, "some.run").read_bytes() == with_labels
+        assert RankingData.from_letor(files["data.txt"], labels="ignored").y.max() == 0
+    files["data.txt"].write_text("1:0.5 2:1\n2:3\n1:0.25\n")
+    files["data.txt"].with_name("data.txt.query").write_text("2 1")
+    assert list(scores_of(ranked(files, "some.run"))) == ["0-1", "0-2", "1-1"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("0 qid:1 1:1", "rank"),
+        ("qid:1 1:1", "expected a whole number in 0..255 as the label|expected a number in 0..255 as the label"),
+    ],
+)
+def test_labels_are_read_for_qrels_alone(files, capsys, line: str, said: str) -> None:
+    files["data.txt"].write_text(f"{line}\n")
+    given = ["rank", "--model", files["model.json"], "--data", files["data.txt"], "--output", files["some.run"]]
+    status = cli.main([*map(str, given), "--qrels", str(files["qrels.txt"])])
+    assert status == (said != "rank")
+    assert not status or re.search(said, capsys.readouterr().err)
+
+
+def test_ids_in_comments_are_kept(files, capsys) -> None:
+    lines = [
+        "\ufeff# docid = heading",
+        "2 qid:10 1:3 #docid = GX008-86-4444840 inc = 1 prob = 0.086622",
+        "",
+        " \t# docid = none",
+        "0 qid:10 1:2 # docid=b#docid=c\r",
+        "1 qid:10 1:1 # a note\r",
+        "1 qid:11 1:1 # seen, DocID = b",
+    ]
+    files["data.txt"].write_text("\n".join(lines), newline="")
+    run = ranked(files, "some.run", "--qrels", files["qrels.txt"])
+    assert list(scores_of(run)) == ["GX008-86-4444840", "b", "10-3"]  # the last b replaces that of query 10
+    judged = ["10 0 GX008-86-4444840 2", "10 0 b 0", "10 0 10-3 1", "11 0 b 1"]
+    assert files["qrels.txt"].read_text().splitlines() == judged
+    files["data.txt"].write_text("2 qid:10 1:3 # docid = b\n2 qid:10 1:3 # docid = b\n")
+    given = ["rank", "--model", files["model.json"], "--data", files["data.txt"], "--output", files["some.run"]]
+    assert cli.main([str(word) for word in given]) == 1
+    assert "data.txt: query 10: expected every document once, found 'b' again" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"docid": ["a b", "c"]}, "documents: expected a name without blanks"),
+        ({"docid": ["a", None]}, r"row 1: expected the id of a document in the column 'docid'"),
+        ({"docid": [1, 2], "DocNo": ["a", "c"]}, "one column with the ids of documents, found docid and DocNo"),
+        ({"docid": [1, 2]}, None),
+    ],
+)
+def test_columns_of_ids(files, tmp_path: Path, capsys, columns, said: str | None) -> None:
+    features = {name: [1.0, 0.5] for name in "abc"}
+    pl.DataFrame({"query": [7, 7]} | features | columns).write_parquet(tmp_path / "new.parquet")
+    given = ["--model", files["model.json"], "--data", tmp_path / "new.parquet", "--output", files["some.run"]]
+    assert cli.main(["rank", *map(str, given)]) == (said is not None)
+    if said is None:
+        assert list(scores_of(files["some.run"])) == ["1", "2"]
+    else:
+        assert re.search(said, capsys.readouterr().err)
+
+
 @pytest.mark.parametrize("rows", [1, 2, 7, 1000])
 def test_queries_are_whole_wherever_blocks_end(data, rows: int) -> None:
     qid = np.repeat(data.qids, data.documents_per_query)
@@ -103,7 +259,8 @@ def test_queries_are_whole_wherever_blocks_end(data, rows: int) -> None:
         letor_reader.Block(qid[k : k + rows], data.y[k : k + rows].astype(np.uint8), data.X[k : k + rows])
         for k in range(0, data.n_documents, rows)
     ]
-    batches = list(query_stream._whole_queries(iter(blocks), readers.Layout(3, None, textual=False)))
+    found = query_stream._whole_queries(iter(blocks), readers.Layout(3, None, textual=False))
+    batches = [batch.data for batch in found]
     assert [qid for batch in batches for qid in batch.qids.tolist()] == data.qids.tolist()
     np.testing.assert_array_equal(
         np.concatenate([batch.documents_per_query for batch in batches]), np.diff(data.offsets)
@@ -140,6 +297,8 @@ def test_documents_that_a_run_lacks_count(files) -> None:
     expected = {"ndcg": dcg / (gains @ places[:3]), "ndcg@1": 0.0, "p@3": 1 / 3, "map": (1 / 2 + 2 / 4) / 3}
     expected["ndcg@3"] = ranking.GAINS[1] * places[1] / (gains @ places[:3])
     stops = [1 / 8, 3 / 8]
+    linear = (1 * places[1] + 2 * places[3]) / (np.array([3, 2, 1]) @ places[:3])
+    expected |= {"rr": 1 / 2, "rr@1": 0.0, "recall@3": 1 / 3, "recall@10": 2 / 3, "linear_ndcg": linear}
     expected["err"] = stops[0] / 2 + (1 - stops[0]) * stops[1] / 4
     found = evaluated(files, files["some.run"], "--per-query", files["queries.csv"])
     rows = {row["qid"]: row for row in pl.read_csv(files["queries.csv"]).iter_rows(named=True)}
@@ -190,8 +349,6 @@ def test_a_wrong_line_is_named(files, capsys, file: str, text: str, named: str) 
     ],
 )
 def test_what_cannot_be_ranked_is_named(data, files, tmp_path: Path, capsys, change, named: str) -> None:
-    import re
-
     RankingData.from_arrays(data.X[:, :2], data.y, np.zeros(data.n_documents)).write_parquet(tmp_path / "two.parquet")
     (tmp_path / "four.txt").write_text("1 qid:1 4:1\n")
     given = {"--model": "model.json", "--data": "data.txt", "--output": "new.run", "--tag": "x", **change}
@@ -231,7 +388,12 @@ def test_other_programs_measure_the_same(data, files, monkeypatch) -> None:
     gains = {query: {d: 2**label - 1 for d, label in of.items()} for query, of in labels.items()}
     with run.open() as file:
         scores = pytrec_eval.parse_run(file)
-    names = {"map": "map", "ndcg": "ndcg", "ndcg_cut_10": "ndcg@10", "P_5": "p@5"}
-    found = pytrec_eval.RelevanceEvaluator(gains, {"map", "ndcg", "ndcg_cut.10", "P.5"}).evaluate(scores)
-    means = {ours_: np.mean([of[name] for of in found.values()]) for name, ours_ in names.items()}
-    assert means == pytest.approx({name: ours[name] for name in means}, abs=1e-6)
+    plain = {"map": "map", "P_5": "p@5", "recall_5": "recall@5", "recip_rank": "rr"}
+    asked = {"map", "ndcg", "ndcg_cut.10", "P.5", "recall.5", "recip_rank"}
+    for given, names in (
+        (gains, plain | {"ndcg": "ndcg", "ndcg_cut_10": "ndcg@10"}),
+        (labels, plain | {"ndcg": "linear_ndcg", "ndcg_cut_10": "linear_ndcg@10"}),
+    ):
+        found = pytrec_eval.RelevanceEvaluator(given, asked).evaluate(scores)
+        means = {ours_: np.mean([of[name] for of in found.values()]) for name, ours_ in names.items()}
+        assert means == pytest.approx({name: ours[name] for name in means}, abs=1e-6)

@@ -41,6 +41,14 @@ def commands_not_found(folder: Path) -> str:
     return shell.stderr + module.stderr
 
 
+def missing_library(folder: Path) -> str:
+    """What Snakemake says where it is installed and nothing else; one of its plug-ins here needs the library itself."""
+    code = "import sys; from snakemake.cli import main; sys.modules['numpy'] = None; main()"
+    command = [sys.executable, "-c", code, "--snakefile", str(documented.ROOT / "workflow/Snakefile"), "--lint"]
+    given = ["--configfile", str(documented.ROOT / "config.yaml")]
+    return subprocess.run([*command, *given], cwd=folder, capture_output=True, text=True, check=False).stderr
+
+
 def old_python(folder: Path) -> str:
     (folder / "Makefile").write_text((documented.ROOT / "Makefile").read_text())
     for name in ("requirements.lock", "pyproject.toml"):
@@ -161,6 +169,7 @@ def out_of_date(folder: Path) -> str:
 
 PROVOKED: dict[str, Callable[[Path], str]] = {
     "The commands are not found": commands_not_found,
+    "A library is not installed": missing_library,
     "Python is too old": old_python,
     "A setting is refused": refused_settings,
     "A file of mine is refused": refused_files,

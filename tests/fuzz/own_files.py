@@ -15,7 +15,7 @@ from . import damage, letor_text, plain_letor, plain_table
 from .letor_text import bits, sizes_for, small_blocks
 from .verdict import Refused, difference
 
-NAMES = ("a", "b", "bm25", "x 1", "é", "X", "-", "1", '"q"', "a,b")
+NAMES = ("docid", "a", "b", "bm25", "x 1", "é", "X", "-", "1", '"q"', "a,b")
 WORDS = ("label", "qid", "y", "query", "a", "b", '"a"', '"1"', '"', '""', '"a,b"', '"a\nb"', ",", ",,", "\t", "#", "ID")
 
 
@@ -65,11 +65,14 @@ def _place(folder: Path, index: int, ending: str, content: bytes, sizes: bytes |
 
 def text(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
     """LETOR and libsvm text."""
-    labels, first_id = rng.choice(plain_letor.POLICIES), rng.choice((0, 1))
+    labels, first_id = rng.choice((*plain_letor.POLICIES, "ignored")), rng.choice((0, 1))
     contents, paths, plain = [], [], []
     for index in range(rng.choice((1, 1, 2))):
         grouped = rng.random() < 0.3
-        content = damage.damaged(letor_text.made(rng, "none" if grouped else "text", first_id), rng, letor_text.WORDS)
+        made = letor_text.made(rng, "none" if grouped else "text", first_id)
+        if labels == "ignored":
+            made = b"\n".join(line.partition(b" ")[2] if rng.random() < 0.5 else line for line in made.split(b"\n"))
+        content = damage.damaged(made, rng, letor_text.WORDS)
         sizes = sizes_for(content, rng) if grouped else None
         packed, whole = damage.packed(content, rng)
         paths.append(_place(folder, index, ".txt", packed, sizes))
@@ -88,10 +91,8 @@ def text(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
             files.append((queries, one.y, plain_letor.features(one, "", first, n)))
         return n, None, names, files
 
-    return b"\n--- next file ---\n".join(contents), *difference(
-        expected,
-        lambda: stored(paths, tables.Options(labels=labels)),  # type: ignore[arg-type]
-    )
+    options = tables.Options(labelled=False) if labels == "ignored" else tables.Options(labels=labels)
+    return b"\n--- next file ---\n".join(contents), *difference(expected, lambda: stored(paths, options))
 
 
 def _plain_text(content: bytes, path: Path, sizes: bytes | None, labels: str, whole: bool) -> Callable[[], Any]:

@@ -73,10 +73,13 @@ def read(text: bytes, where: object, labels: str, qid: str, first_id: int = 1, n
             raise fault
         if not before.strip(b" \t"):
             continue
-        match = LINES[labels, qid].fullmatch(before)
+        form = labels
+        if labels == "ignored":
+            before, form = _with_label(before), "integer"
+        match = LINES[form, qid].fullmatch(before)
         if not match:
             raise fault
-        label = label_of(match[1].decode(), labels)
+        label = label_of(match[1].decode(), form)
         if label is None:
             raise fault
         values: dict[int, np.float32] = {}
@@ -113,6 +116,13 @@ def read(text: bytes, where: object, labels: str, qid: str, first_id: int = 1, n
     return found
 
 
+def _with_label(line: bytes) -> bytes:
+    """The line with the label 0 in place of its own, if it has one: a first word without a colon."""
+    first = re.split(rb"[ \t]", line.strip(b" \t"), maxsplit=1)[0]
+    own = b"" if b":" in first or b"\r" in first else first
+    return b"0 " + line.strip(b" \t").removeprefix(own)
+
+
 def features(found: Text, where: object, first_id: int, n_features: int | None) -> list[list[int]]:
     """The values of all features in the order of their ids, as the bits of float32."""
     largest = max((id_ for values in found.values for id_ in values), default=None)
@@ -146,7 +156,7 @@ def names_queries(text: bytes) -> bool:
     for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         words = line.split(b"#")[0].split()
         if words:
-            return len(words) > 1 and words[1].startswith(b"qid:")
+            return any(word.startswith(b"qid:") for word in words[:2])
     return False
 
 

@@ -13,6 +13,7 @@ from .verdict import Refused
 LABELS = ("label", "relevance", "rel", "grade", "y")
 QUERIES = ("qid", "query_id", "query", "topic")
 MISSING = ("", "NA", "nan", "NaN", "null", "NULL", "N/A")
+DOCUMENTS = ("docid", "doc_id", "docno")
 
 
 def rows(text: bytes, separator: str, where: object) -> Iterator[tuple[int, list[bytes]]]:
@@ -92,8 +93,9 @@ def read(
     of_queries = [name for name in names if (name == query if query else name.lower() in QUERIES)]
     if len(of_labels) != 1 or len(of_queries) != 1:
         raise somewhere
-    features = [name for name in names if name not in (*of_labels, *of_queries, *ignore)]
-    if not features:
+    rest = [name for name in names if name not in (*of_labels, *of_queries, *ignore)]
+    features = [name for name in rest if name.lower() not in DOCUMENTS]
+    if not features or len(rest) - len(features) > 1:
         raise somewhere
     found = Table(features, [], [], [])
     if of_names is not None:

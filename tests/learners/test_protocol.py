@@ -3,6 +3,7 @@
 import inspect
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,10 +151,8 @@ def test_the_ideal_order_needs_labels(data, fitted) -> None:
 NAMES = ("bm25", "length", "clicks")
 
 
-def with_names(data: RankingData) -> RankingData:
-    named = data.take(np.arange(data.n_queries))
-    object.__setattr__(named, "feature_names", NAMES)
-    return named
+def with_names(data: RankingData, names: tuple[str, ...] = NAMES) -> RankingData:
+    return replace(data, feature_names=names)
 
 
 @pytest.mark.parametrize("case", [case for case in SETTINGS if case not in LABELS_OR_QUERIES])
@@ -164,10 +163,17 @@ def test_features_keep_their_names(case: str, data, tmp_path: Path) -> None:
     assert read.model.feature_names == NAMES
     frame = pd.DataFrame(data.X, columns=list(NAMES))
     np.testing.assert_array_equal(read.predict(frame), read.predict(named))
-    with pytest.raises(DataError, match=r"X: feature 2: .*'length'.*'clicks'"):
-        read.predict(frame[["bm25", "clicks", "length"]])
-    with pytest.raises(DataError, match=r"X: feature 1: .*'bm25'.*'BM25'"):
-        read.predict(frame.rename(columns={"bm25": "BM25"}))
+    wide = frame.assign(url="a", query=1)[["url", "clicks", "bm25", "query", "length"]]
+    for one in (wide, pl.from_pandas(wide)):
+        np.testing.assert_array_equal(read.predict(one), read.predict(named))
+    with pytest.raises(DataError, match=r"X: .* no 'bm25' and no 'clicks'$"):
+        read.predict(frame.rename(columns={"bm25": "BM25"}).drop(columns="clicks"))
+    for names, said in {
+        ("bm25", "clicks", "length"): r"X: feature 2: .*'length'.*'clicks'",
+        ("bm25", "length", "age"): "X: .* no 'clicks'$",
+    }.items():
+        with pytest.raises(DataError, match=said):
+            read.predict(with_names(data, names))
 
 
 @pytest.mark.parametrize("name", RESULTS)

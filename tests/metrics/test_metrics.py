@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib import metrics
+from pipeline_lib import RankingData, learners, metrics
 from pipeline_lib.core.errors import ConfigurationError, DataError
 
 # --- the definitions, one query at a time -------------------------------------------------------------------------
@@ -28,6 +28,24 @@ def standard_discount(rank):
 
 def letor4_discount(rank):
     return 1.0 if rank <= 2 else 1 / math.log2(rank)
+
+
+def plain_linear_ndcg(scores, y, k=None):
+    k = len(y) if k is None else k
+
+    def of(labels):
+        return sum(label * standard_discount(rank) for rank, label in enumerate(labels[:k], 1))
+
+    return of(ranked(scores, y)) / of(sorted(y, reverse=True)) if any(y) else 0.0
+
+
+def plain_recall(scores, y, k):
+    relevant = sum(label >= 1 for label in y)
+    return sum(label >= 1 for label in ranked(scores, y)[:k]) / relevant if relevant else 0.0
+
+
+def plain_rr(scores, y, k=None):
+    return next((1 / rank for rank, label in enumerate(ranked(scores, y)[:k], 1) if label >= 1), 0.0)
 
 
 def plain_ndcg(scores, y, k=None, discount=standard_discount):
@@ -91,8 +109,14 @@ def test_measures_equal_their_definitions(queries, k):
     expected = {
         "ndcg": [plain_ndcg(s, t) for s, t in queries],
         f"ndcg@{k}": [plain_ndcg(s, t, k) for s, t in queries],
+        "linear_ndcg": [plain_linear_ndcg(s, t) for s, t in queries],
+        f"linear_ndcg@{k}": [plain_linear_ndcg(s, t, k) for s, t in queries],
         "map": [plain_ap(s, t) for s, t in queries],
         f"p@{k}": [plain_precision(s, t, k) for s, t in queries],
+        f"recall@{k}": [plain_recall(s, t, k) for s, t in queries],
+        "recall@999999999": [float(any(t)) for s, t in queries],
+        "rr": [plain_rr(s, t) for s, t in queries],
+        f"rr@{k}": [plain_rr(s, t, k) for s, t in queries],
         "err": [plain_err(s, t, 4) for s, t in queries],
         f"letor4_ndcg@{k}": [plain_ndcg(s, t, k, letor4_discount) if k <= len(t) else 0.0 for s, t in queries],
         "letor4_mean_ndcg": [plain_letor4(s, t)["mean_ndcg"] for s, t in queries],
@@ -101,6 +125,23 @@ def test_measures_equal_their_definitions(queries, k):
     assert list(found) == list(expected)
     for name, values in expected.items():
         np.testing.assert_allclose(found[name], values, rtol=1e-12, atol=1e-15, err_msg=name)
+    functions = {
+        f"linear_ndcg@{k}": metrics.linear_ndcg(scores, y, offsets, k),
+        f"recall@{k}": metrics.recall(scores, y, offsets, k),
+        "rr": metrics.reciprocal_rank(scores, y, offsets),
+        f"rr@{k}": metrics.reciprocal_rank(scores, y, offsets, k),
+    }
+    for name, values in functions.items():
+        np.testing.assert_array_equal(values, found[name], err_msg=name)
+
+
+@given(query_lists)
+def test_linear_gains_are_those_of_binary_labels(queries):
+    scores, y, offsets = stacked(queries)
+    binary = np.minimum(y, 1)
+    np.testing.assert_array_equal(
+        metrics.linear_ndcg(scores, binary, offsets, 5), metrics.ndcg(scores, binary, offsets, 5)
+    )
 
 
 @given(query_lists)
@@ -131,6 +172,18 @@ def test_hand_worked_query():
     assert [letor[f"ndcg@{k}"] for k in range(1, 6)] == pytest.approx([*by_cutoff, 0.0])
     assert letor["mean_ndcg"] == pytest.approx(sum(by_cutoff) / 4)
     assert letor["p@10"] == pytest.approx(2 / 10)
+
+
+@pytest.mark.parametrize("name", ["rr", "rr@2", "recall@2", "linear_ndcg", "linear_ndcg@3"])
+def test_settings_are_selected_by_them(name):
+    rng = np.random.default_rng(0)
+    X, y, qid = rng.normal(size=(60, 4)), rng.integers(0, 3, 60), np.repeat(np.arange(10), 6)
+    data = RankingData.from_arrays(X, y, qid)
+    values = [sign * data.X[:, j].astype(float) for j in range(4) for sign in (1, -1)]
+    best = max(metrics.per_query([name], one, data.y, data.offsets)[name].mean() for one in values)
+    assert learners.create("best-feature", selection=name).fit(data).record["value"] == best
+    record = learners.create("ogd", surrogate="squared", step=[0.01, 1.0], passes=1, selection=name).fit(data).record
+    assert record["validation"] == max(tried["validation"] for tried in record["tried"])
 
 
 # --- properties ---------------------------------------------------------------------------------------------------
@@ -178,7 +231,7 @@ def test_counting_and_sorting_rank_alike(relevant_share, distinct_scores):
 @settings(max_examples=60)
 @given(query_lists)
 def test_a_query_alone_gets_the_value_it_gets_among_others(queries):
-    names = ["ndcg", "ndcg@5", "map", "err", "p@3", "letor4_ndcg@2", "letor4_mean_ndcg"]
+    names = ["ndcg", "ndcg@5", "map", "err", "p@3", "letor4_ndcg@2", "letor4_mean_ndcg", "rr@3", "recall@3"]
     together = metrics.per_query(names, *stacked(queries), y_max=4)
     for q, one in enumerate(queries):
         alone = metrics.per_query(names, *stacked([one]), y_max=4)
@@ -198,9 +251,11 @@ def test_queries_without_a_relevant_document(no_relevant):
     np.testing.assert_array_equal(metrics.ndcg(scores, y, offsets, 5, no_relevant=no_relevant), expected)
     expected[1] = 1 / 2
     np.testing.assert_array_equal(metrics.average_precision(scores, y, offsets, no_relevant=no_relevant), expected)
-    table = metrics.per_query(["map", "p@1"], scores, y, offsets, no_relevant=no_relevant)
+    table = metrics.per_query(["map", "p@1", "rr", "recall@2"], scores, y, offsets, no_relevant=no_relevant)
     np.testing.assert_array_equal(table["map"], expected)
     np.testing.assert_array_equal(table["p@1"], [0.0, 0.0, 0.0])
+    np.testing.assert_array_equal(table["rr"], [0.0, 1 / 2, 0.0])
+    np.testing.assert_array_equal(table["recall@2"], [instead, 1.0, instead])
 
 
 def test_large_labels_do_not_overflow():
@@ -279,6 +334,17 @@ def test_bad_no_relevant_is_rejected(no_relevant):
         ("p", "p@10"),
         ("map@3", "p@3"),
         ("letor_mean_ndcg", "letor4_mean_ndcg"),
+        ("mrr", "rr"),
+        ("MRR@5", "rr@5"),
+        ("recip_rank", "rr"),
+        ("rr@K", "rr@10"),
+        ("recall", "recall@10"),
+        ("hit", "recall@10"),
+        ("success@1", "recall@1"),
+        ("precision@3", "p@3"),
+        ("P@3", "p@3"),
+        ("ndcg_linear@3", "linear_ndcg@3"),
+        ("NDCG@10", "ndcg@10"),
     ],
 )
 def test_an_unknown_measure_names_the_nearest(name, nearest):

@@ -20,7 +20,7 @@ FORMULAS = {
     r"x_i^2": ("attach(x, b: i, t: 2)", "{x}_{i}^{2}"),
     r"\max_{i \le m} s_i": ('attach(op("max", limits: #true), b: i ≤ m) attach(s, b: i)', r"{\max}_{i ≤ m} {s}_{i}"),
     r"\mathrm{NDCG}@k": (r'op("NDCG") op("@") k', r"\mathrm{NDCG} @ k"),
-    r"\left(\frac{a}{b}\right]": (r"lr(\( frac(a, b) \])", r"( \frac{a}{b} ]"),
+    r"\left(\frac{a}{b}\right]": (r"lr(\( frac(a, b) \])", r"\left( \frac{a}{b} \right]"),
     r"[0, 1)": (r"\[ 0 \, 1 \)", "[ 0 , 1 )"),
     r"\sqrt{x}": ("sqrt(x)", r"\sqrt{x}"),
     r"\bar{x}": ("overline(x)", r"\overline{x}"),
@@ -47,6 +47,7 @@ def test_what_cannot_be_shown_is_an_error(dialect: Dialect) -> None:
 def test_text_is_shown_as_it_is() -> None:
     assert TYPST.text("<p># 1 * 2 &lt;b&gt; $x$ @y</p>").strip() == r"\# 1 \* 2 \<b\> \$x\$ \@y"
     assert LATEX.text("<p># 1 &amp; 50 % {x}</p>").strip() == r"\# 1 \& 50 \% \{x\}"
+    assert LATEX.text("<p>√m, uᵢ ∎</p>").strip() == r"\(√\)m, u\textsubscript{i} \(∎\)"
 
 
 def test_every_formula_of_the_report_can_be_written(report: Path) -> None:

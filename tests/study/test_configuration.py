@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline_lib import cli
+from pipeline_lib import RankingData, cli
 from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.learners.selection import mean_measure
 from pipeline_lib.study import configuration, study_settings
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +59,8 @@ def test_the_default_configuration_is_sound() -> None:
         (f"models/{LISTNET}/algorithm", "emr", "unknown algorithm 'emr'; did you mean 'erm'?"),
         ("datasets", ["mq2008"], "unknown data set 'mq2008'; did you mean 'MQ2008'?"),
         ("evaluation/measures/0", "ndgc@10", "unknown measure 'ndgc@10'; did you mean 'ndcg@10'?"),
-        ("evaluation/headline", "p@3", "evaluation.headline: expected one of evaluation.measures, found 'p@3'"),
+        ("evaluation/headline", "mrr", "evaluation.headline: unknown measure 'mrr'; did you mean 'rr'?"),
+        ("evaluation/compared/1", "mpa", "evaluation.compared[1]: unknown measure 'mpa'; did you mean 'map'?"),
         ("erm/selection", "mean_ndcg", "erm.selection: unknown measure 'mean_ndcg'"),
         ("folds", [6], "letor-sim has the folds 1 to 5, none of which is in"),
         ("models/1/name", "random", "the name 'random' is given 2 times"),
@@ -167,6 +169,55 @@ def test_the_file_for_people_to_edit_states_the_defaults() -> None:
     assert check(yaml.safe_load((ROOT / "config.yaml").read_text())).config == DEFAULT
 
 
+OWN = {"study": "mine", "datasets": [{"name": "mine", "files": "config.yaml"}], "models": ["listnet", "best-feature"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "headline", "compared"),
+    [
+        ({}, "letor4_mean_ndcg", ["letor4_mean_ndcg", "map"]),
+        ({"evaluation": {"headline": "rr@5"}}, "rr@5", ["rr@5", "map"]),
+        ({"evaluation": {"headline": "map"}}, "map", ["map"]),
+        ({"evaluation": {"compared": ["p@10"]}}, "letor4_mean_ndcg", ["p@10"]),
+        (OWN, "ndcg@10", ["ndcg@10", "map"]),
+        ({**OWN, "datasets": [*OWN["datasets"], "MQ2008"]}, "letor4_mean_ndcg", ["letor4_mean_ndcg", "map"]),
+        ({**OWN, "evaluation": {"headline": "rr", "measures": ["map"]}}, "rr", ["rr", "map"]),
+    ],
+)
+def test_the_headline_selects_settings_and_is_measured_and_compared(
+    given: dict[str, Any], headline: str, compared: list[str]
+) -> None:
+    study = check(given)
+    evaluation = study.config["evaluation"]
+    assert (evaluation["headline"], evaluation["compared"]) == (headline, compared)
+    assert {headline, *compared} <= set(evaluation["measures"])
+    assert len(set(evaluation["measures"])) == len(evaluation["measures"])
+    own = given.get("datasets") == OWN["datasets"]
+    assert any(name.startswith("letor4_") for name in evaluation["measures"]) != own
+    for model in ("listnet", "best-feature"):
+        assert study.settings(model, study.datasets[0], 1)["selection"] == headline
+    changed = [one.setting for one in study_settings.changes(study.config)]
+    assert not [setting for setting in changed if setting.endswith("selection")]
+    assert set(changed) - {"study", "datasets", "models"} == {
+        f"evaluation.{key}"
+        for key in given.get("evaluation", {})
+        if key != "headline" or headline != "letor4_mean_ndcg"
+    }
+    assert check(study.config).config == study.config
+
+
+def test_a_learner_may_select_by_another_measure_than_the_headline() -> None:
+    models = ["listnet", {"name": "boosted", "algorithm": "rankboost", "selection": "p@5"}, "best-feature"]
+    study = check({"evaluation": {"headline": "ndcg@5"}, "erm": {"selection": "map"}, "models": models})
+    found = [study.settings(name, "letor-sim", 1)["selection"] for name in study.model_names("letor-sim")]
+    assert found == ["map", "p@5", "ndcg@5"]
+
+
+def test_err_selects_by_the_largest_label_of_the_validation_part() -> None:
+    data = RankingData.from_arrays([[1.0], [0.0]], [0, 2], [1, 1])
+    assert mean_measure([0.0, 1.0], data, "err") == pytest.approx(3 / 4)
+
+
 @pytest.mark.parametrize("name", ["slam-ndcg@0", "slam-ndcg@03", "slam-ndcg@ten", "slam-ndgc@10", "listnet@10"])
 def test_a_wrong_cut_off_is_refused(name: str) -> None:
     with pytest.raises(ConfigurationError, match=f"unknown surrogate '{name}'"):
@@ -205,7 +256,8 @@ papers: [1, slamm]
 folds: [6]
 evaluation:
   measures: [3, ndgc@10]
-  headline: map
+  headline: ndgc@3
+  compared: [3, err, mpa]
 """
 NAMED_AT_ONCE = """\
 2: experiments: unknown key 'slm'; did you mean 'slam'?
@@ -227,6 +279,9 @@ NAMED_AT_ONCE = """\
 21: papers[1]: unknown paper 'slamm'; did you mean 'slam'?
 24: evaluation.measures[0]: expected text, found 3
 24: evaluation.measures[1]: unknown measure 'ndgc@10'; did you mean 'ndcg@10'?
+25: evaluation.headline: unknown measure 'ndgc@3'; did you mean 'ndcg@3'?
+26: evaluation.compared[0]: expected text, found 3
+26: evaluation.compared[2]: unknown measure 'mpa'; did you mean 'map'?
 """
 
 

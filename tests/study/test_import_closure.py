@@ -193,3 +193,31 @@ def test_importing_a_command_loads_nothing_outside_its_closure() -> None:
     for module, loaded in zip(modules, printed.splitlines(), strict=True):
         assert module in loaded.split()
         assert set(loaded.split()) <= closure(["pipeline_lib.__main__", module])
+
+
+def test_a_changed_digest_is_explained_by_the_files_that_changed(package: Package, tmp_path: Path) -> None:
+    sources = {"a": "from . import b, c", "b": "x = 1", "c": "y = 1"}
+    name, kept = package(sources), tmp_path / "digests.json"
+    before = digest([f"{name}.a"])
+    assert not import_closure.explained([((), before)], kept)
+    package({**sources, "b": "x = 2"}, name)
+    now = digest([f"{name}.a"])
+    jobs = [({"another parameter", before}, now), ({before}, now), ((), now)]
+    assert import_closure.explained(jobs, kept) == {f"{name}/b.py": 2}
+    assert import_closure.explained([(["a digest of long ago"], now)], kept) == {}
+    package({"a": "from . import b", "b": "x = 2", "c": "y = 1"}, name)
+    assert import_closure.explained([([now], digest([f"{name}.a"]))], kept) == {f"{name}/a.py": 1}
+
+
+def test_digests_of_the_last_edits_are_kept_and_damage_counts_as_nothing(
+    package: Package, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_closure, "MOST_KEPT", 2)
+    kept, digests = tmp_path / "digests.json", []
+    kept.write_text("{")
+    name = package({"a": ""})
+    for number in range(3):
+        package({"a": f"x = {number}"}, name)
+        digests.append(digest([f"{name}.a"]))
+        import_closure.explained([((), digests[-1])], kept)
+    assert list(json.loads(kept.read_text())) == digests[1:]

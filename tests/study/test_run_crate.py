@@ -64,3 +64,31 @@ def test_every_file_is_listed_with_its_digest(described: tuple[Path, dict[str, d
     for name, path in files.items():
         assert entities[name]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
         assert entities[name]["contentSize"] == str(path.stat().st_size)
+
+
+def test_the_crate_keeps_the_rules_of_its_profiles(described: tuple[Path, dict[str, dict[str, Any]]]) -> None:
+    """What Workflow Run Crate 0.5 and the profiles below it require, in our words: their validator needs a network."""
+    _, entities = described
+    root = entities["./"]
+    assert {"name", "description", "datePublished", "license"} <= root.keys()
+    profiles = references(root["conformsTo"])
+    assert profiles == list(run_crate.PROFILES)
+    for profile in profiles:
+        assert "CreativeWork" in entities[profile]["@type"]
+        assert entities[profile]["version"] == profile.rsplit("/", 1)[1]
+    main = entities[references(root["mainEntity"])[0]]
+    assert set(main["@type"]) >= {"File", "SoftwareSourceCode", "ComputationalWorkflow"}
+    assert entities[references(main["programmingLanguage"])[0]]["@type"] == "ComputerLanguage"
+    assert references(entities["README.md"]["about"]) == ["./"]
+    assert entities["README.md"]["encodingFormat"] == "text/markdown"
+    actions = [entity for entity in entities.values() if entity["@type"] == "CreateAction"]
+    assert {action["@id"] for action in actions} == set(references(root["mentions"]))
+    programs = {"SoftwareApplication", "SoftwareSourceCode", "ComputationalWorkflow"}
+    for action in actions:
+        (program,) = references(action["instrument"])
+        kinds = entities[program]["@type"]
+        assert programs.intersection([kinds] if isinstance(kinds, str) else kinds)
+        assert action["endTime"]
+        assert action["result"]
+        assert action["actionStatus"].startswith("http://schema.org/")
+    assert any(references(action["instrument"]) == [main["@id"]] for action in actions)

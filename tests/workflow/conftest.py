@@ -22,7 +22,6 @@ from . import forked, job_server
 
 ROOT = Path(__file__).parents[2]
 PARTS = (
-    "Snakefile",
     "config.yaml",
     "environment.yml",
     "pipeline_lib",

@@ -31,7 +31,7 @@ PAGES = {
     "a-data-set": ["data/catalog.yaml"],
     "a-surrogate": ["pipeline_lib/surrogates/absolute.py"],
     "a-learner": ["pipeline_lib/learners/mean_difference.py"],
-    "a-measure": ["pipeline_lib/metrics/reciprocal_rank.py"],
+    "a-measure": ["pipeline_lib/metrics/success.py"],
     "a-bound": ["pipeline_lib/theory/list_bounds.py"],
     "an-experiment": [
         "pipeline_lib/papers/topk/first/__init__.py",
@@ -94,7 +94,7 @@ def sources(folder: Path) -> dict[str, str]:
     """The digest of every file of the project that a person writes."""
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for part in ("Snakefile", "config.yaml", "pipeline_lib", "workflow", "profiles", "data/catalog.yaml", "tests")
+        for part in ("config.yaml", "pipeline_lib", "workflow", "profiles", "data/catalog.yaml", "tests")
         for path in ([folder / part] if (folder / part).is_file() else (folder / part).rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
@@ -189,15 +189,16 @@ def test_a_learner(following: Callable[..., Project]) -> None:
 
 
 def test_a_measure(following: Callable[..., Project]) -> None:
-    measures = {"measures": ["map", "rr@1", "rr@10"], "headline": "rr@10", "compared": ["rr@10"]}
-    models = [{"name": "best", "algorithm": "best-feature", "selection": "rr@10"}]
+    names = ["success@1", "success@10"]
+    measures = {"measures": ["map", *names], "headline": "success@10", "compared": ["success@10"]}
+    models = [{"name": "best", "algorithm": "best-feature", "selection": "success@10"}]
     project = following("a-measure", evaluation=measures, models=models, folds=[1])
     used("a-measure", project.folder)
     evaluation = "results/small/evaluation/letor-sim/best.parquet"
     project.snakemake(evaluation)
     values = pl.read_parquet(project.folder / evaluation)
-    assert (values["rr@1"] <= values["rr@10"]).all()
-    assert values["rr@10"].max() == 1.0
+    assert (values["success@1"] <= values["success@10"]).all()
+    assert values["success@10"].max() == 1.0
 
 
 def test_a_bound(following: Callable[..., Project]) -> None:

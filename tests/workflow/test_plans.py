@@ -1,8 +1,10 @@
 """What is planned, without running it: targets, profiles, wrong configurations, large studies."""
 
+import os
 import re
 import resource
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -77,6 +79,44 @@ def test_long_trainings_have_a_job_for_each_fold_and_all_request_memory_and_time
     planned = job_table(output.splitlines())
     assert (planned["train_model"], planned["train_fold"]) == (1, 2)
     assert all(resource in output for resource in ("mem_mb=", "runtime="))
+
+
+# As where Snakemake is installed and nothing else; one of its plug-ins here needs the library itself.
+WITHOUT_NUMPY = "import sys; from snakemake.cli import main; sys.modules['numpy'] = None; main()"
+
+
+@pytest.mark.parametrize("arguments", [["--lint"], ["--list"], ["-n", "--sdm", "conda"]], ids=" ".join)
+def test_missing_libraries_are_one_message_that_says_how_to_get_them(
+    new_project: Callable[..., Project], arguments: list[str]
+) -> None:
+    command = [sys.executable, "-c", WITHOUT_NUMPY, *arguments]
+    folder, both = new_project().folder, {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(command, cwd=folder, text=True, check=False, **both)
+    assert done.returncode == 1
+    assert f"numpy is not installed for {sys.executable}. " in done.stdout
+    assert "`make setup`" in done.stdout
+    assert "`conda env create --file environment.yml`" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_a_container_is_described_where_conda_answers(new_project: Callable[..., Project], tmp_path: Path) -> None:
+    conda = tmp_path / "conda"
+    conda.write_text(CONDA)
+    conda.chmod(0o755)
+    project = new_project()
+    printed = project.snakemake("--containerize", PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert "COPY environment.yml /conda-envs/" in printed
+    assert printed.count("RUN conda env create") == 1
+
+
+CONDA = """#!/bin/sh
+case $1 in
+--version) echo conda 24.11.0 ;;
+info) echo '{"conda_prefix": "/tmp", "platform": "linux-64", "conda_version": "24.11.0", "envs": []}' ;;
+config) echo '{"get": {"channel_priority": "strict"}}' ;;
+esac
+"""
+"""The program as far as it is asked to describe an environment and not to make one."""
 
 
 @pytest.mark.slow

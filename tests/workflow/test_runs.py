@@ -30,7 +30,7 @@ def test_every_table_is_traced_to_the_text_of_the_data_set(finished: Project) ->
         waiting += [name for name in sources if name not in found and name in made_by]
         found.update(sources)
     assert "#data/raw/letor-sim/manifest.json" in found
-    assert (results / "code/Snakefile").read_bytes() == (finished.folder / "Snakefile").read_bytes()
+    assert (results / "code/workflow/Snakefile").read_bytes() == (finished.folder / "workflow/Snakefile").read_bytes()
 
 
 def _references(value: Any) -> list[str]:
@@ -129,6 +129,8 @@ def test_editing_listwise_replans_listnet_and_what_follows_only(finished_copy: P
         handle.write("EDITED = True\n")
     output = finished_copy.snakemake("-n")
     assert set(re.findall(r"model=(\w+)", output)) == {"listnet"}
+    [changed] = re.findall(r"^  changed +(.*)", output, re.MULTILINE)
+    assert changed == "pipeline_lib/surrogates/listwise.py: 1 of the jobs, and those that depend on them"
     assert announced(output) == {
         "train_model": 1,
         "evaluate_model": 1,

@@ -1,14 +1,21 @@
 # What all other files here share: the checked configuration, and objects of pipeline_lib/study that know its jobs.
 import gc
 import os
+import runpy
 import sys
 from operator import attrgetter as wildcard
 from pathlib import Path
 
 # The folder of this project. Another workflow may import this one and run it in a folder of its own: paths of data and
-# results are relative to the working directory, and those of the project's own files begin here.
-ROOT = Path(workflow.current_basedir).parents[1]
-IMPORTED = Path(workflow.basedir) != ROOT
+# results are relative to the working directory, and those of the project's own files begin here. Where the rules are
+# read from a Git repository, the project is checked out first.
+RULES = workflow.current_basedir
+if isinstance(RULES, os.PathLike):
+    ROOT = Path(RULES).parents[1]
+else:
+    internals = workflow.source_path("../../pipeline_lib/study/snakemake_internals.py")
+    ROOT = runpy.run_path(internals)["checked_out"](RULES)
+IMPORTED = Path(workflow.basedir) != ROOT / "workflow"
 sys.path.insert(0, str(ROOT))
 # The command of every job is `python -m pipeline_lib`. It must find the interpreter that runs this workflow, whether or
 # not its environment is activated, and the package in this folder, wherever the job runs.
@@ -21,14 +28,23 @@ os.environ.update(
 # to do would go into looking for it.
 gc.disable()
 
-from pipeline_lib import learners, metrics, papers, surrogates
-from pipeline_lib.claims import errata
-from pipeline_lib.sources import catalog, mirrors, raw_files
-from pipeline_lib.study import console, import_closure, planning, run, snakemake_internals, step_rules
-from pipeline_lib.study.costs import Costs
-from pipeline_lib.study.data_sets import RAW, DataSets
-from pipeline_lib.study.job_command import compact, files, options
-from pipeline_lib.study.training import Trainings
+# A plan needs the libraries of the jobs: it takes what an experiment reads and costs from where it is computed.
+try:
+    from pipeline_lib import learners, metrics, papers, surrogates
+    from pipeline_lib.claims import errata
+    from pipeline_lib.sources import catalog, mirrors, raw_files
+    from pipeline_lib.study import console, import_closure, planning, run, snakemake_internals, step_rules
+    from pipeline_lib.study.costs import Costs
+    from pipeline_lib.study.data_sets import RAW, DataSets
+    from pipeline_lib.study.job_command import compact, files, options
+    from pipeline_lib.study.training import Trainings
+except ModuleNotFoundError as error:
+    raise WorkflowError(
+        f"{error.name} is not installed for {sys.executable}. A plan needs the libraries of the jobs, and so do --lint "
+        "and --list: run `make setup` and `. .venv/bin/activate` in the folder of the project, or `conda env create "
+        f"--file {os.path.relpath(ROOT / 'environment.yml')}` and `conda activate pipeline_lib`; --sdm conda installs them "
+        "for jobs only"
+    ) from None
 
 # Braces in a directive stand for wildcards, unless they are doubled.
 ENVIRONMENT = str(ROOT / "environment.yml").replace("{", "{{").replace("}", "}}")

@@ -50,6 +50,7 @@ SHOWN_TABLES = [path for step in CHOSEN_STEPS for path in step.shown]
 for paper in papers.names():
 
     rule:
+        """Make the tables of this paper; their report is that of a study with `papers: [PAPER]`."""
         name:
             paper
         input:

@@ -1,4 +1,4 @@
-// The page "Theory to move": what the papers' formulas say for numbers that the reader chooses. The first half are pure
+// The page "Explore the theory": what the papers' formulas say for numbers that the reader chooses. The first half are pure
 // functions, grouped and named as the modules of pipeline_lib/theory and tested against them; the second half draws.
 "use strict";
 
