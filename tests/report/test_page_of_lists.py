@@ -28,7 +28,7 @@ SETTINGS = GridSettings.parse(
         "tol": 1e-4,
         "ascent_steps": 3,
         "populations": {"noisy": {"features": 4}, "realisable": {"features": 4}},
-        "realisable_lengths": [3],
+        "realisable_lengths": [3, 6],
         "realisable_losses": ["listnet"],
         "losses": [{"name": "listnet", "surrogate": "listnet", "options": {}}],
     }

@@ -179,7 +179,7 @@ def _measuring_seconds(settings: GridSettings, cell: Cell) -> float:
         of_size = settings.ascent_steps * settings.reference_documents + 5 * held
         evaluated += settings.repetitions_of(m) * (len(sizes) * of_size + 100 * m * sum(sizes))
         evaluated += 8 * settings.best_ranker_documents
-    return 2e-8 * evaluated
+    return 3e-8 * evaluated
 
 
 def _megabytes(settings: GridSettings) -> float:
