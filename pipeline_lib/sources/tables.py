@@ -324,7 +324,9 @@ def _schema(path: Path, source: Any, options: Options) -> Any:
 
     header = next((line for line in text_lines(path) if line != "\n"), None)
     if header is None:
-        raise DataError(f"{path}: expected a line of column names and a line per document, found an empty file")
+        raise DataError(
+            f"{path}: expected text with a line of column names and a line per document, found an empty file"
+        )
     found = next(csv.reader([header], delimiter=_separator(path, options)))
     try:
         names = [name.encode("latin-1").decode("utf-8") for name in found]
