@@ -7,6 +7,7 @@
 # make formal     check the proofs in Coq of the loss bound that is free of the list length; Coq must be there already
 # make lint       formatting, lint, types, and Snakemake's own lint
 # make bench      install the peers, measure for a quarter of an hour, and write docs/benchmarks.md
+# make conformance  install libraries that compute NDCG, ask them all, and write docs/conformance.md; a quarter of an hour
 # make docs       write the documentation as a site into build/docs/
 # make config     write the page of settings from the classes that declare them
 # make evaluators  write codecheck.yml, codemeta.json and docs/artefact.md from the ledger and the recorded study
@@ -25,7 +26,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every process of a run or of the tests would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all setup test check test-slow test-cluster mutants formal lint format config evaluators docs release bench lock clean
+.PHONY: all setup test check test-slow test-cluster mutants formal lint format config evaluators docs release bench conformance lock clean
 .DEFAULT_GOAL := all
 
 all: $(READY)
@@ -90,6 +91,12 @@ bench: $(READY)
 	$(BIN)/python -m pip freeze --exclude-editable > build/versions.txt  # the lock would ask for hashes of the peers too
 	$(BIN)/python -m pip install --quiet -c build/versions.txt --editable '.[bench]'
 	python -m benchmarks
+
+conformance:
+	$(PYTHON) -m venv $(VENV)-conformance
+	$(VENV)-conformance/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)-conformance/bin/python -m pip install --quiet --no-deps -r tools/conformance/requirements.lock
+	$(VENV)-conformance/bin/python -m tools.conformance
 
 lock:
 	rm -rf build/lock

@@ -195,6 +195,7 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
+@checked
 def trained_with(data: RankingData) -> dict[str, Any]:
     """What a ranker says of the table that it was trained on: which ``columns`` are no features.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_lib import __version__
+from pipeline_lib import __version__, cli
 from pipeline_lib.cli import FOR_PEOPLE, command_names, main
 
 ROOT = Path(__file__).parents[2]
@@ -37,9 +37,10 @@ def test_a_wrong_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -
 def test_a_package_that_is_missing_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delitem(sys.modules, "pipeline_lib.commands.render_report", raising=False)
-    monkeypatch.delitem(sys.modules, "pipeline_lib.report.site", raising=False)
-    monkeypatch.setitem(sys.modules, "jinja2", None)
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError("No module named 'jinja2'", name="jinja2")
+
+    monkeypatch.setattr(cli, "_module", missing)
     assert main(["render-report", "--help"]) == 1
     assert "render-report needs the package jinja2" in capsys.readouterr().err
 

@@ -84,20 +84,17 @@ def fuzz(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
 
 
 def changed(given: Any, found: Any, place: str = "") -> str | None:
-    """What was given and is not kept, with its type; what is left out has a default, and names may be completed.
-
-    Behind the measures, the headline and those that are compared follow.
-    """
+    """What was given and is not kept, with its type; what is left out has a default, and names may be completed."""
     if isinstance(given, dict) and isinstance(found, dict):
         if unknown := [key for key in given if key not in found and given[key] is not None]:
             return f"accepted the unknown keys {unknown!r} at {place or 'the top'}"
         parts = ((given[key], found[key], f"{place}.{key}") for key in given if key in found)
         return next((difference for part in parts if (difference := changed(*part))), None)
+    if place == ".evaluation.measures" and isinstance(given, list) and isinstance(found, list):
+        found = found[: len(given)]  # the headline and the measures that are compared follow
     if isinstance(given, list | tuple) and isinstance(found, list) and len(given) == len(found):
         parts = ((one, other, f"{place}[{k}]") for k, (one, other) in enumerate(zip(given, found, strict=True)))
         return next((difference for part in parts if (difference := changed(*part))), None)
-    if place == ".evaluation.measures" and isinstance(found, list) and isinstance(given, list | tuple) and given:
-        return changed(given, found[: len(given)], place) if len(given) < len(found) else f"kept {found!r} at {place}"
     completed = place.startswith(".models[") and isinstance(found, dict) and given == found.get("name")
     if place == ".erm.l2" and isinstance(found, list) and len(found) == 1:
         return changed(given, found[0], f"{place}[0]")

@@ -1,4 +1,4 @@
-"""Does the script of the page "Explore the theory" compute what the package does, and is the page right in a browser?
+"""Does the script of the page "Explore the theory" compute what the package computes, and is the page right to see?
 
 The functions of ``explore.js`` are called in a browser on random numbers. Sums in another order, other roundings of
 logarithms and powers, and cancellation leave differences in the last digits; where 1e-12 is not reached, the tolerance

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -105,6 +106,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Git repository of the project with two commits: all that a run needs, tagged v1, and then nothing."""
     folder = tmp_path_factory.mktemp("repository")
     copy_parts(folder)
+    shutil.copy2(ROOT / ".gitignore", folder)  # else what is compiled would count as a change
     git(folder, "init", "--quiet", "--initial-branch", "trunk")
     for message, tag in (("All", "v1"), ("Nothing", "v2")):
         git(folder, "add", "--all", "--force")
