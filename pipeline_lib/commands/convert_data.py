@@ -44,8 +44,7 @@ def _converted(
 ) -> conversion.ConversionSummary:
     if data_set.source == "own":
         files = {part: data_set.raw_paths(part, raw)[0] for part in data_set.parts}
-        options = Options(**data_set.columns, rounded=data_set.labels == "rounded")
-        return conversion.convert_own(files, documents, options, shared=data_set.shared)
+        return conversion.convert_own(files, documents, Options(**data_set.columns), shared=data_set.shared)
     try:
         return conversion.convert(
             manifest.files(raw),

@@ -8,6 +8,17 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.stored_data import read_parts
 from pipeline_lib.sources import catalog, own_data
 
+LABELS = {
+    "rounded": "Its labels are real numbers; they were rounded to the nearest whole label.",
+    "doubled": "Its labels are multiples of one half; all were doubled.",
+    "shifted": "Its labels count from -1; 1 was added to all.",
+    "clipped": "Negative labels were read as 0.",
+}
+MISSING = {
+    "zero": "Missing values were read as 0.",
+    "mean": "Missing values were read as the mean of the other documents of the query, or as 0 if none has a value.",
+}
+MISSING["flag"] = f"{MISSING['mean']} A feature says of which documents."
 COUNTED = ("rows", "queries", "features", "labels", "queries_without_relevant", "parts")
 """What the conversion has counted and the description repeats."""
 
@@ -64,6 +75,6 @@ def _notes(data_set: catalog.DataSet, summary: dict[str, Any]) -> list[str]:
     if empty:
         queries = "1 query has" if empty == 1 else f"{empty} queries have"
         notes.append(f"{queries} no relevant document; every measure is 0 there.")
-    if data_set.labels == "rounded":
-        notes.append("Its labels are real numbers; they were rounded to the nearest whole label.")
+    notes += [LABELS[policy]] if (policy := data_set.columns.get("labels", data_set.labels)) in LABELS else []
+    notes += [MISSING[policy]] if (policy := data_set.columns.get("missing")) in MISSING else []
     return notes

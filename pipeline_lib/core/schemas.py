@@ -1,5 +1,6 @@
 """How are plain values read from YAML that a person wrote, without YAML's leniency?"""
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,44 @@ def load_list(path: Path, key: str, what: str) -> list[Any]:
     if not isinstance(document, dict) or set(document) != {key} or not isinstance(document[key], list):
         raise ConfigurationError(f"{path}: expected a list of {key} under the key {key!r}")
     return document[key]
+
+
+def nodes(text: str) -> Any:
+    """The nodes of a text that is YAML, for :func:`line_of`."""
+    import yaml
+
+    return yaml.compose(text, loader())
+
+
+def line_of(node: Any, place: Sequence[int | str]) -> tuple[int, int, bool]:
+    """Where nodes hold the value at a place, or what is nearest above it.
+
+    Returns
+    -------
+    depth, line, whole
+        How many keys and indices of the place there are; the line, from 1, of the last of them; and whether other
+        documents that were merged with this one cannot hold more, because the place is there or inside a list.
+
+    Example
+    -------
+    >>> found = nodes("seed: 1\\nmodels:\\n- name: a\\n  l2: [1]\\n")
+    >>> line_of(found, ("models", 0, "l2")), line_of(found, ("erm", "l2")), line_of(found, ("models", 0, "rounds"))
+    ((3, 4, True), (0, 0, False), (2, 3, True))
+    """
+    import yaml
+
+    line, whole = 0, False
+    for depth, part in enumerate(place):
+        if isinstance(node, yaml.MappingNode):
+            inner = next(((key, value) for key, value in reversed(node.value) if key.value == part), None)
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            inner, whole = (node.value[part], node.value[part]), True
+        else:
+            return depth, line, depth > 0
+        if inner is None:
+            return depth, line, whole
+        line, node = inner[0].start_mark.line + 1, inner[1]
+    return len(place), line, True
 
 
 @cache

@@ -20,7 +20,7 @@ pipeline_lib.core.errors.ConfigurationError: lists.grid: unknown key 'length'; d
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Self, get_args
+from typing import Annotated, Any, NamedTuple, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 
@@ -88,10 +88,10 @@ ONE_LINE = r"^[^\x00-\x1f\x7f]*$"
 Text = Annotated[str, Strict(), Field(min_length=1, pattern=ONE_LINE)]
 """A text of one line."""
 FOLDER_NAME = "^[a-z0-9]+(-[a-z0-9]+)*$"
-DATA_NAME = "^[A-Za-z][A-Za-z0-9-]*$"
+DATA_NAME = "^[A-Za-z][A-Za-z0-9_-]*$"
 LONGEST_NAME = 100
 DataName = Annotated[Text, Field(pattern=DATA_NAME, max_length=LONGEST_NAME)]
-"""The name of a data set, of letters, digits and hyphens."""
+"""The name of a data set, of letters, digits, hyphens and underscores."""
 Slug = Annotated[Text, Field(pattern=FOLDER_NAME, max_length=LONGEST_NAME)]
 """A name of lower-case letters, digits and single hyphens, fit for a folder."""
 Jobs = Annotated[int, Strict(), Field(gt=0, le=1000)]
@@ -149,15 +149,29 @@ class Settings(BaseModel):
         try:
             return cls.model_validate(mapping)
         except ValidationError as error:
-            raise ConfigurationError("\n".join(problems(cls, error, mapping, where))) from None
+            found = (problem.text for problem in problems(cls, error, mapping, where))
+            raise ConfigurationError("\n".join(found)) from None
 
     def plain(self) -> dict[str, Any]:
         """All settings, defaults included, as plain values for YAML and JSON."""
         return self.model_dump(mode="json", by_alias=True)
 
 
-def problems(kind: type[Settings], error: ValidationError, mapping: Any, where: str = "") -> Iterator[str]:
-    """What is wrong with the section of the configuration that ``mapping`` gives, one sentence per problem.
+Place = tuple[int | str, ...]
+"""The keys and indices that lead to a value."""
+
+
+class Problem(NamedTuple):
+    """What is wrong at a place, in a sentence that names the place."""
+
+    place: Place
+    text: str
+
+
+def problems(kind: type[Settings], error: ValidationError, mapping: Any, where: str = "") -> Iterator[Problem]:
+    """What is wrong with the section of the configuration that ``mapping`` gives.
+
+    A key that is unknown is a problem at its own place, and one that is missing at that of its mapping.
 
     Example
     -------
@@ -167,24 +181,26 @@ def problems(kind: type[Settings], error: ValidationError, mapping: Any, where: 
     ...     Games.model_validate({"rounds": 0})
     ... except ValidationError as error:
     ...     print(*problems(Games, error, {"rounds": 0}, "topk.regret"))
-    topk.regret.rounds: expected a number greater than 0, found 0
+    Problem(place=('rounds',), text='topk.regret.rounds: expected a number greater than 0, found 0')
     """
     located = [(_place_in(mapping, one), one) for one in error.errors(include_url=False)]
     for place in dict.fromkeys(place for place, _ in located):
         here = [one for other, one in located if other == place]
         keys = [one for one in here if one["type"] in WRONG_KEYS]
-        yield from (_wrong_key(kind, one, place, where) for one in keys)
+        for one in keys:
+            unknown = one["type"] == "extra_forbidden"
+            yield Problem((*place, str(one["loc"][-1])) if unknown else place, _wrong_key(kind, one, place, where))
         inside = any(len(other) > len(place) and other[: len(place)] == place for other, _ in located)
         # A problem inside a value says more than the error that the whole value is of another kind, or too short.
         values = [one for one in here if one["type"] == "value_error" or not (keys or inside)]
         if values:
-            yield place_words(place, where) + _wrong_value(values)
+            yield Problem(place, place_words(place, where) + _wrong_value(values))
 
 
 WRONG_KEYS = ("extra_forbidden", "missing")
 
 
-def _place_in(mapping: Any, error: Mapping[str, Any]) -> tuple[int | str, ...]:
+def _place_in(mapping: Any, error: Mapping[str, Any]) -> Place:
     """Where a problem is, without the names that pydantic adds for the alternatives of a type."""
     place: list[int | str] = []
     value = mapping
@@ -196,7 +212,7 @@ def _place_in(mapping: Any, error: Mapping[str, Any]) -> tuple[int | str, ...]:
     return tuple(place[:-1]) if error["type"] == "extra_forbidden" else tuple(place)
 
 
-def _wrong_key(kind: type[Settings], error: Mapping[str, Any], place: tuple[int | str, ...], where: str) -> str:
+def _wrong_key(kind: type[Settings], error: Mapping[str, Any], place: Place, where: str) -> str:
     key, content = str(error["loc"][-1]), error["input"]
     if error["type"] == "extra_forbidden":
         return f"{place_words(place, where)}unknown key {key!r}; {hint(key, _known_keys(kind, error['loc'][:-1]))}"
@@ -257,7 +273,7 @@ def _expected(error: Mapping[str, Any]) -> str:
 
 PATTERNS = {
     ONE_LINE: "one line of text without control characters",
-    DATA_NAME: "a letter, then letters, digits and hyphens",
+    DATA_NAME: "a letter, then letters, digits, hyphens and underscores",
     FOLDER_NAME: "lower-case letters, digits and single hyphens between them",
 }
 """What was expected, by the patterns of texts."""
@@ -275,7 +291,7 @@ KINDS = {
 """What YAML calls what pydantic names otherwise, by the kind of the error."""
 
 
-def place_words(loc: tuple[int | str, ...], where: str = "") -> str:
+def place_words(loc: Place, where: str = "") -> str:
     """The beginning of the message about a value: the place ``loc`` below ``where``, with a colon.
 
     Example

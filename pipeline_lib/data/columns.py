@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 
 from pipeline_lib.core import checks
 from pipeline_lib.core.errors import ArgumentError, DataError, hint
+from pipeline_lib.data.labels import expected, grades, remedy
+from pipeline_lib.data.problems import refuse
 from pipeline_lib.data.stored_data import Columns
 
 if TYPE_CHECKING:
@@ -43,6 +46,11 @@ class Roles:
     query: str
     features: tuple[str, ...]
     documents: str | None = None
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return tuple(name for name in (self.query, self.label, *self.features, self.documents) if name is not None)
 
 
 def roles(
@@ -129,8 +137,12 @@ def _chosen(
     return candidates[0]
 
 
-def numbers(column: Any, name: str, place: Place) -> NDArray[np.float64]:
-    """The finite numbers of a column, in float64.
+def numbers(
+    column: Any, name: str, place: Place, *, missing: bool = False, advice: str = "fill it in first"
+) -> NDArray[np.float64]:
+    """The finite numbers of a column, in float64; NaN for a value that is ``missing``, if that is allowed.
+
+    ``advice`` is what to do about such a value elsewhere, for messages.
 
     Raises
     ------
@@ -142,26 +154,30 @@ def numbers(column: Any, name: str, place: Place) -> NDArray[np.float64]:
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.dictionary_decode(), kind.value_type
-    known = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_decimal)
-    if not any(is_kind(kind) for is_kind in known):
+    if not is_numeric(kind):
         first = repr(column[0].as_py())[:40] if len(column) else str(kind)
         raise DataError(
             f"{place(0)}: expected a number in the column {name!r}, found {first}; "
             f"if this is no feature, leave the column out (`ignore`)"
         )
-    if column.null_count:
-        row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-        raise DataError(f"{place(row)}: expected a number in the column {name!r}, found no value; fill it in first")
+    absent = column.is_null().to_numpy(zero_copy_only=False)
+    if not missing:
+        none = f"expected a number in the column {name!r}, found no value; {advice}"
+        refuse(place, absent, name, lambda row: none)
     values: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    wrong = ~np.isfinite(values)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise DataError(f"{place(row)}: expected a finite number in the column {name!r}, found {values[row]}")
+    wrong = ~np.isfinite(values) & ~absent
+    if missing:
+        wrong &= ~np.isnan(values)
+    refuse(place, wrong, name, lambda row: f"expected a finite number in the column {name!r}, found {values[row]}")
     return values
 
 
-def labels(column: Any, name: str, place: Place, *, rounded: bool = False) -> NDArray[np.uint8]:
-    """The labels of a column: whole numbers in 0..255, ``1.0`` included; real ones too, if they are to be ``rounded``.
+def labels(
+    column: Any, name: str, place: Place, *, policy: str = "whole", spelled: str | None = None
+) -> NDArray[np.uint8]:
+    """The labels of a column: whole numbers in 0..255, ``1.0`` included, or what else the policy takes.
+
+    ``spelled`` is how whoever reads the table asks for a policy, for messages (see :mod:`pipeline_lib.data.labels`).
 
     Raises
     ------
@@ -169,17 +185,15 @@ def labels(column: Any, name: str, place: Place, *, rounded: bool = False) -> ND
         Naming the row and the column.
     """
     given = numbers(column, name, place)
-    # Halves are rounded up, without the rounding error of a sum.
-    values = np.floor(given) + (given - np.floor(given) >= 0.5) if rounded else given
-    wrong = (values != np.floor(values)) | (given < 0) | (values > checks.MAX_LABEL)
-    if wrong.any():
-        row = int(wrong.argmax())
-        kind = "number" if rounded else "whole number"
-        raise DataError(
-            f"{place(row)}: expected a {kind} in 0..{checks.MAX_LABEL} as the label (column {name!r}), "
-            f"found {given[row]:g}"
-        )
-    return values.astype(np.uint8)
+    values = grades(given, policy)
+
+    def words(row: int) -> str:
+        advice = remedy(given[row], policy, spelled) if spelled else ""
+        return f"expected {expected(policy)} as the label (column {name!r}), found {given[row]:g}{advice}"
+
+    wrong = np.isnan(values)
+    refuse(place, wrong & np.isfinite(given), name, words)
+    return np.where(wrong, 0, values).astype(np.uint8)
 
 
 def ids(column: Any, name: str, place: Place) -> NDArray[Any]:
@@ -194,15 +208,13 @@ def ids(column: Any, name: str, place: Place) -> NDArray[Any]:
 
     texts = np.asarray(column.cast(pa.string()).to_numpy(zero_copy_only=False), dtype=object)
     missing = (texts == "") | (texts == None)  # noqa: E711 - of every entry
-    if missing.any():
-        raise DataError(
-            f"{place(int(missing.argmax()))}: expected the id of a document in the column {name!r}, found none"
-        )
+    none = f"expected the id of a document in the column {name!r}, found none"
+    refuse(place, missing, name, lambda row: none)
     return texts
 
 
-def features(table: Any, chosen: Roles, place: Place) -> NDArray[np.float32]:
-    """The features of a table, a row a document.
+def features(table: Any, chosen: Roles, place: Place, *, missing: bool = False, **advice: str) -> NDArray[np.float32]:
+    """The features of a table, a row a document; NaN for values that are ``missing``, if that is allowed.
 
     Raises
     ------
@@ -211,13 +223,16 @@ def features(table: Any, chosen: Roles, place: Place) -> NDArray[np.float32]:
     """
     X = np.empty((table.num_rows, len(chosen.features)), np.float32)
     for j, name in enumerate(chosen.features):
-        values = numbers(table.column(name), name, place)
+        values = numbers(table.column(name), name, place, missing=missing, **advice)
         with np.errstate(over="ignore"):
             X[:, j] = values
-        wrong = ~np.isfinite(X[:, j])
-        if wrong.any():
-            raise DataError(f"{place(int(wrong.argmax()))}: expected a value of {name!r} that is finite in float32")
+        infinite = np.isinf(X[:, j]) & np.isfinite(values)
+        refuse(place, infinite, name, partial(_too_large, name))
     return X
+
+
+def _too_large(name: str, row: int) -> str:
+    return f"expected a value of {name!r} that is finite in float32"
 
 
 class Queries:
@@ -241,32 +256,30 @@ class Queries:
             When a query has no name, or returns after others; the message names the row.
         """
         values = self._values(column, name, place)
-        if self.names is not None and (values == "").any():
-            raise DataError(
-                f"{place(int((values == '').argmax()))}: expected a query in the column {name!r}, found none"
-            )
-        numbers = np.empty(len(values), np.int64)
+        if self.names is not None:
+            refuse(place, values == "", name, lambda row: f"expected a query in the column {name!r}, found none")
+        numbers, again = np.empty(len(values), np.int64), np.zeros(len(values), np.bool_)
         for start, stop in runs(values):
             query = values[start]
             if query != self._last:
-                if query in self._seen:
-                    raise DataError(
-                        f"{place(start)}: expected the documents of a query to stand together, found query "
-                        f"{query} again after others; sort the rows by query"
-                    )
+                again[start] = query in self._seen and query is not None
                 self._seen.add(query)
                 self._last = query
                 if self.names is not None:
                     self.names.append(str(query))
             numbers[start:stop] = len(self.names) - 1 if self.names is not None else int(query)
+        together = "expected the documents of a query to stand together"
+        refuse(
+            place, again, "order",
+            lambda row: f"{together}, found query {values[row]} again after others; sort the rows by query",
+        )  # fmt: skip
         return numbers
 
     def _values(self, column: Any, name: str, place: Place) -> NDArray[Any]:
         import pyarrow as pa
 
-        if column.null_count:
-            row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-            raise DataError(f"{place(row)}: expected a query in the column {name!r}, found none")
+        absent = column.is_null().to_numpy(zero_copy_only=False)
+        refuse(place, absent, name, lambda row: f"expected a query in the column {name!r}, found none")
         if self.names is not None:
             return np.asarray(column.cast(pa.string()).to_numpy(zero_copy_only=False), dtype=object)
         if pa.types.is_string(column.type):  # all of them whole numbers
@@ -275,10 +288,17 @@ class Queries:
             return checks.whole_numbers(f"{place(0)}: {name}", column.to_numpy(zero_copy_only=False))
         values = numbers(column, name, place)
         wrong = values != np.floor(values)
-        if wrong.any():
-            row = int(wrong.argmax())
-            raise DataError(f"{place(row)}: expected a whole number or text as the query, found {values[row]:g}")
+        refuse(place, wrong, name, lambda row: f"expected a whole number or text as the query, found {values[row]:g}")
         return values.astype(np.int64)
+
+
+def is_numeric(kind: Any) -> bool:
+    """Whether a column of this type holds numbers."""
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    known = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_decimal)
+    return any(is_kind(kind) for is_kind in known)
 
 
 def is_textual(kind: Any) -> bool:

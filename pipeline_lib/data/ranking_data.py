@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from pipeline_lib.core.checks import Count, checked
 from pipeline_lib.core.errors import ArgumentError, DataError
 from pipeline_lib.core.seeds import Role
 from pipeline_lib.data import query_blocks, stored_data
+from pipeline_lib.data.labels import PolicyOrNone
 
 # So many documents are standardised at a time.
 ROWS_AT_ONCE = 4096
@@ -259,22 +260,21 @@ rows by query
 
     @classmethod
     @checked
-    def from_letor(
-        cls, path: str | os.PathLike[str], *, labels: Literal["whole", "rounded", "ignored"] = "whole"
-    ) -> Self:
+    def from_letor(cls, path: str | os.PathLike[str], *, labels: PolicyOrNone = "whole") -> Self:
         """Read a file of LETOR (SVMlight) text: ``label qid:Q id:value id:value ... # comment``.
 
         Beside what :func:`pipeline_lib.sources.letor.read` takes, queries may be named by text, labels may be written
         ``1.0``, features may count from 0, the text may be compressed (gzip, bzip2, Zstandard), and the queries may
         stand in a file of group sizes next to it, ``NAME.query`` or ``NAME.group``, as LightGBM and XGBoost have them.
         The names of features may stand next to it, too, in ``NAME.features.json`` or ``NAME.features.tsv``.
-        ``labels="rounded"`` takes real labels, too, and rounds halves up; ``labels="ignored"`` takes documents without
-        labels, which then are 0.
+        ``labels="rounded"`` takes real labels, too, and rounds halves up, ``"doubled"`` takes halves and doubles all
+        labels, ``"shifted"`` counts from -1 and adds 1, and ``"clipped"`` takes negative labels for 0; ``"ignored"``
+        takes documents without labels, which then are 0.
 
         Raises
         ------
         DataError
-            ``file:line: expected ..., found ...`` when the text breaks the format.
+            ``file:line: expected ..., found ...`` when the text breaks the format, one line for each problem.
 
         Example
         -------

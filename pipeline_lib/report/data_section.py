@@ -3,6 +3,7 @@
 from typing import Any
 
 from pipeline_lib.core.markup import listed
+from pipeline_lib.data import labels
 from pipeline_lib.report.results import Row
 from pipeline_lib.report.study import SUMMARY, Study
 from pipeline_lib.report.tables import Cell
@@ -41,6 +42,7 @@ def about(entry: Row) -> dict[str, Any]:
     """What the template of one data set shows of it: how often which label occurs, and its files with digests."""
     return {
         "known": [(key.capitalize(), str(entry[key])) for key in ("title", "licence", "citation") if entry[key]],
+        "warning": labels.warning(entry["labels"]),
         "remarks": [*entry.get("removed", []), *entry.get("notes", [])],
         "labels": [
             {"label": str(label), "documents": number, "share": number / entry["rows"]}

@@ -92,6 +92,8 @@ class Rerun:
     def _paths(self, file: str) -> list[str]:
         """The paths of a file, as targets of the workflow; of several files where its name is a pattern."""
         folder = f"{'reports' if file == CLAIMS else 'results'}/{self.study}"
+        if file == "data/*.json":
+            return [f"{folder}/{path}" for path in self._results.described]
         if "*" not in file:
             return [f"{folder}/{file}"]
         return sorted(f"{folder}/{path.relative_to(self._results.path)}" for path in self._results.path.glob(file))

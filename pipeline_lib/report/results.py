@@ -1,13 +1,15 @@
 """What did a study leave in its results folder?
 
 One class reads everything a report needs from ``results/<study>/``, checks numbers at the door, and gives plain
-rows, so that the rest of the report knows neither Parquet nor polars.
+rows, so that the rest of the report knows neither Parquet nor polars. What an earlier configuration left there, such as
+the description of a data set that was removed from the study, is passed over.
 """
 
 import csv
 import math
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from pipeline_lib import papers
 from pipeline_lib.core import schemas, storage
 from pipeline_lib.core.errors import DataError
 
@@ -71,18 +74,25 @@ class ResultsFolder:
         """Read ``availability.json``, every data set the study asked for, ``models.json`` or ``changes.json``."""
         return list(self._json(f"{name}.json").get("datasets" if name == "availability" else name, []))
 
+    @property
+    def described(self) -> list[str]:
+        """The files ``data/<dataset>.json``, in the order of ``availability.json``; by name where that is absent."""
+        names = self._names("availability", "dataset") or sorted(path.stem for path in self.path.glob("data/*.json"))
+        return [file for name in names if (self.path / (file := f"data/{name}.json")).exists()]
+
     def datasets(self) -> list[Row]:
-        """Read ``data/<dataset>.json`` for every data set, in the order of ``availability.json``, then by name."""
-        order = {entry["dataset"]: i for i, entry in enumerate(self.listed("availability"))}
-        names = sorted(path.stem for path in (self.path / "data").glob("*.json"))
-        return [self._json(f"data/{name}.json") for name in sorted(names, key=lambda name: order.get(name, len(order)))]
+        """Read the descriptions of all data sets."""
+        return list(map(self._json, self.described))
 
     @cached_property
     def costs(self) -> list[JobCost]:
         """Read what every job of the study took, from ``benchmarks/``, in the order of the rules."""
         folder, found = self.path / "benchmarks", []
         for path in sorted(folder.rglob("*.tsv")):
-            rule = path.relative_to(folder).parts[0].removesuffix(".tsv")
+            job = path.relative_to(folder).with_suffix("").as_posix()
+            rule = job.partition("/")[0]
+            if not self._jobs.fullmatch(job):
+                continue
             with path.open(newline="", encoding="utf-8") as file:
                 for row in csv.DictReader(file, delimiter="\t"):
                     # Not the column cpu_time, which lacks what a job did after its last sample: up to half a minute.
@@ -90,6 +100,33 @@ class ResultsFolder:
                     known = memory.replace(".", "").isdigit()
                     found.append(JobCost(rule, float(row["s"]), float(memory) if known else 0.0))
         return found
+
+    @cached_property
+    def _jobs(self) -> re.Pattern[str]:
+        """The jobs whose data sets, models and papers the configuration names, by the paths of their measurements."""
+
+        def any_of(names: Iterable[str]) -> str:
+            return f"(?:{'|'.join(map(re.escape, names)) or '.+'})"
+
+        values = {"dataset": any_of(self._names("availability", "dataset")), "fold": "[0-9]+"}
+        model = any_of(self._names("models", "model"))
+        chosen = self.configured.get("papers", "all")
+        steps = papers.steps(papers.names() if chosen == "all" else chosen)
+        every = [
+            f"(?!(?:{'|'.join(papers.names())})_)[^/]+",
+            f"describe_data/{values['dataset']}",
+            f"(?:train_model|train_fold|evaluate_model)/{values['dataset']}/{model}(?:/.*)?",
+            *(
+                f"{paper}_{step.name}"
+                + ("/" if step.axes else "")
+                + "-".join(values.get(one, ".+") for one in step.axes)
+                for paper, _, step in steps
+            ),
+        ]
+        return re.compile("|".join(every))
+
+    def _names(self, listed: str, key: str) -> list[str]:
+        return [entry[key] for entry in self.listed(listed)]
 
     def provenance(self) -> Row:
         """Read ``provenance.json``, or nothing when it is absent."""

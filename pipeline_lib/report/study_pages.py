@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pipeline_lib import learners, metrics, surrogates
+from pipeline_lib.data import labels
 from pipeline_lib.report.blocks import Section, walk
 from pipeline_lib.report.declared_figures import OURS, PRINTED, RowFigure
 from pipeline_lib.report.results import Row
@@ -30,6 +31,7 @@ def overview(study: Study) -> dict[str, Any]:
         "trained": len(trained),
         "compared": [count(n, noun) for n, noun in compared if n],
         "untrained": study.untrained(),
+        "warnings": {entry["dataset"]: found for entry in study.data if (found := labels.warning(entry["labels"]))},
         "unstudied": [entry["dataset"] for entry in study.unstudied()],
         "fits": len(asked),
         "failed": len(failed),

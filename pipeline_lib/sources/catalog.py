@@ -33,7 +33,7 @@ READ_BY: dict[str, tuple[str, ...]] = {
     "check_raw": ("accepted",),
     "convert_data": ("accepted", "n_features", "labels", "qid", "counts", "columns", "shared"),
     "split_folds": ("blocks", "split", "folds"),
-    "describe_data": ("accepted", "title", "terms", "citation", "n_features", "labels", "counts", "n_folds"),
+    "describe_data": ("accepted", "title", "terms", "citation", "n_features", "labels", "counts", "columns", "n_folds"),
 }
 """The parts of an entry on which the output of each command depends. Neither a title nor the addresses of files change
 a number, so that they are no reason to obtain, convert or train again."""

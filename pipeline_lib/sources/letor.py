@@ -35,7 +35,7 @@ from pipeline_lib.sources.letor_reader import Form, Reader, gathered
 _SMALLEST_FIXED, _FIXED_LIMIT = np.float32(1e-4), np.float32(2.0**24)
 """Values of this range (and zero) are written without an exponent."""
 
-Labels = Literal["integer", "rounded"]
+Labels = Literal["integer", "rounded", "doubled", "shifted", "clipped"]
 Qid = Literal["token", "comment"]
 
 
@@ -52,8 +52,9 @@ def read(
     n_features : int, optional
         The number of features d; a larger id is an error. By default the largest id in the file (at most 65,536), as
         long as the array takes at most 256 MiB or 32 times the bytes of the file.
-    labels : {"integer", "rounded"}
-        ``rounded`` also takes real labels (Yandex IMAT2009 has them) and rounds halves up.
+    labels : {"integer", "rounded", "doubled", "shifted", "clipped"}
+        ``rounded`` also takes real labels (Yandex IMAT2009 has them) and rounds halves up; ``doubled`` takes halves and
+        doubles all labels; ``shifted`` counts from -1 and adds 1; ``clipped`` takes negative labels for 0.
     qid : {"token", "comment"}
         ``comment`` takes the query's name from the first word of the comment: ``label id:value ... # Q``.
 
@@ -61,8 +62,9 @@ def read(
     ------
     DataError
         ``file:line: expected ..., found ...`` when the text breaks the format of this module's docstring, a number is
-        not finite in float32, an id occurs twice in a line, a query returns after others, or there is no document; and
-        when a large id makes the array too large for a width that nobody states.
+        not finite in float32, an id occurs twice in a line, a query returns after others, or there is no document, with
+        a line for each of the first problems; and when a large id makes the array too large for a width that nobody
+        states.
 
     Example
     -------

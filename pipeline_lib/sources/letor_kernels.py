@@ -228,6 +228,7 @@ def parse(
     end: int,
     line: int,
     labelled: bool,
+    scale_and_shift: tuple[int, int],
     query_form: int,
     first_id: int,
     rows: Rows,
@@ -241,7 +242,8 @@ def parse(
     """Parse the complete lines of ``text[position:end]`` into ``row``, ``row + 1``, ... of the block.
 
     ``line`` is the number of the last line read, and ``used`` that of the values stored so far. Unless the text is
-    ``labelled``, a label may be missing, is not read, and counts as 0. Ids count from
+    ``labelled``, a label may be missing, is not read, and counts as 0. Whole labels are multiplied by a number, and
+    another one is added. Ids count from
     ``first_id``; ``seen[j]`` is the last line on which the feature of column j stood. Tokens that need Python are
     listed in ``hard`` as (what it is, row or place among the values, line, first byte, byte behind): labels that are
     not simply 0..255, values, and names of queries where these begin. Queries are numbered as they come: ``name``
@@ -268,6 +270,7 @@ def parse(
             continue
 
         stop, label = _limited(text, position, 255)
+        label = label * scale_and_shift[0] + scale_and_shift[1]
         if not labelled:
             stop, label = _past_label(text, position), 0
         elif stop == position or label > 255 or not _ends(text[stop]):

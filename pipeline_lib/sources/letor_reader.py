@@ -9,13 +9,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.core.checks import MAX_LABEL
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.labels import SCALE_AND_SHIFT, SPELLED, PolicyOrNone, expected, grades, remedy
+from pipeline_lib.data.problems import Enough, Problems
 from pipeline_lib.data.stored_data import BYTES_PER_GROUP, rows_per_group
 from pipeline_lib.sources import letor_kernels as kernels
 from pipeline_lib.sources.compression import opened
@@ -49,23 +50,23 @@ class Form:
     ----------
     n_features : int or None
         The number of features; a larger id is an error. None takes the largest id.
-    labels : {"integer", "rounded", "whole", "ignored"}
-        ``rounded`` takes real labels and rounds halves up; ``whole`` takes decimals that are whole, such as ``1.0``;
-        ``ignored`` takes lines with any label, or with none, for a label of 0.
+    labels : "integer", "ignored" or a policy of :mod:`pipeline_lib.data.labels`
+        ``whole`` takes decimals that are whole, such as ``1.0``, and ``integer`` does not; ``ignored`` takes lines with
+        any label, or with none, for a label of 0.
     qid : {"token", "comment", "text", "none"}
         ``comment`` takes the query's name from the comment; ``text`` takes any text as a name, and numbers the queries
         from 0; with ``none``, lines have no query, and all belong to query 0.
     first_id : {0, 1}
         The id of the first feature.
-    rounding : str
-        How whoever reads the file asks for rounded labels, for messages.
+    spelled : str
+        How whoever reads the file asks for another policy, for messages.
     """
 
     n_features: int | None = None
-    labels: Literal["integer", "rounded", "whole", "ignored"] = "integer"
+    labels: Literal["integer"] | PolicyOrNone = "integer"
     qid: Literal["token", "comment", "text", "none"] = "token"
     first_id: int = 1
-    rounding: str = "labels='rounded'"
+    spelled: str = SPELLED
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,14 +121,19 @@ def whole_queries(blocks: Iterator[Block]) -> Iterator[Block]:
 
 
 class Reader:
-    """One pass over one file, which tells how many features there are where that is not stated."""
+    """One pass over one file, which tells how many features there are where that is not stated.
 
-    def __init__(self, path: str | os.PathLike[str], form: Form) -> None:
+    The first problem is an error, unless ``problems`` take down all.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], form: Form, problems: Problems | None = None) -> None:
         n_features = form.n_features
         if n_features is not None and not 1 <= n_features <= MAX_FEATURES:
             raise DataError(f"n_features: expected a number in 1..{MAX_FEATURES}, found {n_features}")
         self.path = Path(path)
         self.form = form
+        self._problems = problems
+        self._refused = 0
         self.line = 0
         self.bytes_read = 0
         self.names: list[str] | None = [] if form.qid == "text" else None
@@ -168,16 +174,41 @@ class Reader:
             pass
 
     def rows(self) -> Iterator[kernels.Rows]:
-        """Parse the file, block by block."""
+        """Parse the file, block by block.
+
+        Raises
+        ------
+        DataError
+            With the problems of the whole file, for which it is read once more where there is one.
+        """
+        try:
+            yield from self._rows()
+        except DataError as error:
+            if self._problems is not None:
+                raise
+            raise DataError(self._all_problems() or str(error)) from error
+
+    def _all_problems(self) -> str:
+        found, last = Problems(), ""
+        try:
+            Reader(self.path, self.form, found).read_ids()
+        except Enough:
+            pass
+        except DataError as error:
+            last = str(error)
+        return found.message(self.path, last)
+
+    def _rows(self) -> Iterator[kernels.Rows]:
         block, row, used = self._new_block(), 0, 0
         hard = np.empty((4096 + len(self._seen), 5), np.int64)
         name, known = np.empty(kernels.LONGEST_NAME, np.uint8), np.array([0, -1 if self.form.qid != "none" else 0])
+        scale_and_shift, labelled = SCALE_AND_SHIFT.get(self.form.labels, (1, 0)), self.form.labels != "ignored"
         empty = True
         for piece, position, end in self._pieces():
             text = np.frombuffer(piece, np.uint8)
             while position < end:
                 status, position, self.line, row, used, n_hard = kernels.parse(
-                    text, position, end, self.line, self.form.labels != "ignored", _QUERY_FORMS[self.form.qid],
+                    text, position, end, self.line, labelled, scale_and_shift, _QUERY_FORMS[self.form.qid],
                     self.form.first_id, block, row, used, self._seen, hard, name, known,
                 )  # fmt: skip
                 for kind, index, line, start, stop in hard[:n_hard].tolist():
@@ -187,8 +218,11 @@ class Reader:
                     block, row, used, empty = self._new_block(), 0, 0, False
                 elif status not in (kernels.DONE, kernels.HARD_FULL):
                     self._complain(self._expected(status), piece, position, self.line + 1)
+                    self.line, position = self.line + 1, piece.index(b"\n", position) + 1
         if row:
             yield self._finished(block, row, used)
+        elif self._problems is not None and self._problems.lines:
+            return
         elif empty:
             found = "only blank lines and comments" if self.line else "an empty file"
             raise DataError(f"{self.path}:{max(self.line, 1)}: expected at least one document, found {found}")
@@ -269,17 +303,14 @@ class Reader:
                 self._complain(expected, piece, start, line)
 
     def _label(self, text: bytes, piece: bytes, start: int, line: int) -> int:
-        form = self.form.labels
-        value = float(text) if (_WHOLE if form == "integer" else _NUMBER).fullmatch(text) else np.nan
-        if np.isnan(value) or (form == "whole" and value != np.floor(value)):
-            kind = "a number" if form == "rounded" else "a whole number"
-            hint = "" if form == "rounded" else f" (real labels are read with {self.form.rounding})"
-            self._complain(f"{kind} in 0..{MAX_LABEL} as the label{hint}", piece, start, line)
-        value = min(value, MAX_LABEL + 1.0)  # it may be infinite
-        whole = np.floor(value) + (value - np.floor(value) >= 0.5)  # without the rounding error of a sum
-        if value < 0 or whole > MAX_LABEL:
-            self._complain(f"a label in 0..{MAX_LABEL}", piece, start, line)
-        return int(whole)
+        policy = self.form.labels
+        value = float(text) if _NUMBER.fullmatch(text) else np.nan
+        [grade] = grades(np.array([value]), policy)
+        if np.isnan(grade) or (policy == "integer" and not _WHOLE.fullmatch(text)):
+            advice = remedy(value, policy, self.form.spelled)
+            self._complain(f"{expected(policy)} as the label{advice}", piece, start, line)
+            return 0
+        return int(grade)
 
     def _note_name(self, text: bytes, piece: bytes, start: int, line: int) -> None:
         name: int | str
@@ -288,6 +319,7 @@ class Reader:
                 name = text.decode("utf-8")
             except UnicodeDecodeError:
                 self._complain("the query's name in UTF-8", piece, start, line)
+                name = text.decode("utf-8", "backslashreplace")
             self.names.append(name)
         else:
             name = int(text) if _WHOLE.fullmatch(text) else 2**63
@@ -295,13 +327,16 @@ class Reader:
                 in_comment = self.form.qid == "comment"
                 expected = self._expected(kernels.NO_COMMENT if in_comment else kernels.BAD_QID)
                 self._complain(expected, piece, start if in_comment else start - len("qid:"), line)
+                name = -1 - line
             self._numbers.append(name)
             if self._numbers[-2:-1] == [name]:  # written in another way, such as 7 and 07
                 return
         if self._first_lines.setdefault(name, line) != line:
-            raise DataError(
-                f"{self.path}:{line}: expected the documents of a query to stand together, found query {name} "
-                f"again, first seen on line {self._first_lines[name]}"
+            self._refuse(
+                "order",
+                line,
+                f"expected the documents of a query to stand together, found query {name} again, first seen on line "
+                f"{self._first_lines[name]}; sort the lines by query, as `sort -s -k 2,2` does",
             )
 
     def _expected(self, status: int) -> str:
@@ -316,20 +351,27 @@ class Reader:
             kernels.BAD_ID: f"{id_range} and its value, as in 7:0.5",
             kernels.ID_RANGE: id_range,
             kernels.NO_COLON: "a colon right after the feature id, as in 7:0.5",
-            kernels.BAD_VALUE: "a finite number as the feature's value, as in 7:0.5",
-            kernels.DUPLICATE: "every feature id once in a line",
+            kernels.BAD_VALUE: "a finite number as the feature's value, as in 7:0.5 (a feature that is left out is 0)",
+            kernels.DUPLICATE: "every feature id once in a line (remove all but one)",
             kernels.NO_COMMENT: "a comment that begins with the query's name, a whole number of 64 bits",
             kernels.NUL: "a comment without NUL bytes",
         }[status]
 
-    def _complain(self, expected: str, piece: bytes, fault: int, line: int) -> NoReturn:
+    def _complain(self, expected: str, piece: bytes, fault: int, line: int) -> None:
         text = piece[fault : fault + 4096].split(b"\n", 1)[0].removesuffix(b"\r")
         token = re.match(rb"[^ \t#]*", text).group() or text[:1]  # type: ignore[union-attr]
         found = token.decode("utf-8", "backslashreplace")
         found = repr(found if len(found) <= _QUOTED else found[: _QUOTED - 1] + "…") if token else "the end of the line"
         if "as the label" in expected and any(separator in found for separator in ",;"):
             found += "; if this is a table with named columns, give its file the ending .csv (commas) or .tsv (tabs)"
-        raise DataError(f"{self.path}:{line}: expected {expected}, found {found}")
+        self._refuse(expected, line, f"expected {expected}, found {found}")
+
+    def _refuse(self, kind: str, line: int, text: str) -> None:
+        if self._problems is None:
+            raise DataError(f"{self.path}:{line}: {text}")
+        if line > self._refused:  # what else is wrong in a line may follow from the first
+            self._problems.add(kind, f"{self.path}:{line}: {text}")
+        self._refused = line
 
 
 def gathered(reader: Reader) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64]]:

@@ -18,10 +18,11 @@ from pipeline_lib.sources.own_settings import DEFAULT_FOLDS, ROLES, Files, OwnDa
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
+_OF_CONTENT = ("label", "query", "ignore", "labels", "missing", "separator")
 NOT_READ_BY = {
-    "register_data": ("title", "folds", "label", "query", "ignore", "labels"),
+    "register_data": ("title", "folds", *_OF_CONTENT),
     "convert_data": ("title", "folds"),
-    "split_folds": ("title", "label", "query", "ignore", "labels"),
+    "split_folds": ("title", *_OF_CONTENT),
     "describe_data": (),
 }
 """What of an entry the output of a command does not depend on, and is therefore not handed to it."""
@@ -42,11 +43,11 @@ def data_set(settings: OwnDataSettings) -> DataSet:
         terms="",
         terms_page="",
         citation="",
-        text=Form(labels="rounded" if settings.labels == "rounded" else "integer", qid="token"),
+        text=Form(labels="integer", qid="token"),
         parts={name: Part.model_construct(members=members) for name, members in members_of.items()},
         split=split,
         folds=folds,
-        columns={"label": settings.label, "query": settings.query, "ignore": settings.ignore},
+        columns={name: getattr(settings, name) for name in _OF_CONTENT},
         shared=settings.folder is not None and len(folds) > 1,
         about_cells=size // _BYTES_PER_VALUE,
     )

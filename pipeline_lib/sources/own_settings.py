@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field
 
 from pipeline_lib.core.files import expanded
 from pipeline_lib.core.settings import DataName, Names, Settings, Text
+from pipeline_lib.data.labels import Policy
 from pipeline_lib.sources.compression import SUFFIXES, unpacked_name
 
 __all__: list[str] = []  # internal: a configuration is checked as a whole (pipeline_lib.study.configuration)
@@ -22,6 +23,7 @@ __all__: list[str] = []  # internal: a configuration is checked as a whole (pipe
 ROLES = ("train", "validation", "test")
 DEFAULT_FOLDS = 5
 GROUP_ENDINGS = (".query", ".group")
+TABLES = (".csv", ".tsv", ".parquet", ".pq")
 NAME_ENDINGS = (".features.json", ".features.tsv")
 _PLAIN = (".txt", ".csv", ".tsv", ".parquet", ".pq", ".dat", ".svm", ".libsvm", ".letor")
 _WORDS = {"train": ("train",), "validation": ("vali", "valid", "validation", "val", "dev"), "test": ("test",)}
@@ -39,6 +41,7 @@ def _number(value: object) -> object:
 
 
 Paths = Text | Names
+Missing = Literal["refuse", "zero", "mean", "flag"]
 
 
 class OwnDataSettings(Settings):
@@ -65,7 +68,19 @@ class OwnDataSettings(Settings):
     label: Text | None = Field(None, description="column of the labels in tables")
     query: Text | None = Field(None, description="column of the queries in tables")
     ignore: Names | tuple[()] = Field((), description="columns of tables that are no features")
-    labels: Literal["whole", "rounded"] = Field("whole", description="whole labels, or real ones to be rounded")
+    labels: Policy = Field(
+        "whole",
+        description="how labels are read: whole numbers; real ones, `rounded`; halves, `doubled`; -1, 0, 1, ..., "
+        "`shifted` by 1; negative ones `clipped` to 0",
+    )
+    missing: Missing = Field(
+        "refuse",
+        description="values that are missing in tables: `refuse` them, or take `zero`, the `mean` of the query, or "
+        "this mean and a feature that is 1 there (`flag`)",
+    )
+    separator: Literal[",", ";", "|", "\t"] | None = Field(
+        None, description="what separates the columns of text; by default a comma in .csv, and a tab in .tsv"
+    )
 
     @property
     def n_folds(self) -> int:
@@ -103,6 +118,11 @@ def problems(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             given[path] = key
             if (problem := _problem_of_file(path)) is not None:
                 yield key, problem
+    for key, endings in (("missing", TABLES), ("separator", (".csv", ".tsv"))):
+        named = [path for role in ("files", *ROLES) for path in _paths(entry.get(role))]
+        others = [path for path in named if Path(unpacked_name(path)).suffix.lower() not in endings]
+        if entry.get(key) is not None and others:
+            yield key, f"expected for files that end with {' or '.join(endings)} only, found {str(others[0])!r}"
     if isinstance(entry.get("folder"), str):
         yield from (("folder", text) for text in _problems_of_folder(Path(entry["folder"])))
 

@@ -87,7 +87,9 @@ def batches(
         stored = (RankingData(*part) for part in in_turn(path, ROWS_AT_ONCE))
         return (Batch(data, [None] * data.n_documents) for data in stored)
     features = None if feature_names is None else tuple(feature_names)
-    options = Options(label, query, tuple(ignore), rounded=True, features=features, labelled=labelled, documents=True)
+    options = Options(
+        label, query, tuple(ignore), labels="rounded", features=features, labelled=labelled, documents=True
+    )
     if trained is not None and tables.is_table(path):
         options = _as_trained(options, trained, path)
     known = readers.layout([path], options)
@@ -98,7 +100,7 @@ def batches(
 
 def _as_trained(options: Options, trained: Columns, path: Path) -> Options:
     """The columns of training take the roles that nobody gave to others, as far as the table needs to have them."""
-    names = tables.names(path)
+    names = tables.names(path, options)
     if options.query is None and trained.query not in names:
         raise DataError(
             f"{path}: expected the column {trained.query!r} of the queries, as in training, found the columns "

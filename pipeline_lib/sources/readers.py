@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.labels import PolicyOrNone
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import digests, feature_names, tables
 from pipeline_lib.sources.compression import lines, opened
@@ -29,7 +29,6 @@ from pipeline_lib.sources.tables import Layout
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
-_ROUNDING = "`labels: rounded`"
 _DOCUMENT_ID = re.compile(rb"#.*?\bdocid\s*=\s*([^\s#]+)", re.IGNORECASE | re.DOTALL)
 """The id of a document in the comment of its line, as in LETOR: ``#docid = GX008-86-4444840 inc = 1``."""
 
@@ -57,7 +56,8 @@ def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
     textual = any(one.textual for one in seen)
     first_id = min(one.first_id for one in seen)
     if first.feature_names is not None:
-        return replace(first, textual=textual, first_id=first_id)
+        flagged = frozenset().union(*(one.flagged for one in seen))
+        return tables.with_flags(paths[0], replace(first, textual=textual, first_id=first_id), flagged)
     n_features = max(one.n_features + (one.first_id - first_id) for one in seen)
     return Layout(n_features, None, textual, first_id)
 
@@ -69,7 +69,7 @@ def blocks(path: Path, options: tables.Options, known: Layout) -> Iterator[Block
         documents = tables.blocks(path, options, known)
     else:
         qid = "none" if groups else "text" if known.textual else "token"
-        form = Form(known.n_features, _labels(options), qid, known.first_id, _ROUNDING)  # type: ignore[arg-type]
+        form = Form(known.n_features, _labels(options), qid, known.first_id, options.spelled)  # type: ignore[arg-type]
         documents = Reader(path, form).blocks()
         if options.documents:
             documents = _with_ids(documents, path)
@@ -81,7 +81,7 @@ def digest(path: Path) -> str:
     return digests.digest(path, *companions(path))
 
 
-def read(path: str | os.PathLike[str], labels: Literal["whole", "rounded", "ignored"]) -> RankingData:
+def read(path: str | os.PathLike[str], labels: PolicyOrNone) -> RankingData:
     """Read a file of LETOR text whole: see :meth:`RankingData.from_letor`."""
     path = Path(path)
     groups = _groups(path)
@@ -134,7 +134,7 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
     if groups:
         group_sizes(groups)
     qid = "none" if groups else "text"
-    reader = Reader(path, Form(None, _labels(options), qid, 0, _ROUNDING))  # type: ignore[arg-type]
+    reader = Reader(path, Form(None, _labels(options), qid, 0, options.spelled))  # type: ignore[arg-type]
     reader.read_ids()
     textual = not all(map(_WHOLE.fullmatch, reader.names or ()))
     found = feature_names.beside(path, reader.skipped, reader.n_features)
@@ -144,8 +144,8 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
     return Layout(len(names), names, textual, first_id)
 
 
-def _labels(options: tables.Options) -> str:
-    return "ignored" if not options.labelled else "rounded" if options.rounded else "whole"
+def _labels(options: tables.Options) -> PolicyOrNone:
+    return options.labels if options.labelled else "ignored"
 
 
 def _with_ids(documents: Iterator[Block], path: Path) -> Iterator[Block]:

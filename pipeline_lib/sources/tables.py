@@ -6,10 +6,10 @@ ends; within quotes, two quotes stand for one.
 """
 
 import csv
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -19,24 +19,28 @@ import numpy as np
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import columns
+from pipeline_lib.data.labels import IN_YAML, Policy
+from pipeline_lib.data.problems import Enough, Problems, Rows
 from pipeline_lib.data.stored_data import Columns, rows_per_group
+from pipeline_lib.sources import careful_text
 from pipeline_lib.sources.compression import opened, text_lines, unpacked_name
-from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block
+from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block, whole_queries
+from pipeline_lib.sources.own_settings import Missing
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PARQUET = (".parquet", ".pq")
 _PIECE = 1 << 20
-_WRONG_VALUE = re.compile(
-    r"In CSV column #(\d+): Row #(\d+): .*(?:invalid value '(.*)'|(invalid UTF8 data))", re.DOTALL
-)
-_WRONG_COUNT = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a person says of the columns of tables; ``rounded`` also takes labels that are not whole.
+    """What a person says of the columns of tables, and how labels and values that are missing are read.
+
+    ``missing`` values are an error (``refuse``), ``zero``, or the mean of the other documents of the query (``mean``,
+    and ``flag`` with a column more for each feature that lacks values). ``separator`` stands between the values of
+    text, and ``spelled`` is how a policy for labels is asked for, in messages.
 
     Documents that are to be ranked have the ``features`` of a model, where these have names; labels are read if they
     are wanted (``labelled``), and so are the ids of ``documents``.
@@ -45,7 +49,10 @@ class Options:
     label: str | None = None
     query: str | None = None
     ignore: tuple[str, ...] = ()
-    rounded: bool = False
+    labels: Policy = "whole"
+    missing: Missing = "refuse"
+    separator: str | None = None
+    spelled: str = IN_YAML
     features: tuple[str, ...] | None = None
     labelled: bool = True
     documents: bool = False
@@ -55,8 +62,9 @@ class Options:
 class Layout:
     """What all files of a data set have in common.
 
-    ``textual`` says that queries are named by text; ``first_id`` is the id of the first feature of LETOR text, and
-    ``columns`` are those of tables that are no features, if their labels are read.
+    ``textual`` says that queries are named by text; ``first_id`` is the id of the first feature of LETOR text. Of a
+    table, ``columns`` are those that are no features, if their labels are read, and ``flagged`` those whose missing
+    values are marked by the last features.
     """
 
     n_features: int
@@ -64,6 +72,7 @@ class Layout:
     textual: bool
     first_id: int = 1
     columns: Columns | None = None
+    flagged: frozenset[str] = frozenset()
 
 
 def is_table(path: Path) -> bool:
@@ -80,23 +89,41 @@ def layout(path: Path, options: Options) -> Layout:
         When columns are missing, or the file is no such table.
     """
     if _ending(path) in SEPARATORS:
-        _check_text(path)
+        _check_text(path, _separator(path, options))
     with _reading(path) as source:
-        schema = _schema(path, source)
+        schema = _schema(path, source, options)
         chosen = _roles(path, schema, options)
-        if len(chosen.features) > MAX_FEATURES:
-            raise DataError(f"{path}: expected at most {MAX_FEATURES} features, found {len(chosen.features)}")
     textual = columns.is_textual(schema.field(chosen.query).type)
-    if _ending(path) in SEPARATORS:
-        textual = not all(_all_whole(piece.column(0)) for piece in _pieces(path, (chosen.query,), chosen))
+    with _all_problems(path, options, chosen):
+        if _ending(path) in SEPARATORS:
+            textual = not all(_all_whole(piece.column(0)) for piece in _pieces(path, (chosen.query,), chosen, options))
+        flagged = _lacking(path, chosen, options) if options.missing == "flag" else frozenset()
     said = None if chosen.label is None else Columns(chosen.label, chosen.query, options.ignore)
-    return Layout(len(chosen.features), chosen.features, textual, columns=said)
+    return Layout(len(chosen.features), chosen.features, textual, columns=said, flagged=flagged)
 
 
-def names(path: Path) -> list[str]:
+def with_flags(path: Path, known: Layout, flagged: frozenset[str]) -> Layout:
+    """The layout with a feature more for each of some columns: whether its value is missing.
+
+    Raises
+    ------
+    DataError
+        When these are too many features, or one of them has the name of a column.
+    """
+    assert known.feature_names is not None
+    flags = tuple(f"{name} missing" for name in known.feature_names if name in flagged)
+    if taken := sorted(set(flags) & set(known.feature_names)):
+        raise DataError(f"{path}: expected no column {taken[0]!r}: the column that marks missing values has this name")
+    names = (*known.feature_names, *flags)
+    if len(names) > MAX_FEATURES:
+        raise DataError(f"{path}: expected at most {MAX_FEATURES} features, found {len(names)}")
+    return replace(known, n_features=len(names), feature_names=names, flagged=flagged)
+
+
+def names(path: Path, options: Options) -> list[str]:
     """The names of the columns of a table."""
     with _reading(path) as source:
-        return list(_schema(path, source).names)
+        return list(_schema(path, source, options).names)
 
 
 def blocks(path: Path, options: Options, known: Layout) -> Iterator[Block]:
@@ -105,30 +132,33 @@ def blocks(path: Path, options: Options, known: Layout) -> Iterator[Block]:
     Raises
     ------
     DataError
-        ``file:line`` or ``file: row``, what was expected in which column, and what was found.
+        ``file:line`` or ``file: row``, what was expected in which column, and what was found, with a line for each of
+        the first problems.
     """
     with _reading(path) as source:
-        chosen = _roles(path, _schema(path, source), options)
+        chosen = _roles(path, _schema(path, source, options), options)
     if known.feature_names is not None:  # the order of the first file
-        chosen = replace(chosen, features=known.feature_names)
+        chosen = replace(chosen, features=known.feature_names[: len(known.feature_names) - len(known.flagged)])
+    with _all_problems(path, options, chosen):
+        found = _blocks(path, options, known, chosen)
+        if options.missing in ("mean", "flag"):
+            flagged = [column for column, name in enumerate(chosen.features) if name in known.flagged]
+            found = (_filled(block, flagged) for block in whole_queries(found))
+        yield from found
+
+
+def _blocks(path: Path, options: Options, known: Layout, chosen: columns.Roles) -> Iterator[Block]:
     queries = columns.Queries(textual=known.textual)
-    of_ids = chosen.documents if options.documents else None
-    read = tuple(name for name in (chosen.query, chosen.label, *chosen.features, of_ids) if name is not None)
     place, row, size = _place(path), 0, rows_per_group(known.n_features)
     waiting: list[Block] = []
-    for piece in _pieces(path, read, chosen):
-
-        def here(index: int, first: int = row) -> str:
-            return place(first + index)
-
-        X = columns.features(piece, chosen, here)
-        y = np.zeros(len(X), np.uint8)
-        if chosen.label is not None:
-            y = columns.labels(piece.column(chosen.label), chosen.label, here, rounded=options.rounded)
+    for piece in _pieces(path, chosen.all, chosen, options):
+        here = partial(_later, place, row)
+        X, y = _values(piece, chosen, options, here)
+        if options.missing == "zero":
+            X[np.isnan(X)] = 0.0
         qid = queries.number(piece.column(chosen.query), chosen.query, here)
         row += len(y)
-        ids = None if of_ids is None else columns.ids(piece.column(of_ids), of_ids, here)
-        waiting.append(Block(qid, y, X, queries.names, documents=ids))
+        waiting.append(Block(qid, y, X, queries.names, documents=_ids(piece, chosen, here)))
         if sum(len(block.qid) for block in waiting) >= size:
             joined = Block.joined(waiting)
             full = len(joined.qid) // size * size
@@ -140,12 +170,73 @@ def blocks(path: Path, options: Options, known: Layout) -> Iterator[Block]:
         yield rest
 
 
+def _values(piece: Any, chosen: columns.Roles, options: Options, place: columns.Place) -> tuple[Any, Any]:
+    """The features, NaN where they may be missing, and the labels, 0 where these are not read."""
+    advice = "fill it in first (`missing: mean` does so in a study)"
+    X = columns.features(piece, chosen, place, missing=options.missing != "refuse", advice=advice)
+    if chosen.label is None:
+        return X, np.zeros(len(X), np.uint8)
+    label = piece.column(chosen.label)
+    return X, columns.labels(label, chosen.label, place, policy=options.labels, spelled=options.spelled)
+
+
+def _ids(piece: Any, chosen: columns.Roles, place: columns.Place) -> Any:
+    """The ids of the documents, or None where these are not read."""
+    return None if (name := chosen.documents) is None else columns.ids(piece.column(name), name, place)
+
+
+def _filled(block: Block, flagged: Sequence[int]) -> Block:
+    """The block with the mean of its query for each missing value (0 if none has one), and marks of these columns.
+
+    A mean over more than the query would take something from queries that test into those that train.
+    """
+    missing = np.isnan(block.X)
+    X = block.X.copy()
+    starts = np.array([start for start, _ in columns.runs(block.qid)])
+    sizes = np.diff(np.r_[starts, len(X)])
+    for column in np.flatnonzero(missing.any(axis=0)):
+        absent = missing[:, column]
+        sums = np.add.reduceat(np.where(absent, 0.0, X[:, column].astype(np.float64)), starts)
+        means = sums / np.maximum(np.add.reduceat(~absent, starts, dtype=np.int64), 1)
+        X[absent, column] = np.repeat(means, sizes)[absent]
+    return replace(block, X=np.hstack([X, missing[:, flagged].astype(np.float32)]))
+
+
+def _lacking(path: Path, chosen: columns.Roles, options: Options) -> frozenset[str]:
+    """The features that lack a value somewhere."""
+    found: set[str] = set()
+    for piece in _pieces(path, chosen.features, chosen, options):
+        missing = np.isnan(columns.features(piece, chosen, _place(path), missing=True))
+        found |= {chosen.features[column] for column in np.flatnonzero(missing.any(axis=0))}
+    return frozenset(found)
+
+
+@contextmanager
+def _all_problems(path: Path, options: Options, chosen: columns.Roles) -> Iterator[None]:
+    """Let an error about a row tell of all problems of the file, for which it is read once more."""
+    try:
+        yield
+    except DataError as error:
+        found, queries = Problems(), columns.Queries(textual=True)
+        try:
+            for rows, piece, numeric in _careful_pieces(path, options, chosen):
+                _values(piece, numeric, options, rows)
+                queries.number(piece.column(chosen.query), chosen.query, rows)
+                _ids(piece, chosen, rows)
+                rows.hand_over(found)
+        except Enough:
+            pass
+        except Exception:  # the error of the first reading says why
+            found.lines.clear()
+        raise DataError(found.message(path) if found.lines else str(error)) from error
+
+
 def _ending(path: Path) -> str:
     return Path(unpacked_name(path)).suffix.lower()
 
 
 def _roles(path: Path, schema: Any, options: Options) -> columns.Roles:
-    return columns.roles(
+    found = columns.roles(
         schema,
         str(path),
         label=options.label,
@@ -154,6 +245,7 @@ def _roles(path: Path, schema: Any, options: Options) -> columns.Roles:
         features=options.features,
         labelled=options.labelled,
     )
+    return found if options.documents else replace(found, documents=None)
 
 
 @contextmanager
@@ -169,24 +261,9 @@ def _reading(path: Path) -> Iterator[Any]:
         with opened(path) as source:
             yield source
     except pa.ArrowInvalid as error:
-        raise _in_words(path, str(error)) from error
-
-
-def _in_words(path: Path, said: str) -> DataError:
-    if match := _WRONG_COUNT.search(said):
-        return DataError(f"{path}:{_line(path, int(match[1]))}: expected {match[2]} columns, found {match[3]}")
-    if match := _WRONG_VALUE.search(said):
-        with _reading(path) as source:
-            name = _schema(path, source).names[int(match[1])]
-        line, shown = _line(path, int(match[2])), "bytes that are not UTF-8" if match[4] else repr(match[3][:40])
-        expected = "text" if match[4] else "a number"
-        return DataError(
-            f"{path}:{line}: expected {expected} in the column {name!r}, found {shown}; "
-            f"if this is no feature, leave the column out (`ignore`)"
-        )
-    return DataError(
-        f"{path}: expected text with a line of column names and a line per document, found something else ({said})"
-    )
+        raise DataError(
+            f"{path}: expected text with a line of column names and a line per document, found something else ({error})"
+        ) from error
 
 
 def _line(path: Path, row: int) -> int:
@@ -195,15 +272,27 @@ def _line(path: Path, row: int) -> int:
     return next(islice(numbers, row - 1, None), row)
 
 
-def _check_text(path: Path) -> None:
+def _separator(path: Path, options: Options) -> str:
+    return options.separator or SEPARATORS[_ending(path)]
+
+
+def _check_text(path: Path, separator: str) -> None:
     """Raise DataError where a quote is never closed, so that the documents behind it would be part of one value.
 
-    The same where the first bytes are those of UTF-16.
+    The same where the first bytes are those of UTF-16, or the columns are separated by something else.
     """
-    if next(text_lines(path), "").startswith(("\xff\xfe", "\xfe\xff")):
+    header = next(text_lines(path), "").removesuffix("\n")
+    if header.startswith(("\xff\xfe", "\xfe\xff")):
         raise DataError(f"{path}:1: expected text in UTF-8, found UTF-16: convert it")
+    others = [other for other in (",", ";", "\t", "|") if other in header]
+    if others and separator not in header:
+        found = header.encode("latin-1").decode("utf-8", "backslashreplace")
+        raise DataError(
+            f"{path}:1: expected columns separated by {separator!r}, found one column {found!r}; name the separator "
+            f"(`separator`), or give the file the ending of its separator: .csv for commas, .tsv for tabs"
+        )
     # The line that is added is a row of its own, unless the last value goes on up to the end of the file.
-    rows = csv.reader(chain(text_lines(path), [""]), delimiter=SEPARATORS[_ending(path)])
+    rows = csv.reader(chain(text_lines(path), [""]), delimiter=separator)
     number = 0
     try:
         while next(rows, None) is not None:
@@ -226,17 +315,21 @@ def _place(path: Path) -> columns.Place:
     return lambda row: f"{path}:{_line(path, row + 2)}"
 
 
-def _schema(path: Path, source: Any) -> Any:
+def _schema(path: Path, source: Any, options: Options) -> Any:
     if _ending(path) in PARQUET:
         import pyarrow.parquet as pq
 
         return pq.ParquetFile(source).schema_arrow
-    import pyarrow.csv as pc
+    import pyarrow as pa
 
-    with pc.open_csv(source, **_csv(path)) as reader:
-        schema = reader.schema
+    header = next((line for line in text_lines(path) if line != "\n"), None)
+    if header is None:
+        raise DataError(
+            f"{path}: expected text with a line of column names and a line per document, found an empty file"
+        )
+    found = next(csv.reader([header], delimiter=_separator(path, options)))
     try:
-        names = schema.names
+        names = [name.encode("latin-1").decode("utf-8") for name in found]
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: expected the names of columns in UTF-8, found {error.object!r}") from error
     if "" in names:
@@ -244,25 +337,20 @@ def _schema(path: Path, source: Any) -> Any:
             f"{path}: expected a name for every column, found none for column {names.index('') + 1}; if it numbers the "
             "rows, write the table without it"
         )
-    if len(names) == 1 and any(separator in names[0] for separator in ",;\t|"):
-        raise DataError(
-            f"{path}:1: expected columns separated by {SEPARATORS[_ending(path)]!r}, found one column "
-            f"{names[0]!r}; a .csv file has commas between its columns, a .tsv file tabs"
-        )
-    return schema
+    return pa.schema([(name, pa.string()) for name in names])
 
 
-def _csv(path: Path) -> dict[str, Any]:
+def _csv(path: Path, options: Options) -> dict[str, Any]:
     import pyarrow.csv as pc
 
     return {
         # A row, which may be several times as long as the names of its columns, must fit into a block.
         "read_options": pc.ReadOptions(use_threads=False, block_size=max(_PIECE, 16 * len(next(text_lines(path), "")))),
-        "parse_options": pc.ParseOptions(delimiter=SEPARATORS[_ending(path)]),
+        "parse_options": pc.ParseOptions(delimiter=_separator(path, options)),
     }
 
 
-def _pieces(path: Path, names: tuple[str, ...], chosen: columns.Roles) -> Iterator[Any]:
+def _pieces(path: Path, names: tuple[str, ...], chosen: columns.Roles, options: Options) -> Iterator[Any]:
     """Some columns of a table, some rows at a time."""
     import pyarrow as pa
 
@@ -279,9 +367,35 @@ def _pieces(path: Path, names: tuple[str, ...], chosen: columns.Roles) -> Iterat
 
         texts = (chosen.query, chosen.documents)
         types = {name: pa.string() if name in texts else pa.float64() for name in names}
-        convert = pc.ConvertOptions(column_types=types, include_columns=list(names))
-        with pc.open_csv(source, convert_options=convert, **_csv(path)) as reader:
+        convert = pc.ConvertOptions(column_types=types, include_columns=list(names), null_values=careful_text.MISSING)
+        with pc.open_csv(source, convert_options=convert, **_csv(path, options)) as reader:
             yield from reader
+
+
+Careful = tuple[Rows, Any, columns.Roles]
+
+
+def _later(place: columns.Place, first: int, row: int) -> str:
+    return place(first + row)
+
+
+def _careful_pieces(path: Path, options: Options, chosen: columns.Roles) -> Iterator[Careful]:
+    """The same, read so that a wrong value hides no other: what is wrong in a piece so far, and what is numeric."""
+    if _ending(path) in PARQUET:
+        place, row = _place(path), 0
+        for piece in _pieces(path, chosen.all, chosen, options):
+            rows = Rows(partial(_later, place, row))
+            texts = [name for name in chosen.features if not columns.is_numeric(piece.schema.field(name).type)]
+            for name in texts if not row else ():
+                try:
+                    columns.numbers(piece.column(name), name, rows)
+                except DataError as error:
+                    rows.found.append((0, name, str(error)))
+            yield rows, piece, replace(chosen, features=tuple(name for name in chosen.features if name not in texts))
+            row += piece.num_rows
+        return
+    for rows, piece in careful_text.pieces(path, _separator(path, options), chosen):
+        yield rows, piece, chosen
 
 
 def _all_whole(column: Any) -> bool:

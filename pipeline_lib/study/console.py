@@ -7,7 +7,8 @@ in ``.snakemake/log/`` is not affected and contains every detail.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +27,9 @@ CHATTER = (
     "Using shell:",
 )
 END_OF_LOG = 20
+
+
+Warn = Callable[[str, Mapping[str, str]], str]
 
 
 class Plan(NamedTuple):
@@ -48,17 +52,26 @@ class Console(logging.Formatter):
         Whether Snakemake's own output is wanted, with the files and reasons of every job; then only the plan is added.
     dry : bool
         Whether jobs are only listed and not run.
+    warning : callable
+        What a person should know after a job of this rule and these wildcards; nothing if all is well.
     """
 
     def __init__(
-        self, usual: logging.Formatter, plan: Callable[[], Plan], *, detailed: bool = False, dry: bool = False
+        self,
+        usual: logging.Formatter,
+        plan: Callable[[], Plan],
+        *,
+        detailed: bool = False,
+        dry: bool = False,
+        warning: Warn = lambda rule, wildcards: "",
     ) -> None:
         super().__init__()
-        self._usual, self._make_plan = usual, plan
+        self._usual, self._make_plan, self._warning = usual, plan, warning
         self._detailed, self._dry = detailed, dry
         self._plan: Plan | None = None
         self._is_plan_shown = False
         self._started: dict[int, tuple[str, float]] = {}
+        self._warnings: dict[int, Callable[[], str]] = {}
         self._finished: set[int] = set()
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -67,6 +80,7 @@ class Console(logging.Formatter):
         if event == LogEvent.JOB_INFO:
             wildcards = (f"{key}={value}" for key, value in facts["wildcards"].items() if key != "study")
             self._started[facts["jobid"]] = " ".join([facts["rule_name"], *wildcards]), record.created
+            self._warnings[facts["jobid"]] = partial(self._warning, facts["rule_name"], facts["wildcards"])
         if event == LogEvent.RUN_INFO:
             first = self._plan is None
             if self._plan is None:
@@ -100,7 +114,9 @@ class Console(logging.Formatter):
         if event == LogEvent.JOB_FINISHED and self._plan:
             name, started = self._started[facts["job_id"]]
             self._finished.add(facts["job_id"])
-            return f"[{len(self._finished)}/{len(self._plan.jobs)}] {name}: {record.created - started:.1f} s"
+            done = f"[{len(self._finished)}/{len(self._plan.jobs)}] {name}: {record.created - started:.1f} s"
+            warning = self._warnings[facts["job_id"]]()
+            return f"{done}\n  WARNING: {warning}" if warning else done
         if event == LogEvent.JOB_ERROR:
             return "\n".join(self._failed(facts, record.created))
         return self._usual.format(record)
@@ -132,8 +148,8 @@ def _end_of(log: Path) -> list[str]:
     return [f"  its log {log} ends with", *(f"    {line}" for line in lines[-END_OF_LOG:])]
 
 
-def attach(logger: logging.Logger, settings: Any, plan: Callable[[], Plan]) -> None:
-    """Let a :class:`Console` write what Snakemake's logger shows on the console.
+def attach(logger: logging.Logger, settings: Any, plan: Callable[[], Plan], warning: Warn) -> None:
+    """Let a :class:`Console` write what Snakemake's logger shows on the console, with its ``plan`` and ``warning``.
 
     ``settings`` are Snakemake's output settings: ``--printshellcmds``, ``--verbose`` and ``--debug-dag`` request its
     own detailed output; with ``--quiet``, or a logger plugin that writes to the console, nothing is changed.
@@ -147,6 +163,6 @@ def attach(logger: logging.Logger, settings: Any, plan: Callable[[], Plan]) -> N
     for handler in logger.handlers:
         if isinstance(handler, logging.StreamHandler) and not isinstance(handler, logging.FileHandler):
             usual = handler.formatter or logging.Formatter()
-            console = Console(usual, plan, detailed=detailed, dry=settings.dryrun)
+            console = Console(usual, plan, detailed=detailed, dry=settings.dryrun, warning=warning)
             handler.addFilter(console.filter)
             handler.setFormatter(console)

@@ -1,10 +1,13 @@
 """Which data sets has a study, how is each obtained, how large is it, and which files are there of each?"""
 
+import contextlib
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pipeline_lib.core.cost import Size
+from pipeline_lib.data import labels
 from pipeline_lib.sources import mirrors, own_data, raw_files, sizes
 from pipeline_lib.sources.catalog import DataSet
 from pipeline_lib.study.configuration import Configuration
@@ -58,6 +61,24 @@ class DataSets:
     def missing(self) -> dict[str, str]:
         """The data sets of the study that are not there, with how to get each."""
         return {name: found.how_to_get for name, found in self.availability.items() if name not in self.present}
+
+    @property
+    def warnings(self) -> list[str]:
+        """The data sets from whose labels nothing can be learned, as far as they were read, with the reason."""
+        return [found for name in self.present if (found := self._warning(name))]
+
+    def warning_after(self, rule: str, wildcards: Wildcards) -> str:
+        """The same, of the data set that a job of a rule has read."""
+        if rule not in ("convert_data", "simulate_documents"):
+            return ""
+        return self._warning(wildcards["dataset"])
+
+    def _warning(self, name: str) -> str:
+        with contextlib.suppress(OSError, ValueError, KeyError):  # jobs that read it say what is wrong
+            summary = json.loads(Path("data/parquet", name, "summary.json").read_text(encoding="utf-8"))
+            if found := labels.warning(summary["labels"]):
+                return f"{name}: {found}"
+        return ""
 
     @property
     def with_text(self) -> list[str]:

@@ -113,12 +113,13 @@ def describe(
     missing: Mapping[str, str],
     untrained: Mapping[str, str],
     changed: Mapping[str, int] = MappingProxyType({}),
+    warnings: Sequence[str] = (),
 ) -> str:
     """Write the plan that is printed before work starts.
 
     ``jobs`` are the rule and the estimate of each; ``missing`` maps a data set's name to how to get it; ``untrained``
     maps a model that cannot be trained to the reason; ``changed`` maps a file of code to the number of jobs that run
-    again because it changed and not because another job does.
+    again because it changed and not because another job does; ``warnings`` are about the data.
 
     Example
     -------
@@ -134,6 +135,7 @@ def describe(
     lines = [f'Plan of the study "{study}"', f"  data sets   {', '.join(available) or 'none'}"]
     lines += [f"  missing     {name}; to get it: {how}" for name, how in missing.items()]
     lines += [f"  left out    {name}, which is not trained: {reason}" for name, reason in untrained.items()]
+    lines += [f"  WARNING     {warning}" for warning in warnings]
     most = sorted(changed.items(), key=lambda file: -file[1])
     for file, count in most[:MOST_CHANGED]:
         lines.append(f"  changed     {file}: {count} of the jobs, and those that depend on them")

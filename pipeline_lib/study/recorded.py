@@ -6,7 +6,7 @@ with a checksum that shows whether it was edited since.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pydantic import Field
@@ -92,7 +92,7 @@ def made(study: str) -> Record:
         costs=_costs(folder, _paper),
         rules=_costs(folder, lambda rule: rule),
         configuration=digest(folder.path / "configuration.yaml"),
-        data={path.stem: digest(path) for path in sorted((folder.path / "data").glob("*.json"))},
+        data={PurePosixPath(file).stem: digest(folder.path / file) for file in sorted(folder.described)},
         claims={one.id: _claim(one, names.get(one.id, ())) for one in judged.read(claims_of(folder.path)).claims},
         published=[Published(**{name: row[name] for name in columns}) for row in folder.rows(PUBLISHED)],
         tables={name: digest(folder.path / name) for name in sorted(tables_of(folder.path))},

@@ -70,8 +70,7 @@ def checked_configuration(workflow: Any, config: Any, n_folds: Any, *, imported:
     files = snakemake_internals.files_of_configuration(workflow) if own else []
     for path in files:
         configuration.check_file(path)
-    origins = [*map(str, files), *(["--config"] if snakemake_internals.configured_by_option(workflow) else [])]
-    return configuration.check(config, n_folds, ", ".join(origins))
+    return configuration.check(config, n_folds, files, snakemake_internals.options_of_configuration(workflow))
 
 
 SCRIPTS = Path(__file__).parents[2] / "profiles/slurm"
@@ -101,7 +100,7 @@ def plan(workflow: Any, study: Configuration, data: DataSets, costs: Costs) -> c
     needed = snakemake_internals.jobs_to_run(workflow)
     jobs = [costs.planned(job) for job in needed]
     changed = import_closure.explained(((job.before, job.code) for job in needed), Path(".snakemake/digests.json"))
-    text = planning.describe(study.name, jobs, data.present, data.missing, study.untrained, changed)
+    text = planning.describe(study.name, jobs, data.present, data.missing, study.untrained, changed, data.warnings)
     return console.Plan(text, frozenset(job.id for job in needed))
 
 

@@ -55,9 +55,9 @@ def files_of_configuration(workflow: Any) -> list[Path]:
     return [Path(os.path.relpath(path)) for path in workflow.overwrite_configfiles or workflow.configfiles]
 
 
-def configured_by_option(workflow: Any) -> bool:
-    """Whether the option ``--config`` sets values of the configuration."""
-    return bool(workflow.config_settings.config)
+def options_of_configuration(workflow: Any) -> dict[str, Any]:
+    """What the option ``--config`` sets of the configuration."""
+    return dict(workflow.config_settings.config or {})
 
 
 def changes_paths(workflow: Any, paths: Iterable[str]) -> bool:

@@ -125,13 +125,17 @@ NamedModel = Annotated[ModelSettings, BeforeValidator(_of_default_study, json_sc
 """A model, or the name of one of the default study."""
 
 
+DEFAULT_STUDY = "default"
+"""The name of a study that has none; its report is the reproduction of the papers."""
+
+
 class _Plain(Settings):
     """The keys before the sections."""
 
     study: Slug = Field(
-        "default",
+        DEFAULT_STUDY,
         description="Name of the study and of the folders results/STUDY and reports/STUDY: lower-case letters, digits "
-        'and "-".',
+        'and "-". A study of data of your own needs a name.',
     )
     title: Text | None = Field(
         None,

@@ -184,6 +184,17 @@ def test_rankers_without_features_rank_tables_without_labels(stars, files, tmp_p
     assert "expected one column named label" in capsys.readouterr().err
 
 
+def test_all_problems_of_a_file_to_be_ranked_are_named_at_once(stars, files, tmp_path: Path, capsys) -> None:
+    learners.create("random").fit(RankingData.from_frame(stars, **STARS)).save(files["model.json"])
+    (tmp_path / "shop.csv").write_text("docid,shopper,x\nd1,a,1\n,a,NA\nd3,,z\nd4,a\n")
+    given = ["--model", files["model.json"], "--data", tmp_path / "shop.csv", "--output", files["some.run"]]
+    assert cli.main(["rank", *map(str, given), "--query", "shopper"]) == 1
+    said = capsys.readouterr().err
+    problems = {3: ("'x', found no value", "the id of a document"), 4: ("'z'", "a query"), 5: ("3 columns",)}
+    for line, words in ((line, one) for line, several in problems.items() for one in several):
+        assert re.search(rf"shop\.csv:{line}: expected .*{words}", said), said
+
+
 def test_text_without_labels_is_ranked_as_with_them(files) -> None:
     with_labels = ranked(files, "some.run").read_bytes()
     text = files["data.txt"].read_text()

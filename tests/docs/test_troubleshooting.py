@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pipeline_lib import cli
-from pipeline_lib.core import files, storage
+from pipeline_lib.core import files, schemas, storage
 from pipeline_lib.core.errors import PipelineError
 from pipeline_lib.sources import acquisition, catalog, download, mirrors
 from pipeline_lib.study import configuration, run_lock
@@ -61,9 +61,11 @@ def old_python(folder: Path) -> str:
 
 
 def refused_settings(folder: Path) -> str:
+    path = folder / "my-study.yaml"
+    path.write_text("study: mine\nmodles: [listnet]\nerm:\n  tol: 1e-4\npapers: [slamm]\n")
     with pytest.raises(PipelineError) as caught:
-        configuration.check({"modles": ["listnet"], "erm": {"tol": "1e-4"}}, {"letor-sim": 5}, "my-study.yaml")
-    (folder / "my-study.yaml").write_text("seed: 1\nseed: 2\n")
+        configuration.check(schemas.load(path), {"letor-sim": 5}, [Path("my-study.yaml")])
+    path.write_text("seed: 1\nseed: 2\n")
     with pytest.raises(PipelineError) as twice:
         configuration.check_file(Path("my-study.yaml"))
     return f"{caught.value}\n{twice.value}"

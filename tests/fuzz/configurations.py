@@ -55,6 +55,8 @@ def fuzz(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
     config["datasets"][1]["files"] = [str(file)]
     for key in rng.sample(list(config), rng.randrange(4, 12)):
         del config[key]
+    if "datasets" in config:  # one of them is of one's own
+        config["study"] = BASE["study"]
     changes = rng.choice((0, 1, 1, 1, 2, 3))
     for _ in range(changes):
         config = damaged(config, rng)

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pipeline_lib.sources import readers, tables
 
 from . import damage, letor_text, plain_letor, plain_table
@@ -63,7 +65,7 @@ def _place(folder: Path, index: int, ending: str, content: bytes, sizes: bytes |
 
 def text(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
     """LETOR and libsvm text."""
-    labels, first_id = rng.choice(("rounded", "whole", "whole", "ignored")), rng.choice((0, 1))
+    labels, first_id = rng.choice((*plain_letor.POLICIES, "ignored")), rng.choice((0, 1))
     contents, paths, plain = [], [], []
     for index in range(rng.choice((1, 1, 2))):
         grouped = rng.random() < 0.3
@@ -89,9 +91,8 @@ def text(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
             files.append((queries, one.y, plain_letor.features(one, "", first, n)))
         return n, None, names, files
 
-    return b"\n--- next file ---\n".join(contents), *difference(
-        expected, lambda: stored(paths, tables.Options(rounded=labels == "rounded", labelled=labels != "ignored"))
-    )
+    options = tables.Options(labelled=False) if labels == "ignored" else tables.Options(labels=labels)
+    return b"\n--- next file ---\n".join(contents), *difference(expected, lambda: stored(paths, options))
 
 
 def _plain_text(content: bytes, path: Path, sizes: bytes | None, labels: str, whole: bool) -> Callable[[], Any]:
@@ -115,7 +116,8 @@ def _plain_text(content: bytes, path: Path, sizes: bytes | None, labels: str, wh
 def table(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
     """CSV and TSV."""
     separator, ending = rng.choice(((",", ".csv"), (",", ".csv"), ("\t", ".tsv")))
-    options = tables.Options(rounded=rng.random() < 0.3)
+    missing = rng.choice(("refuse", "zero", "mean", "flag"))
+    options = tables.Options(labels=rng.choice(plain_letor.POLICIES), missing=missing)  # type: ignore[arg-type]
     label, query = (
         rng.choice(("label", "Label", "y", "rel", "clicked")),
         rng.choice(("qid", "QUERY", "topic", "session")),
@@ -152,6 +154,10 @@ def table(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
         if not found:
             raise refusal
         names = of_names[0]
+        lacking = [name for name in names if any(np.isnan(values[name]) for one in found for values in one.values)]
+        for one in found:
+            plain_table.filled(one, missing)
+        names = [*names, *(f"{name} missing" for name in lacking if missing == "flag")]
         named = any(plain_table.textual(one.queries) for one in found)
         files = []
         for one in found:
@@ -193,7 +199,7 @@ def _plain_table(
             raise Refused(f"{path}:")
         return plain_table.read(
             content, separator, path, label=options.label, query=options.query, ignore=options.ignore,
-            rounded=options.rounded, of_names=of_names,
+            labels=options.labels, missing=options.missing != "refuse", of_names=of_names,
         )  # fmt: skip
 
     return read

@@ -13,7 +13,8 @@ from .verdict import Refused
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 WHOLE = r"[+-]?[0-9]+"
 BLANK = "[ \t]"
-LABEL = {"integer": WHOLE, "whole": NUMBER, "rounded": NUMBER}
+POLICIES = ("whole", "rounded", "doubled", "shifted", "clipped")
+LABEL = {"integer": WHOLE} | dict.fromkeys(POLICIES, NUMBER)
 QUERY = {"token": rf"{BLANK}+qid:({WHOLE})", "text": rf"{BLANK}+qid:([^ \t\r]+)", "comment": "()", "none": "()"}
 LINES = {
     (labels, qid): re.compile(rf"{BLANK}*({label}){query}((?:{BLANK}+[0-9]+:{NUMBER})*){BLANK}*".encode())
@@ -47,13 +48,17 @@ def label_of(text: str, form: str) -> int | None:
     if form == "integer":
         return int(text) if 0 <= int(text) <= 255 else None
     value = float(text)
-    if not 0 <= value < 256:
-        return None
+    if math.isinf(value):
+        return 0 if form == "clipped" and value < 0 else None
     down = math.floor(value)
-    if form == "whole":
-        return down if value == down else None
-    rounded = down + (value - down >= 0.5)
-    return rounded if rounded <= 255 else None
+    label = {
+        "whole": down if value == down else None,
+        "rounded": down + (value - down >= 0.5) if value >= 0 else None,
+        "doubled": 2 * down + (value != down) if value - down in (0, 0.5) else None,
+        "shifted": down + 1 if value == down else None,
+        "clipped": max(down, 0) if value == down else None,
+    }[form]
+    return label if label is not None and 0 <= label <= 255 else None
 
 
 def read(text: bytes, where: object, labels: str, qid: str, first_id: int = 1, n_features: int | None = None) -> Text:

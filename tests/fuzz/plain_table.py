@@ -1,6 +1,5 @@
 """CSV and TSV read character by character, as ``docs/your-own-data.md`` and ``pipeline_lib.sources.tables`` have it."""
 
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .plain_letor import NUMBER, PLAIN_WHOLE, single
+from .plain_letor import NUMBER, PLAIN_WHOLE, label_of, single
 from .verdict import Refused
 
 LABELS = ("label", "relevance", "rel", "grade", "y")
 QUERIES = ("qid", "query_id", "query", "topic")
+MISSING = ("", "NA", "nan", "NaN", "null", "NULL", "N/A")
 DOCUMENTS = ("docid", "doc_id", "docno")
 
 
@@ -74,7 +74,8 @@ def read(
     label: str | None = None,
     query: str | None = None,
     ignore: tuple[str, ...] = (),
-    rounded: bool = False,
+    labels: str = "whole",
+    missing: bool = False,
     of_names: list[list[str]] | None = None,
 ) -> Table:
     """Read a whole table; the refusal names every line with a fault. ``of_names`` gets the names of the features."""
@@ -99,21 +100,27 @@ def read(
     found = Table(features, [], [], [])
     if of_names is not None:
         of_names.append(features)
-    faults = [line for line, cells in body if not _row(found, names, cells, of_labels[0], of_queries[0], rounded)]
+    roles = (of_labels[0], of_queries[0])
+    faults = [line for line, cells in body if not _row(found, names, cells, *roles, labels, missing)]
     if faults or not body:
         raise Refused(*(f"{where}:{line}: " for line in faults), *([f"{where}:"] if not body else []))
     return found
 
 
-def _row(found: Table, names: list[str], cells: list[bytes], label: str, of_queries: str, rounded: bool) -> bool:
-    """Add a row; false if it breaks the format."""
+def _row(
+    found: Table, names: list[str], cells: list[bytes], label: str, of_queries: str, labels: str, missing: bool
+) -> bool:
+    """Add a row; false if it breaks the format. A value that may be missing is NaN."""
     if len(cells) != len(names):
         return False
     row = dict(zip(names, cells, strict=True))
     numbers = {name: _number(row[name]) for name in (label, *found.names)}
-    grade = _label(numbers[label], rounded)
+    grade = None if (number := numbers[label]) is None else label_of(number, labels)
     values = {name: single(numbers[name]) for name in found.names if numbers[name] is not None}  # type: ignore[arg-type]
-    good = grade is not None and len(values) == len(found.names) and all(map(np.isfinite, values.values()))
+    good = grade is not None and all(map(np.isfinite, values.values()))
+    if missing:
+        values |= {name: np.float32(np.nan) for name in found.names if row[name].decode("latin-1") in MISSING}
+    good = good and len(values) == len(found.names)
     try:
         query = row[of_queries].decode()
     except UnicodeDecodeError:
@@ -130,15 +137,18 @@ def _number(cell: bytes) -> str | None:
     return text if re.fullmatch(NUMBER, text) else None
 
 
-def _label(text: str | None, rounded: bool) -> int | None:
-    if text is None or not 0 <= float(text) < 256:
-        return None
-    value = float(text)
-    down = math.floor(value)
-    if not rounded and value != down:
-        return None
-    grade = down + (rounded and value - down >= 0.5)
-    return grade if grade <= 255 else None
+def filled(found: Table, missing: str) -> None:
+    """Put 0, or the mean of the query, where values are missing, and marks of where that is."""
+    means = {}
+    for query in set(found.queries):
+        of_query = [values for values, other in zip(found.values, found.queries, strict=True) if other == query]
+        for name in found.names:
+            there = [float(values[name]) for values in of_query if not np.isnan(values[name])]
+            means[query, name] = np.float32(sum(there) / len(there)) if there and missing != "zero" else np.float32(0)
+    for values, query in zip(found.values, found.queries, strict=True):
+        marks = {f"{name} missing": np.float32(np.isnan(values[name])) for name in found.names}
+        values |= {name: means[query, name] for name in found.names if np.isnan(values[name])}
+        values |= marks
 
 
 def textual(queries: list[Any]) -> bool:

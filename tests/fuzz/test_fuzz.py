@@ -124,7 +124,7 @@ def test_a_query_without_a_name_is_none(table: Callable[..., Any]) -> None:
 def test_labels_below_0_are_refused_rounded_or_not(table: Callable[..., Any], tmp_path: Path) -> None:
     for rounded in (True, False):
         with pytest.raises(DataError, match=r"my\.csv:2: .*found -0\.4"):
-            table(b"qid,label,a\n1,-0.4,3\n", rounded=rounded)
+            table(b"qid,label,a\n1,-0.4,3\n", labels="rounded" if rounded else "whole")
     (tmp_path / "my.txt").write_text("-0.4 qid:1 1:3\n")
     with pytest.raises(DataError, match=r"my\.txt:1: "):
         letor.read(tmp_path / "my.txt", labels="rounded")
@@ -133,7 +133,7 @@ def test_labels_below_0_are_refused_rounded_or_not(table: Callable[..., Any], tm
 def test_an_infinite_label_is_refused_without_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "my.txt"
     path.write_text("1e309 qid:1 1:3\n")
-    with pytest.raises(DataError, match=r"my\.txt:1: expected a label in 0\.\.255, found '1e309'"):
+    with pytest.raises(DataError, match=r"my\.txt:1: expected a number in 0\.\.255 as the label, found '1e309'"):
         letor.read(path, labels="rounded")
 
 

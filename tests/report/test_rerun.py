@@ -62,6 +62,30 @@ def test_all_descriptions_of_data_sets_are_targets(tmp_path: Path) -> None:
     assert command.split()[3:5] == ["results/default/data/a.json", "results/default/data/b.json"]
 
 
+def test_jobs_of_what_was_removed_from_a_study_do_not_count(tmp_path: Path) -> None:
+    jobs = (
+        "describe_data/a", "describe_data/a-b", "train_model/a/kept", "train_fold/a/kept/fold-1", "train_model/a/gone",
+        "evaluate_model/a-b/kept", "summarise_results", "slam_losses", "topk_regret", "topk_regret_slice/1",
+        "topk_unknown", "cone_bases_fold/a-1", "cone_bases_fold/a-b-1",
+    )  # fmt: skip
+    cells = [step for _, _, step in papers.steps(["cone"]) if step.axes == ("dataset", "fold")]
+    jobs = tuple(one.replace("cone_bases_fold", f"cone_{cells[0].name}") for one in jobs)
+    for job in jobs:
+        path = tmp_path / f"benchmarks/{job}.tsv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("s\n1.0\n")
+    for name in ("a", "a-b"):
+        storage.write_json(tmp_path / f"data/{name}.json", {"dataset": name})
+    storage.write_json(tmp_path / "availability.json", {"datasets": [{"dataset": "a"}]})
+    storage.write_json(tmp_path / "models.json", {"models": [{"model": "kept"}]})
+    (tmp_path / "configuration.yaml").write_text("papers: [topk, cone]\n")
+    results = ResultsFolder(tmp_path)
+    named = ["describe_data", "summarise_results", "topk_regret", "topk_regret_slice", "train_fold", "train_model"]
+    assert [job.rule for job in results.costs] == [f"cone_{cells[0].name}", *named]
+    assert [entry["dataset"] for entry in results.datasets()] == ["a"]
+    assert Rerun(results, []).of(["data/*.json"]).command.split()[3] == f"results/{tmp_path.name}/data/a.json"
+
+
 def test_a_study_other_than_the_default_has_its_configuration(tmp_path: Path) -> None:
     shipped = Rerun(study(tmp_path, "letor-real", ("study",)), []).whole
     assert shipped.command == "snakemake --cores 4 --configfile workflow/studies/letor-real.yaml"

@@ -145,6 +145,29 @@ def test_a_folder_of_lightgbm_with_query_files() -> None:
     assert by_name["train"]["sha256"] == hashlib.sha256(both).hexdigest()
 
 
+def test_what_is_made_of_labels_and_missing_values_stands_in_the_description() -> None:
+    rows = (f"u{i};{i % 2 / 2};{'' if i == 4 else i}\n" for i in range(9))
+    Path("my.csv").write_text("qid;label;bm25\n" + "".join(rows))
+    data, _, description = prepared(files="my.csv", folds=3, separator=";", labels="doubled", missing="flag")
+    assert data.feature_names == ("bm25", "bm25 missing")
+    assert data.X[:, 1].tolist() == [float(i == 4) for i in range(9)]
+    assert data.y.tolist() == [i % 2 for i in range(9)]
+    assert description["notes"][1:] == [
+        "Its labels are multiples of one half; all were doubled.",
+        "Missing values were read as the mean of the other documents of the query, or as 0 if none has a value. "
+        "A feature says of which documents.",
+    ]
+
+
+def test_settings_of_tables_are_refused_for_other_files() -> None:
+    write("my.txt", [1])
+    found = problems({"name": "my_data", "files": ["my.txt"], "missing": "mean", "separator": ";"})
+    assert [(key, text.split(" only, ")[1]) for key, text in found] == [
+        ("missing", "found 'my.txt'"),
+        ("separator", "found 'my.txt'"),
+    ]
+
+
 def test_columns_are_named_and_kept() -> None:
     Path("my.csv.gz").write_bytes(
         gzip.compress(b"user,url,clicks,bm25\n" + b"".join(b"u%d,x,%d,%d.5\n" % (i, i % 2, i) for i in range(9)))
@@ -212,7 +235,8 @@ def test_an_entry_is_part_of_the_study() -> None:
     write("there.txt", [1])
     entry = {"name": "mine", "files": "there.txt", "folds": "4"}  # as `snakemake --config` hands it over
     models = [{"name": "a", "algorithm": "random", "datasets": ["mine"]}]
-    study = configuration.check({"datasets": ["MQ2008", entry], "models": models}, {"MQ2008": 5})
+    given = {"study": "mine", "datasets": ["MQ2008", entry], "models": models}
+    study = configuration.check(given, {"MQ2008": 5})
     assert study.datasets == ("MQ2008", "mine")
     assert study.folds("mine") == [1, 2, 3, 4]
     assert (study.model_names("mine"), study.model_names("MQ2008")) == (["a"], [])
@@ -261,9 +285,9 @@ def test_a_file_that_changes_between_two_jobs_is_named() -> None:
 
 
 def test_a_job_is_given_only_what_it_reads_of_the_entry() -> None:
-    plain = {"name": "mine", "files": "a.txt", "folds": 3, "title": "Mine", "label": "y"}
+    plain = {"name": "mine", "files": "a.csv", "folds": 3, "title": "Mine", "label": "y", "missing": "mean"}
     entries = {name: own_data.plain_entry(OwnDataSettings.parse(plain), name) for name in own_data.NOT_READ_BY}
     assert set(entries["register_data"]) == {"name", "files"}
-    assert set(entries["convert_data"]) == {"name", "files", "label"}
+    assert set(entries["convert_data"]) == {"name", "files", "label", "missing"}
     assert set(entries["split_folds"]) == {"name", "files", "folds"}
     assert entries["describe_data"] == plain

@@ -231,53 +231,108 @@ def test_erm_without_a_surrogate_lists_them() -> None:
         check(config)
 
 
-WRONG_BY_ITSELF = {
-    "experiments": {"slm": {}},
-    "erm": {"tol": "1e-6"},
-    "datasets": [7, "letor-sim", {"name": "mine", "files": ["nowhere.txt"]}],
-    "papers": [1],
-    "models": [{"name": 5, "algorithm": "random"}],
-    "evaluation": {"compared": 3},
-}
-NAMED_AT_ONCE = (
-    "datasets[2].files: expected a file, found no 'nowhere.txt'",
-    "datasets[0]: ",
-    "models[0].name: ",
-    "erm.tol: ",
-    "evaluation.compared: ",
-    "papers[0]: ",
-    "experiments: unknown key 'slm'; did you mean 'slam'?",
-)
-WRONG_TOGETHER = {
-    "datasets": ["mq2008", "letor-sim"],
-    "papers": ["slamm"],
-    "models": [
-        {"name": "own", "algorithm": "emr"},
-        {"name": "pairs", "algorithm": "erm", "surrogate": "lisnet", "datasets": ["Istela-S"]},
-    ],
-    "evaluation": {"measures": ["ndgc@10"], "headline": "ndgc@3", "compared": []},
-}
-THEN_NAMED = (
-    "datasets[0]: unknown data set 'mq2008'",
-    "papers[0]: unknown paper 'slamm'",
-    "models[0] (own): unknown algorithm 'emr'",
-    "models[1] (pairs): unknown data set 'Istela-S'",
-    "evaluation.measures[0]: unknown measure 'ndgc@10'",
-    "evaluation.headline: unknown measure 'ndgc@3'",
-    "models[1].surrogate: unknown surrogate 'lisnet'",
-)
+WRONG = """\
+study: mine
+experiments: {slm: {}}
+erm:
+  tol: 1e-6
+datasets:
+  - 7
+  - mq2008
+  - {name: my data, files: nowhere.txt}
+  - {name: mine, files: config.yaml, folds: many}
+models:
+  - rankvsm
+  - {name: 5, algorithm: emr}
+  - name: pairs
+    algorithm: erm
+    surrogate: lisnet
+    datasets: [my data, mine, Istela-S]
+    l2: {my data: [1.0], mine: [1.0, 2.0]}
+  - {name: trees, algorithm: rankboost, round: 3}
+  - {name: half, algorithm: erm, surrogate: 1}
+  - {name: none, surrogate: kl}
+papers: [1, slamm]
+folds: [6]
+evaluation:
+  measures: [3, ndgc@10]
+  headline: ndgc@3
+  compared: [3, err, mpa]
+"""
+NAMED_AT_ONCE = """\
+2: experiments: unknown key 'slm'; did you mean 'slam'?
+4: erm.tol: expected a valid number, found '1e-6'
+6: datasets[0]: expected text or a mapping, found 7
+7: datasets[1]: unknown data set 'mq2008'; did you mean 'MQ2008'?
+8: datasets[2].name: expected a letter, then
+8: datasets[2].files: expected a file, found no 'nowhere.txt'
+9: datasets[3].folds: expected a valid integer, found 'many'
+11: models[0]: unknown model 'rankvsm' of the default study; did you mean 'ranksvm'?
+12: models[1].name: expected text, found 5
+12: models[1]: unknown algorithm 'emr'; did you mean 'erm'?
+15: models[2].surrogate: unknown surrogate 'lisnet'; did you mean 'listnet'?
+16: models[2] (pairs): unknown data set 'Istela-S'; did you mean 'Istella-S'?
+18: models[3] (trees): unknown key 'round', no setting of 'rankboost'; did you mean 'rounds'?
+19: models[4].surrogate: expected text, found 1
+20: models[5]: expected the key 'algorithm', found name
+21: papers[0]: expected text, found 1
+21: papers[1]: unknown paper 'slamm'; did you mean 'slam'?
+24: evaluation.measures[0]: expected text, found 3
+24: evaluation.measures[1]: unknown measure 'ndgc@10'; did you mean 'ndcg@10'?
+25: evaluation.headline: unknown measure 'ndgc@3'; did you mean 'ndcg@3'?
+26: evaluation.compared[0]: expected text, found 3
+26: evaluation.compared[2]: unknown measure 'mpa'; did you mean 'map'?
+"""
 
 
-@pytest.mark.parametrize(("given", "expected"), [(WRONG_BY_ITSELF, NAMED_AT_ONCE), (WRONG_TOGETHER, THEN_NAMED)])
-def test_all_values_that_are_wrong_are_named_at_once_and_else_all_that_do_not_fit_together(
-    given: dict[str, Any], expected: tuple[str, ...]
+def refused(*files: Path, options: dict[str, Any] | None = None) -> list[str]:
+    """The problems of a configuration that files give together, as Snakemake merges those of these tests."""
+    merged: dict[str, Any] = {}
+    for path in files:
+        for key, value in (yaml.safe_load(path.read_text()) or {}).items():
+            both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+            merged[key] = {**merged[key], **value} if both else value
+    with pytest.raises(ConfigurationError, match=r"^the configuration cannot be used:\n") as caught:
+        configuration.check({**merged, **(options or {})}, FOLDS, files, options)
+    return [line.removeprefix("  - ") for line in str(caught.value).splitlines()[1:]]
+
+
+def test_all_problems_are_named_at_once_with_their_lines_and_nothing_that_only_follows_from_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ConfigurationError, match=r"^mine\.yaml: ") as caught:
-        configuration.check(given, FOLDS, "mine.yaml")
-    found = [line.removeprefix("  - ") for line in str(caught.value).splitlines()[1:]]
-    assert len(found) == len(expected), found
+    monkeypatch.chdir(ROOT)
+    path = tmp_path / "mine.yaml"
+    path.write_text(WRONG)
+    found, expected = refused(path), NAMED_AT_ONCE.splitlines()
+    assert len(found) == len(expected), "\n".join(found)
     for line, problem in zip(found, expected, strict=True):
-        assert line.startswith(problem)
+        assert line.startswith(f"{path}, line {problem}")
+
+
+def test_of_files_that_are_merged_the_one_that_counts_is_named(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
+    first.write_text("seed: -1\nerm: {tol: 0}\nmodels: [{name: a}, {name: b, rounds: 1}]\nthreads: 0\n")
+    second.write_text("erm:\n  radius: -1\nmodels:\n- name: a\n  algorithm: emr\n")
+    found = refused(first, second, options={"threads": -1, "seeds": 1})
+    assert [line.split(": expected")[0].split(": unknown")[0] for line in found] == [
+        f"{first}, line 1: seed",
+        f"{first}, line 2: erm.tol",
+        f"{second}, line 2: erm.radius",
+        f"{second}, line 5: models[0] (a)",
+        "--config: threads",
+        "--config",
+    ]
+
+
+def test_a_study_of_own_data_needs_a_name(tmp_path: Path) -> None:
+    """It would replace the report that reproduces the papers."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"study: default\ndatasets: [letor-sim, {{name: mine, files: {ROOT / 'config.yaml'}}}]\n")
+    [found] = refused(path)
+    assert found.startswith(f"{path}, line 1: study: expected a name for a study of data of your own, such as ")
+    path.write_text(path.read_text().replace("study: default\n", ""))
+    assert refused(path) == [found.removeprefix(f"{path}, line 1: ")]
+    assert check({**yaml.safe_load(path.read_text()), "study": "mine"}).name == "mine"
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,21 @@ def test_a_finished_job_is_one_line_with_its_number_and_its_time() -> None:
     assert run.lines() == ["THE PLAN", "[1/4] train_model fold=1: 20.0 s"]
 
 
+def test_a_warning_stands_below_the_job_after_which_it_is_known() -> None:
+    known: list[str] = []
+    run = Run(warning=lambda rule, wildcards: f"{wildcards['fold']} is odd" if rule in known else "")
+    for job, rule in ((1, "convert_data"), (2, "train_model")):
+        run.start(job, rule)
+    known.append("convert_data")  # what the job has written
+    run.finish(1)
+    run.finish(2)
+    assert run.lines()[1:] == [
+        "[1/4] convert_data fold=1: 0.0 s",
+        "  WARNING: 1 is odd",
+        "[2/4] train_model fold=2: 0.0 s",
+    ]
+
+
 def test_a_failed_job_names_its_log_and_shows_the_end_of_it(tmp_path: Path) -> None:
     log = tmp_path / "job.log"
     log.write_text("".join(f"line {i}\n" for i in range(500)) + "error: the cause\n")
@@ -113,5 +128,5 @@ def test_quiet_leaves_snakemake_s_handlers_as_they_are(quiet: set[str] | None) -
     handler = logging.StreamHandler(io.StringIO())
     logger.addHandler(handler)
     settings = SimpleNamespace(quiet=quiet, printshellcmds=False, verbose=False, debug_dag=False, dryrun=False)
-    console.attach(logger, settings, lambda: console.Plan("", frozenset()))
+    console.attach(logger, settings, lambda: console.Plan("", frozenset()), lambda rule, wildcards: "")
     assert isinstance(handler.formatter, console.Console) == (quiet is None)

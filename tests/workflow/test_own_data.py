@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import yaml
 
 from .conftest import ROOT, SMALL, Project, copy_folder, copy_project, job_table, shared
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.workflow
 
 DATA = [
     {"name": "mine", "files": ["my.txt"], "folds": 3},
-    {"name": "clicks", "train": "clicks/a.csv.gz", "validation": "clicks/b.csv.gz", "test": "clicks/c.csv.gz"},
+    {"name": "my_clicks", "train": "clicks/a.csv.gz", "validation": "clicks/b.csv.gz", "test": "clicks/c.csv.gz"},
     {"name": "folds", "folder": "folds"},
     {"name": "lightgbm", "folder": "lightgbm"},
 ]
@@ -80,7 +81,7 @@ def own_copy(run_of_own_data: Project, tmp_path: Path) -> Project:
 def test_every_layout_comes_to_the_report(run_of_own_data: Project) -> None:
     folder = run_of_own_data.folder
     page = (folder / "reports/small/report.html").read_text()
-    sizes = {"mine": 9, "clicks": 9, "folds": 9, "lightgbm": 9}
+    sizes = {"mine": 9, "my_clicks": 9, "folds": 9, "lightgbm": 9}
     for name, queries in sizes.items():
         description = json.loads((folder / f"results/small/data/{name}.json").read_text())
         assert (description["queries"], description["rows"], description["features"]) == (queries, 54, 2)
@@ -88,13 +89,13 @@ def test_every_layout_comes_to_the_report(run_of_own_data: Project) -> None:
         assert f'id="data-{name}"' in page
         assert f'id="results-{name}"' in page
         values = pl.read_parquet(folder / f"results/small/evaluation/{name}/best.parquet")
-        assert values.height == {"mine": 3, "clicks": 2, "folds": 3, "lightgbm": 2}[name]
+        assert values.height == {"mine": 3, "my_clicks": 2, "folds": 3, "lightgbm": 2}[name]
         assert values["ndcg@10"].min() == 1.0
     # Queries and features keep their names.
-    assert set(pl.read_parquet(folder / "results/small/evaluation/clicks/best.parquet")["qid"]) == {"q7", "q8"}
+    assert set(pl.read_parquet(folder / "results/small/evaluation/my_clicks/best.parquet")["qid"]) == {"q7", "q8"}
     weights = pl.read_parquet(folder / "results/small/tables/weights.parquet")
-    assert weights.filter(pl.col("weight") != 0).rows() == [("clicks", "best", 1, "bm25", 1.0)]
-    assert "bm25" in page[page.index('id="results-clicks"') :]
+    assert weights.filter(pl.col("weight") != 0).rows() == [("my_clicks", "best", 1, "bm25", 1.0)]
+    assert "bm25" in page[page.index('id="results-my_clicks"') :]
     assert run_of_own_data.planned() == {}
 
 
@@ -112,6 +113,31 @@ def test_a_touched_file_replans_nothing_and_an_edited_one_what_depends_on_it(own
     sizes = files[1].read_text()
     files[1].write_text(sizes.replace("6\n6\n", "5\n7\n"))
     assert dict.fromkeys(expected, 2).items() <= own_copy.planned().items()
+
+
+def test_a_data_set_and_a_model_that_are_removed_from_a_study_leave_its_report(own_copy: Project) -> None:
+    both = [*CONFIG["models"], {"name": "other", "algorithm": "file-order", "title": "The other one"}]
+    study = own_copy.folder / "small.yaml"
+    study.write_text(yaml.safe_dump({**CONFIG, "models": both, "datasets": DATA[:2]}))
+    own_copy.snakemake()
+    study.write_text(yaml.safe_dump({**CONFIG, "datasets": DATA[:1]}))
+    own_copy.snakemake()
+    page = (own_copy.folder / "reports/small/report.html").read_text()
+    assert 'id="data-mine"' in page
+    assert "my_clicks" not in page
+    assert "The other one" not in page
+    assert not list((own_copy.folder / "reports/small").rglob("*clicks*"))
+
+
+def test_labels_from_which_nothing_can_be_learned_are_named_on_the_console_and_in_the_report(own_copy: Project) -> None:
+    text = own_copy.folder / "my.txt"
+    text.write_text(re.sub("^[0-9.]+", "0", text.read_text(), flags=re.MULTILINE))
+    (own_copy.folder / "small.yaml").write_text(yaml.safe_dump({**CONFIG, "datasets": DATA[:1]}))
+    warning = "no document is relevant (all 54 have the label 0): every measure is 0, whatever the order"
+    assert f"\n  WARNING: mine: {warning}\n" in own_copy.snakemake()
+    assert f"\n  WARNING     mine: {warning}\n" in own_copy.snakemake("-n", "-R", "render_report")
+    for page in ("index.html", "pages/data-mine.html"):
+        assert f"In mine, {warning}." in (own_copy.folder / "reports/small" / page).read_text()
 
 
 @pytest.fixture

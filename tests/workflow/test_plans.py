@@ -40,7 +40,7 @@ def test_download_plans_every_data_set_even_the_missing(new_project: Callable[..
         ("seed: 1\nseed: 2\n", "small.yaml, line 2: "),
         (
             "modles: []\n",
-            "small.yaml: the configuration cannot be used:\n  - unknown key 'modles'; did you mean 'models'?",
+            "the configuration cannot be used:\n  - small.yaml, line 1: unknown key 'modles'; did you mean 'models'?",
         ),
     ],
 )

@@ -109,6 +109,10 @@ def files_of_job(wildcards, input, output):
 
 
 if snakemake_internals.is_main_process(workflow) and not IMPORTED:
-    console.attach(*snakemake_internals.logger_and_output(workflow), lambda: run.plan(workflow, STUDY, DATA, COSTS))
+    console.attach(
+        *snakemake_internals.logger_and_output(workflow),
+        lambda: run.plan(workflow, STUDY, DATA, COSTS),
+        DATA.warning_after,
+    )
 with run.stopping_the_workflow():
     run.begin(workflow, STUDY)
