@@ -1,8 +1,8 @@
 """How is a data set stored? As a Parquet file with the columns ``qid``, ``label`` and ``features``.
 
 Where queries or features have names, these stand in a column ``query`` and in the footer. The footer also lists the
-parts of the data set, in the order of the rows, with the SHA-256 of the text that each was read from, and of tables
-what the columns were called that are no features.
+parts of the data set, in the order of the rows, with the SHA-256 of the text that each was read from, and how a
+person's file was read.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core import checks, storage
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.labels import Policy
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,12 +34,23 @@ ROWS_PER_GROUP = 65_536
 BYTES_PER_GROUP = 1 << 24
 
 
-class Columns(NamedTuple):
-    """The columns of a table that are no features: those of the labels and the queries, and those left out."""
+Missing = Literal["refuse", "zero", "mean", "flag"]
+"""What is done about values that a table lacks: see :class:`pipeline_lib.sources.tables.Options`."""
 
-    label: str
-    query: str
+
+class Columns(NamedTuple):
+    """How the file of a person was read: the columns of a table that are no features, and what was done to its values.
+
+    The columns are those of the labels and the queries (None for LETOR text) and those left out. ``labels``,
+    ``missing`` and ``separator`` are those of a data set's entry in a configuration.
+    """
+
+    label: str | None
+    query: str | None
     ignore: tuple[str, ...] = ()
+    labels: Policy = "whole"
+    missing: Missing = "refuse"
+    separator: str | None = None
 
     @classmethod
     def of(cls, name: str, said: Any) -> Columns | None:
@@ -46,10 +58,13 @@ class Columns(NamedTuple):
         if said is None:
             return None
         fields = checks.instance(name, said, Mapping)
-        if fields.keys() != set(cls._fields):
+        if not {"label", "query"} <= fields.keys() <= set(cls._fields):
             raise DataError(f"{name}: expected the keys {', '.join(cls._fields)}, found {checks.shown(said)}")
-        label, query = checks.texts(name, [fields["label"], fields["query"]])
-        return cls(label, query, tuple(checks.texts(name, fields["ignore"])))
+        found = cls(**{**fields, "ignore": tuple(checks.texts(name, fields.get("ignore", ())))})
+        checks.texts(name, [text for text in (found.label, found.query, found.separator) if text is not None])
+        checks.one_of(f"{name}: labels", found.labels, get_args(Policy))
+        checks.one_of(f"{name}: missing", found.missing, get_args(Missing))
+        return found
 
 
 class Stored(NamedTuple):

@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field
 from pipeline_lib.core.files import expanded
 from pipeline_lib.core.settings import DataName, Names, Settings, Text
 from pipeline_lib.data.labels import Policy
+from pipeline_lib.data.stored_data import Missing
 from pipeline_lib.sources.compression import SUFFIXES, unpacked_name
 
 __all__: list[str] = []  # internal: a configuration is checked as a whole (pipeline_lib.study.configuration)
@@ -41,7 +42,6 @@ def _number(value: object) -> object:
 
 
 Paths = Text | Names
-Missing = Literal["refuse", "zero", "mean", "flag"]
 
 
 class OwnDataSettings(Settings):

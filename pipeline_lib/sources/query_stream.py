@@ -61,13 +61,15 @@ def batches(
     feature_names : sequence of str, optional
         The features of a table and their order; its other columns are left out.
     trained : Columns, optional
-        The columns of the table with which a ranker was trained: they are taken where the next three name none.
+        How the file was read with which a ranker was trained. This one is read in the same way: labels, missing values,
+        and the columns, unless the next three name others.
     label, query : str, optional
         The columns of the labels and the queries of a table; by default those of :mod:`pipeline_lib.data.columns`.
     ignore : sequence of str
         Columns of a table that are no features.
     labelled : bool
-        Whether labels are read, and rounded where they are real. Otherwise there need not be any.
+        Whether labels are read; where ``trained`` does not say how, real ones are rounded. Otherwise there need not
+        be any.
 
     Raises
     ------
@@ -90,8 +92,10 @@ def batches(
     options = Options(
         label, query, tuple(ignore), labels="rounded", features=features, labelled=labelled, documents=True
     )
-    if trained is not None and tables.is_table(path):
-        options = _as_trained(options, trained, path)
+    if trained is not None:
+        options = replace(options, labels=trained.labels)
+        if tables.is_table(path) and trained.query is not None:
+            options = _as_trained(options, trained, path)
     known = readers.layout([path], options)
     if known.feature_names is None:
         known = replace(known, n_features=max(known.n_features, n_features or 0))
@@ -99,8 +103,19 @@ def batches(
 
 
 def _as_trained(options: Options, trained: Columns, path: Path) -> Options:
-    """The columns of training take the roles that nobody gave to others, as far as the table needs to have them."""
-    names = tables.names(path, options)
+    """The columns of training take the roles that nobody gave to others, as far as the table needs to have them.
+
+    The separator is that of training if it occurs in the first line.
+    """
+    options = replace(options, missing=trained.missing, separator=trained.separator)
+    if len(names := tables.names(path, options)) == 1:
+        options = replace(options, separator=None)
+        names = tables.names(path, options)
+    if trained.missing == "flag" and options.features is not None:
+        flagged = tables.flagged_among(options.features)
+        marks = {tables.FLAG.format(name) for name in flagged}
+        features = tuple(name for name in options.features if name not in marks)
+        options = replace(options, features=features, flagged=flagged)
     if options.query is None and trained.query not in names:
         raise DataError(
             f"{path}: expected the column {trained.query!r} of the queries, as in training, found the columns "

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.labels import PolicyOrNone
 from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.stored_data import Columns
 from pipeline_lib.sources import digests, feature_names, tables
 from pipeline_lib.sources.compression import lines, opened
 from pipeline_lib.sources.letor_reader import Block, Form, Reader, gathered
@@ -59,7 +60,7 @@ def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
         flagged = frozenset().union(*(one.flagged for one in seen))
         return tables.with_flags(paths[0], replace(first, textual=textual, first_id=first_id), flagged)
     n_features = max(one.n_features + (one.first_id - first_id) for one in seen)
-    return Layout(n_features, None, textual, first_id)
+    return replace(first, n_features=n_features, textual=textual, first_id=first_id)
 
 
 def blocks(path: Path, options: tables.Options, known: Layout) -> Iterator[Block]:
@@ -137,11 +138,12 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
     reader = Reader(path, Form(None, _labels(options), qid, 0, options.spelled))  # type: ignore[arg-type]
     reader.read_ids()
     textual = not all(map(_WHOLE.fullmatch, reader.names or ()))
+    said = None if options.labels == "whole" else Columns(None, None, labels=options.labels)
     found = feature_names.beside(path, reader.skipped, reader.n_features)
     if found is None:
-        return Layout(reader.n_features, None, textual, reader.skipped)
+        return Layout(reader.n_features, None, textual, reader.skipped, said)
     first_id, names = found
-    return Layout(len(names), names, textual, first_id)
+    return Layout(len(names), names, textual, first_id, said)
 
 
 def _labels(options: tables.Options) -> PolicyOrNone:

@@ -21,16 +21,17 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import columns
 from pipeline_lib.data.labels import IN_YAML, Policy
 from pipeline_lib.data.problems import Enough, Problems, Rows
-from pipeline_lib.data.stored_data import Columns, rows_per_group
+from pipeline_lib.data.stored_data import Columns, Missing, rows_per_group
 from pipeline_lib.sources import careful_text
 from pipeline_lib.sources.compression import opened, text_lines, unpacked_name
 from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block, whole_queries
-from pipeline_lib.sources.own_settings import Missing
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PARQUET = (".parquet", ".pq")
+FLAG = "{} missing"
+"""The name of the feature that marks the missing values of another."""
 _PIECE = 1 << 20
 
 
@@ -42,8 +43,8 @@ class Options:
     and ``flag`` with a column more for each feature that lacks values). ``separator`` stands between the values of
     text, and ``spelled`` is how a policy for labels is asked for, in messages.
 
-    Documents that are to be ranked have the ``features`` of a model, where these have names; labels are read if they
-    are wanted (``labelled``), and so are the ids of ``documents``.
+    Documents that are to be ranked have the ``features`` of a model, where these have names, and a feature more for
+    each that is ``flagged``; labels are read if they are wanted (``labelled``), and so are the ids of ``documents``.
     """
 
     label: str | None = None
@@ -54,6 +55,7 @@ class Options:
     separator: str | None = None
     spelled: str = IN_YAML
     features: tuple[str, ...] | None = None
+    flagged: frozenset[str] = frozenset()
     labelled: bool = True
     documents: bool = False
 
@@ -97,8 +99,13 @@ def layout(path: Path, options: Options) -> Layout:
     with _all_problems(path, options, chosen):
         if _ending(path) in SEPARATORS:
             textual = not all(_all_whole(piece.column(0)) for piece in _pieces(path, (chosen.query,), chosen, options))
-        flagged = _lacking(path, chosen, options) if options.missing == "flag" else frozenset()
-    said = None if chosen.label is None else Columns(chosen.label, chosen.query, options.ignore)
+        flagged = options.flagged
+        if options.missing == "flag" and options.features is None:
+            flagged = _lacking(path, chosen, options)
+    said = None
+    if chosen.label is not None:
+        how = (options.labels, options.missing, options.separator)
+        said = Columns(chosen.label, chosen.query, options.ignore, *how)
     return Layout(len(chosen.features), chosen.features, textual, columns=said, flagged=flagged)
 
 
@@ -108,16 +115,25 @@ def with_flags(path: Path, known: Layout, flagged: frozenset[str]) -> Layout:
     Raises
     ------
     DataError
-        When these are too many features, or one of them has the name of a column.
+        When these are too many features.
     """
     assert known.feature_names is not None
-    flags = tuple(f"{name} missing" for name in known.feature_names if name in flagged)
-    if taken := sorted(set(flags) & set(known.feature_names)):
-        raise DataError(f"{path}: expected no column {taken[0]!r}: the column that marks missing values has this name")
+    flags = tuple(FLAG.format(name) for name in known.feature_names if name in flagged)
     names = (*known.feature_names, *flags)
     if len(names) > MAX_FEATURES:
         raise DataError(f"{path}: expected at most {MAX_FEATURES} features, found {len(names)}")
     return replace(known, n_features=len(names), feature_names=names, flagged=flagged)
+
+
+def flagged_among(features: Sequence[str]) -> frozenset[str]:
+    """Which of some features are marked, by others of them, where their values are missing.
+
+    Example
+    -------
+    >>> flagged_among(["age", "bm25", "bm25 missing"])
+    frozenset({'bm25'})
+    """
+    return frozenset(name for name in features if FLAG.format(name) in features)
 
 
 def names(path: Path, options: Options) -> list[str]:
@@ -204,6 +220,9 @@ def _filled(block: Block, flagged: Sequence[int]) -> Block:
 
 def _lacking(path: Path, chosen: columns.Roles, options: Options) -> frozenset[str]:
     """The features that lack a value somewhere."""
+    if taken := sorted(flagged_among(chosen.features)):
+        name = FLAG.format(taken[0])
+        raise DataError(f"{path}: expected no column {name!r}: the column that marks missing values has this name")
     found: set[str] = set()
     for piece in _pieces(path, chosen.features, chosen, options):
         missing = np.isnan(columns.features(piece, chosen, _place(path), missing=True))

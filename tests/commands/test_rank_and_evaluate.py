@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from pipeline_lib import RankingData, cli, learners, metrics, ranking
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import stored_data
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.sources import conversion, letor, letor_reader, query_stream, readers, trec
@@ -171,6 +172,46 @@ def test_a_stored_table_says_which_columns_it_had(stars, tmp_path: Path) -> None
     assert data.columns == stored_data.Columns("stars", "session", ("url",))
     data.write_parquet(tmp_path / "again.parquet")
     assert RankingData.read_parquet(tmp_path / "again.parquet").columns == data.columns
+
+
+def test_a_file_is_ranked_with_the_policies_of_training(stars, files, tmp_path: Path) -> None:
+    gaps = stars.with_columns(pl.col("stars") - 1, age=pl.when(pl.col("age") > 0.5).then(None).otherwise("age"))
+    assert 0 < gaps["age"].null_count() < 12
+    gaps.write_csv(tmp_path / "shop.csv", separator=";")
+    policies = {"labels": "shifted", "missing": "flag", "separator": ";"}
+    conversion.convert_own({"all": tmp_path / "shop.csv"}, files["data.parquet"], Options(**STARS, **policies))
+    data = RankingData.read_parquet(files["data.parquet"])
+    assert data.feature_names == ("clicks", "age", "age missing")
+    ranker = learners.create("erm", surrogate="squared", l2=0.1).fit(data)
+    ranker.save(files["model.json"])
+    expected = pytest.approx(dict(zip(stars["docid"], ranker.predict(data), strict=True)), rel=1e-6)
+
+    files["data.txt"] = tmp_path / "shop.csv"
+    assert scores_of(ranked(files, "some.run", "--qrels", files["qrels.txt"])) == expected
+    labels = [int(line.split()[3]) for line in files["qrels.txt"].read_text().splitlines()]
+    assert labels == data.y.tolist() == stars["stars"].to_list()
+    gaps.drop("stars").write_csv(tmp_path / "shop.csv")  # without labels, and with another separator
+    assert scores_of(ranked(files, "some.run")) == expected
+    complete = stars.drop("stars")  # a file that lacks no value has the feature nevertheless
+    complete.write_csv(tmp_path / "shop.csv")
+    assert scores_of(ranked(files, "some.run")).keys() == set(stars["docid"])
+
+
+def test_text_is_ranked_with_the_labels_of_training(files, tmp_path: Path) -> None:
+    files["data.txt"].write_text("-2 qid:1 1:0.5\n1 qid:1 1:0.7\n")
+    conversion.convert_own({"all": files["data.txt"]}, files["data.parquet"], Options(labels="clipped"))
+    data = RankingData.read_parquet(files["data.parquet"])
+    learners.create("erm", surrogate="squared", l2=0.1).fit(data).save(files["model.json"])
+    ranked(files, "some.run", "--qrels", files["qrels.txt"])
+    assert files["qrels.txt"].read_text().split()[3::4] == ["0", "1"]
+
+
+def test_a_column_cannot_have_the_name_of_a_mark(stars, files, tmp_path: Path) -> None:
+    stars.with_columns(pl.lit(0.0).alias("age missing")).write_csv(tmp_path / "shop.csv")
+    with pytest.raises(DataError, match="no column 'age missing'"):
+        conversion.convert_own(
+            {"all": tmp_path / "shop.csv"}, tmp_path / "own.parquet", Options(**STARS, missing="flag")
+        )
 
 
 def test_rankers_without_features_rank_tables_without_labels(stars, files, tmp_path: Path, capsys) -> None:
