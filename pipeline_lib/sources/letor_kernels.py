@@ -121,10 +121,8 @@ def _single(whole: Any, exponent: Any, exact: Any) -> Any:
         return np.float32(0.0), ROUNDED
     if not -_POWER_LIMIT <= exponent <= _POWER_LIMIT:
         return np.float32(0.0), HARD
-    if exact and whole <= np.uint64(2**53) and -22 <= exponent < 0:
-        return np.float32(np.float64(whole) / _POWERS[_POWER_LIMIT - exponent]), ROUNDED
     value = np.float64(whole) * _POWERS[_POWER_LIMIT + exponent]
-    if exact and whole <= np.uint64(2**53) and 0 <= exponent <= 22:
+    if exact and whole <= np.uint64(2**53) and 0 < exponent <= 22:
         rounded = np.float32(value)
         return rounded, HARD if np.isinf(rounded) else ROUNDED
     low, high = np.float32(value * (1.0 - 2.0**-50)), np.float32(value * (1.0 + 2.0**-50))
@@ -162,6 +160,10 @@ def _number(text: Any, position: Any) -> Any:
         exponent += -power if sign == _MINUS else power
     if not well_formed or not _ends(text[position]):
         return position, np.float32(0.0), MALFORMED
+    # Nearly all numbers of real files. One operation on exact doubles is correctly rounded, as in _single.
+    if exact and whole <= np.uint64(2**53) and -22 <= exponent <= 0:
+        value = np.float32(np.float64(np.int64(whole)) / _POWERS[_POWER_LIMIT - exponent])
+        return position, -value if negative else value, ROUNDED
     value, how = _single(whole, exponent, exact)
     return position, -value if negative else value, how
 
@@ -243,11 +245,10 @@ def parse(
 
     ``line`` is the number of the last line read, and ``used`` that of the values stored so far. Unless the text is
     ``labelled``, a label may be missing, is not read, and counts as 0. Whole labels are multiplied by a number, and
-    another one is added. Ids count from
-    ``first_id``; ``seen[j]`` is the last line on which the feature of column j stood. Tokens that need Python are
-    listed in ``hard`` as (what it is, row or place among the values, line, first byte, byte behind): labels that are
-    not simply 0..255, values, and names of queries where these begin. Queries are numbered as they come: ``name``
-    holds the bytes of the last name, and ``known`` how many these are and its number.
+    another one is added. Ids count from ``first_id``; ``seen[j]`` is the last line on which the feature of column j
+    stood. Tokens that need Python are listed in ``hard`` as (what it is, row or place among the values, line, first
+    byte, byte behind): labels that are not simply 0..255, values, and names of queries where these begin. Queries are
+    numbered as they come: ``name`` holds the bytes of the last name, and ``known`` how many these are and its number.
 
     Returns
     -------
