@@ -19,7 +19,7 @@ from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Names, Positive, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Field
-from pipeline_lib.experiment import EVERY, Cell, Experiment, Job, Step
+from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import erm
 from pipeline_lib.learners.balls import lowest
 from pipeline_lib.papers.chains import ChainLink, ChainSettings
@@ -54,18 +54,26 @@ class TwoLayerLink(ChainLink, table="tables/twolayer-chain"):
     """One link of the chain of Theorem 1, 2 or 3, in the mean over samples of n queries."""
 
 
-def measure(job: Job) -> Iterator[TwoLayerLink]:
-    """The links of every chain."""
-    settings, seed = job.settings, job.seed
-    for dataset, documents in job.datasets().items():
-        rng = generator(seed, "twolayer-chain", dataset, "documents")
-        data = scaled(documents).subsample_documents(settings.longest, rng)
-        for name in settings.losses:
-            pairs = KnownPairs(data, pair_losses.get(name), settings.radius)
-            for n in progress.counted(settings.queries, _LOG, f"sizes, {name} on {dataset},"):
-                measured = sampled(settings, pairs, n, (seed, "twolayer-chain", dataset, name, n))
-                for chain in all_chains(settings, pairs, n, measured):
-                    yield from map(TwoLayerLink.of, chain.rows(dataset=dataset, loss=name, n=n))
+class LinkOfLoss(ChainLink, table="slices/twolayer-chain/{dataset}-{loss}"):
+    """The same, as measured for one data set and one loss."""
+
+
+def measure(job: Job) -> Iterator[LinkOfLoss]:
+    """The links of every chain for one data set and one loss."""
+    settings, seed, name = job.settings, job.seed, str(job.cell["loss"])
+    [(dataset, documents)] = job.datasets().items()
+    rng = generator(seed, "twolayer-chain", dataset, "documents")
+    data = scaled(documents).subsample_documents(settings.longest, rng)
+    pairs = KnownPairs(data, pair_losses.get(name), settings.radius)
+    for n in progress.counted(settings.queries, _LOG, f"sizes, {name} on {dataset},"):
+        measured = sampled(settings, pairs, n, (seed, "twolayer-chain", dataset, name, n))
+        for chain in all_chains(settings, pairs, n, measured):
+            yield from map(LinkOfLoss.of, chain.rows(dataset=dataset, loss=name, n=n))
+
+
+def join(job: Job) -> Iterator[TwoLayerLink]:
+    """The links of all chains."""
+    return (TwoLayerLink.of(link.plain()) for link in job.rows(LinkOfLoss))
 
 
 @dataclass(frozen=True)
@@ -223,7 +231,7 @@ def all_chains(settings: TwoLayerChainSettings, pairs: KnownPairs, n: int, of: M
 
 
 def _seconds(settings: TwoLayerChainSettings, cell: Cell) -> float:
-    samples = settings.repetitions * len(settings.queries) * len(settings.losses)
+    samples = settings.repetitions * len(settings.queries)
     return 0.006 * samples * (settings.starts + 2) * (settings.ascent_steps + 5)
 
 
@@ -231,13 +239,14 @@ EXPERIMENT = Experiment(
     TwoLayerChainSettings,
     (
         Step(
-            "chain",
+            "chain_slice",
             measure,
-            rows=(TwoLayerLink,),
-            documents=EVERY,
+            rows=(LinkOfLoss,),
+            divided={"loss": lambda settings: settings.losses},
             surrogates=SURROGATES,
             cost=Cost(3.0, start_mb=700.0),
             seconds=_seconds,
         ),
+        Step("chain", join, reads=(LinkOfLoss,), rows=(TwoLayerLink,), cost=Cost(1.0)),
     ),
 )
