@@ -110,6 +110,7 @@ def get(name: str) -> Paper:
     raise ConfigurationError(f"unknown paper {name!r}; {hint(name, names())}")
 
 
+@cache
 def experiments(paper: str) -> dict[str, Experiment]:
     """The declared experiments of a paper by name, sorted.
 

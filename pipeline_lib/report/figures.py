@@ -1,7 +1,7 @@
 """How do numbers become figures that read alike on paper, on screen and without colour?
 
-Figures are drawn by matplotlib without a window: as SVG for the page, whose letters are text, as PDF for articles and
-as PNG for slides. What a figure shows is also said in words (title and description inside the SVG). Series differ in
+Figures are drawn by matplotlib without a window: as SVG for the page, whose letters are text, and as PDF for articles
+and slides. What a figure shows is also said in words (title and description inside the SVG). Series differ in
 marker or dashes as well as in colour, and the colours (Okabe and Ito) keep their order of lightness in grey. The same
 numbers give the same bytes: no dates, fixed identifiers. Labels are words, never formulas: matplotlib reads none of
 them as TeX. How all drawings look is in ``templates/figure.mplstyle``.
@@ -41,7 +41,6 @@ WIDTH = 6.2
 
 LETTER, HANDLE = 4.8, 40.0
 """About how many points a letter of a legend takes, and the sign in front of a label."""
-PNG_DPI = 120
 SHORT = 50.0
 """Logarithmic axes over less than this factor have ticks between the powers of ten."""
 LONG = 1e5
@@ -82,7 +81,7 @@ class Figure:
 
 
 def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
-    """Draw ``figure``, write it as SVG, PDF and PNG into ``folder``, and return the SVG for the page."""
+    """Draw ``figure``, write it as SVG and PDF into ``folder``, and return the SVG for the page."""
     path = Path(folder) / figure.name
     with style(figure.name):
         drawing = figure.draw()
@@ -97,8 +96,6 @@ def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
         write_text(path.with_suffix(".svg"), vector)
         with replacing(path.with_suffix(".pdf")) as partial:
             drawing.savefig(partial, format="pdf", metadata=dict.fromkeys(("Creator", "Producer", "CreationDate")))
-        with replacing(path.with_suffix(".png")) as partial:
-            drawing.savefig(partial, format="png", dpi=PNG_DPI, metadata={"Software": None})
     return _for_page(vector)
 
 

@@ -47,6 +47,7 @@ class Rerun:
 
     def __init__(self, results: ResultsFolder, chosen: Sequence[str]) -> None:
         self._results, self._chosen = results, chosen
+        self._found: dict[str, list[Rule]] = {}
 
     @property
     def study(self) -> str:
@@ -76,10 +77,11 @@ class Rerun:
         >>> [rule.name for rule in found]
         ['topk_regret_slice', 'topk_regret']
         """
-        name = "describe_data" if file.startswith("data/") else _RULES.get(file)
-        return (
-            [Rule(name, f"pipeline_lib/commands/{name}.py")] if name else [*dict.fromkeys(self._of_experiments(file))]
-        )
+        if file not in self._found:
+            name = "describe_data" if file.startswith("data/") else _RULES.get(file)
+            shared = [Rule(name, f"pipeline_lib/commands/{name}.py")] if name else self._of_experiments(file)
+            self._found[file] = list(dict.fromkeys(shared))
+        return self._found[file]
 
     def _of_experiments(self, file: str) -> Iterator[Rule]:
         for paper, experiment, step in papers.steps(self._chosen):

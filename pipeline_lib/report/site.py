@@ -43,7 +43,7 @@ def render(
 
     Writes into ``reports_folder`` (``reports/<study>``): ``index.html``, the front page; ``pages/*.html``, which it
     links to; ``report.html``, all pages in one file, which loads nothing; ``search-index.js``, what the search of the
-    pages finds; ``tables/*.csv`` and ``*.tex``; ``figures/*.svg``, ``*.pdf`` and ``*.png``; and the article
+    pages finds; ``tables/*.csv`` and ``*.tex``; ``figures/*.svg`` and ``*.pdf``; and the article
     (:mod:`pipeline_lib.report.article`). ``claims`` is
     ``claims.json``, to which the pages link, with the judgements that they show; ``papers`` are those whose experiments
     the study ran. The same results give the same bytes.

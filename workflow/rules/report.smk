@@ -155,7 +155,7 @@ use rule job as judge_claims with:
 
 
 use rule job as render_report with:
-    """Write the pages and the article, every table as CSV and LaTeX, and every figure as SVG, PDF and PNG."""
+    """Write the pages and the article, every table as CSV and LaTeX, and every figure as SVG and PDF."""
     input:
         TEMPLATES,
         TERMS,
