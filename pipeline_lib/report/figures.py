@@ -99,6 +99,22 @@ def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
     return _for_page(vector)
 
 
+def with_classes(pictures: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """Pictures for pages with a class in place of every style of their elements, and the rules of these classes.
+
+    Example
+    -------
+    >>> with_classes({"a": '<svg><g style="fill: red"/><g style="fill: red"/></svg>'})
+    ({'a': '<svg><g class="d0"/><g class="d0"/></svg>'}, '.d0 { fill: red }')
+    """
+    numbers: dict[str, int] = {}
+    with_numbers = {
+        name: re.sub(r' style="([^"]*)"', lambda found: f' class="d{numbers.setdefault(found[1], len(numbers))}"', svg)
+        for name, svg in pictures.items()
+    }
+    return with_numbers, "\n".join(f".d{number} {{ {style} }}" for style, number in numbers.items())
+
+
 def row_plot(panels: Mapping[str, Sequence[Row]], *, xlabel: str, log: str = "", beyond: str = "") -> Drawing:
     """Draw rows of numbers with their intervals, in panels next to each other; a series looks alike in all rows.
 
@@ -286,6 +302,7 @@ def _described(svg: str, figure: Figure) -> str:
     """The drawing with title and description for readers who do not see it, and nothing that other drawings share."""
     svg = re.sub(r"<!DOCTYPE.*?>|<defs>\s*<style.*?</style>\s*</defs>", "", svg, count=2, flags=re.DOTALL)
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # groups are numbered from one in every drawing
+    svg = re.sub(r' transform="rotate\(-?0 [^"]*"|(?<=\n) +', "", svg)  # every letter is turned by 0
     # Two decimals of a point are enough.
     svg = re.sub(r' (?:d|x|y|transform)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), svg)
     told = {"title": figure.title, "desc": figure.description}

@@ -26,8 +26,8 @@ from pipeline_lib.report.tables import Cell, Table, to_csv, to_latex
 Kind = TypeVar("Kind", Table, Figure)
 WHOLE = "report.html"
 """The file with all pages."""
-INDEX = "search-index.js"
-"""The file in which pages find what the search looks up."""
+INDEX, STYLE, SCRIPT = "search-index.js", "report.css", "report.js"
+"""The files that the pages share: what the search looks up, how pages look, and what they do."""
 _ADDRESS = re.compile(r'\bid="([^"]+)"')
 _LINK = re.compile(r'(<a\b[^>]*?\bhref=")([^"]*)(")')
 
@@ -42,11 +42,10 @@ def render(
     """Write the report of one study.
 
     Writes into ``reports_folder`` (``reports/<study>``): ``index.html``, the front page; ``pages/*.html``, which it
-    links to; ``report.html``, all pages in one file, which loads nothing; ``search-index.js``, what the search of the
-    pages finds; ``tables/*.csv`` and ``*.tex``; ``figures/*.svg`` and ``*.pdf``; and the article
-    (:mod:`pipeline_lib.report.article`). ``claims`` is
-    ``claims.json``, to which the pages link, with the judgements that they show; ``papers`` are those whose experiments
-    the study ran. The same results give the same bytes.
+    links to; ``report.css``, ``report.js`` and ``search-index.js``, which these pages share; ``report.html``, all pages
+    in one file, which loads nothing; ``tables/*.csv`` and ``*.tex``; ``figures/*.svg`` and ``*.pdf``; and the article
+    (:mod:`pipeline_lib.report.article`). ``claims`` is ``claims.json``, to which the pages link, with the judgements
+    that they show; ``papers`` are those whose experiments the study ran. The same results give the same bytes.
 
     Raises
     ------
@@ -67,12 +66,14 @@ def write(parts: Sequence[Page], folder: Path, title: str, rerun: Rerun) -> None
     frame, content = (environment().get_template(f"{name}.html.j2") for name in ("report", "page"))
     bodies = {one.name: Markup(content.render(one=one, page=about)) for one in parts}
     index = search.script({one.name: (file_of(one.name), one.title) for one in parts}, bodies)
-    own = {
-        file: Markup((TEMPLATES / file).read_text(encoding="utf-8"))
-        for file in ("report.css", "report.js", "search.js", "explore.js")
-    }
-    about |= {"bodies": bodies, "own": own, "index": Markup(index), "whole": WHOLE}
-    write_text(folder / INDEX, index)
+    style, script, search_script, explore = (
+        (TEMPLATES / file).read_text(encoding="utf-8") for file in (STYLE, SCRIPT, "search.js", "explore.js")
+    )
+    shared = {INDEX: index, STYLE: f"{style}\n{about['drawn']}\n", SCRIPT: f"{script}\n{search_script}"}
+    about |= {"bodies": bodies, "explore": Markup(explore), "whole": WHOLE}
+    about["shared"] = {file: Markup(text) for file, text in shared.items()}
+    for file, text in shared.items():
+        write_text(folder / file, text)
     write_text(folder / WHOLE, frame.render(**about, shown=parts))
     home = {address: name for name, body in bodies.items() for address in _ADDRESS.findall(body)}
     (folder / "pages").mkdir(parents=True, exist_ok=True)
@@ -83,7 +84,8 @@ def write(parts: Sequence[Page], folder: Path, title: str, rerun: Rerun) -> None
 def files(folder: Path) -> list[Path]:
     """All files of a report that :func:`render` has written into a folder."""
     inner = (path for name in ("pages", "tables", "figures") for path in (folder / name).rglob("*") if path.is_file())
-    return [folder / file_of(FRONT), folder / WHOLE, folder / INDEX, *article.files(folder), *sorted(inner)]
+    shared = (folder / file for file in (file_of(FRONT), WHOLE, INDEX, STYLE, SCRIPT))
+    return [*shared, *article.files(folder), *sorted(inner)]
 
 
 def file_of(page: str) -> str:
@@ -118,8 +120,12 @@ def _numbered(parts: Sequence[Page], folder: Path) -> dict[str, Any]:
     for table in tables.values():
         write_text(folder / "tables" / f"{table.name}.csv", to_csv(table))
         write_text(folder / "tables" / f"{table.name}.tex", to_latex(table))
+    pictures, style = figures.with_classes(
+        {name: figures.save(figure, folder / "figures") for name, figure in drawn.items()}
+    )
     return {
-        "pictures": {name: Markup(figures.save(figure, folder / "figures")) for name, figure in drawn.items()},
+        "pictures": {name: Markup(picture) for name, picture in pictures.items()},
+        "drawn": style,
         "table_numbers": {name: i for i, name in enumerate(tables, 1)},
         "figure_numbers": {name: i for i, name in enumerate(drawn, 1)},
         "statements": _statements(tables.values()),

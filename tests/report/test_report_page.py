@@ -58,7 +58,7 @@ def test_the_page_is_well_formed_and_loads_nothing(report: Path) -> None:
         assert inside or link.startswith("https://"), link  # the papers and other works
 
 
-def test_the_pages_have_all_places_of_the_single_file_and_load_nothing(report: Path) -> None:
+def test_the_pages_have_all_places_of_the_single_file_and_load_what_they_share(report: Path) -> None:
     files = [report / "index.html", *sorted((report / "pages").iterdir())]
     pages = {file: Page(file.read_text(encoding="utf-8")) for file in files}
     whole = Page((report / "report.html").read_text(encoding="utf-8"))
@@ -66,13 +66,16 @@ def test_the_pages_have_all_places_of_the_single_file_and_load_nothing(report: P
     assert sorted(name for page in pages.values() for name in page.ids if name not in of_every_page) == sorted(
         {*whole.ids} - of_every_page
     )
-    for page in pages.values():
+    for file, page in pages.items():
         assert page.links[0] == "#main"  # over the contents to the text of the same page
         assert page.headings[0] == "h1"
         assert all(int(b[1]) <= int(a[1]) + 1 for a, b in itertools.pairwise(page.headings))
         assert page.open == []
-        assert page.loaded == ["data:,"]
+        icon, *shared = page.loaded
+        assert icon == "data:,"
+        assert [(file.parent / name).resolve() for name in shared] == [report / "report.css", report / "report.js"]
         assert len(page.ids) == len(set(page.ids))
+    assert "url(" not in re.sub(r"url\(#", "", (report / "report.css").read_text(encoding="utf-8"))
 
 
 def test_every_page_is_reached_from_the_front_page_and_marks_where_one_is(report: Path) -> None:

@@ -180,6 +180,8 @@ use rule job as render_report with:
         "reports/{study}/index.html",
         "reports/{study}/report.html",
         "reports/{study}/search-index.js",
+        "reports/{study}/report.css",
+        "reports/{study}/report.js",
         "reports/{study}/article.typ",
         "reports/{study}/article.tex",
         "reports/{study}/files.json",
