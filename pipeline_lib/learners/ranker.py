@@ -197,14 +197,14 @@ def _plain(value: Any) -> Any:
 
 @checked
 def trained_with(data: RankingData) -> dict[str, Any]:
-    """What a ranker says of the table that it was trained on: which ``columns`` are no features.
+    """What a ranker says of the file that it was trained on: how it was read, under ``columns``.
 
     Example
     -------
     >>> import polars as pl
     >>> frame = pl.DataFrame({"session": ["a"], "stars": [2], "bm25": [0.5]})
-    >>> trained_with(RankingData.from_frame(frame, label="stars", query="session"))
-    {'columns': {'label': 'stars', 'query': 'session', 'ignore': ()}}
+    >>> list(trained_with(RankingData.from_frame(frame, label="stars", query="session"))["columns"].items())[:3]
+    [('label', 'stars'), ('query', 'session'), ('ignore', ())]
     """
     return {} if data.columns is None else {"columns": data.columns._asdict()}
 

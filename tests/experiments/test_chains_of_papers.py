@@ -29,8 +29,12 @@ def computed(paper: str, datasets: dict[str, RankingData], changed: dict[str, An
     """The rows of a paper's experiment with small settings."""
     declared = papers.experiment(paper, "chain")
     settings = declared.settings.parse(SETTINGS[paper]["chain"] | changed)
-    [step] = declared.steps
-    return tables_of(step.run(Given(settings, 7, data=datasets))).get(f"{paper}-chain", [])
+    step, *joined = declared.steps
+    cells = [{"loss": loss} for loss in settings.losses] if "loss" in step.divided else [{}]
+    rows = [row for cell in cells for row in step.run(Given(settings, 7, cell=cell, data=datasets))]
+    for later in joined:
+        rows = list(later.run(Given(settings, 7, earlier=rows)))
+    return tables_of(rows).get(f"{paper}-chain", [])
 
 
 @pytest.fixture(scope="module")
