@@ -35,7 +35,7 @@ from pydantic import Field
 from pipeline_lib import surrogates
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import NonNegative, Positive, Seed, checked
+from pipeline_lib.core.checks import Count, NonNegative, Positive, Seed, checked
 from pipeline_lib.core.cost import Size
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
@@ -232,6 +232,20 @@ class ErmSettings(Selecting):
     def chooses(self) -> bool:
         """Whether there are several l2."""
         return several(self.l2)
+
+
+@checked
+def lipschitz_l2(n: Count, *, radius: NonNegative, lipschitz: NonNegative, feature_norm: NonNegative) -> float:
+    """sqrt( (4 (G R_X)^2/n) / (W2^2/2 + 4 W2^2/n) ): the lambda of `lists`, Theorem 6 (18), for n queries.
+
+    ``radius`` is W2, ``lipschitz`` the constant G of the loss in the scores, and ``feature_norm`` R_X.
+
+    Example
+    -------
+    >>> lipschitz_l2(8, radius=1.0, lipschitz=2.0, feature_norm=1.0).__round__(4)
+    1.4142
+    """
+    return math.sqrt(4.0 * (lipschitz * feature_norm) ** 2 / n / (radius**2 * (0.5 + 4.0 / n)))
 
 
 @checked

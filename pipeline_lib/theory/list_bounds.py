@@ -461,18 +461,6 @@ def place(name: str) -> str:
     return _statement(name).place
 
 
-@checked
-def rerm_l2(n: Count, *, radius: NonNegative, lipschitz: NonNegative, feature_norm: NonNegative) -> float:
-    """The lambda of Theorem 6: sqrt( (4 G^2/n) / (W2^2/2 + 4 W2^2/n) ) with G R_X as the constant in w (Theorem 18).
-
-    Example
-    -------
-    >>> rerm_l2(8, radius=1.0, lipschitz=2.0, feature_norm=1.0).__round__(4)
-    1.4142
-    """
-    return math.sqrt(4.0 * (lipschitz * feature_norm) ** 2 / n / (radius**2 * (0.5 + 4.0 / n)))
-
-
 def _statement(name: str) -> Statement:
     if name not in STATEMENTS:
         raise ConfigurationError(f"unknown bound {name!r}; {hint(name, NAMES)}")

@@ -157,11 +157,13 @@ def _misordered(s, y, offsets):  # type: ignore[no-untyped-def]
     return counts
 
 
+ZERO_ONE = "zero-one"
+"""The name of the loss that counts wrong pairs."""
 LOSSES = {
     loss.name: loss
     for loss in (
         PairLoss(
-            "zero-one",
+            ZERO_ONE,
             None,
             0.0,
             lambda t: (t > 0.0).astype(np.float64),

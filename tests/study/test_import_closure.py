@@ -221,3 +221,19 @@ def test_digests_of_the_last_edits_are_kept_and_damage_counts_as_nothing(
         digests.append(digest([f"{name}.a"]))
         import_closure.explained([((), digests[-1])], kept)
     assert list(json.loads(kept.read_text())) == digests[1:]
+
+
+@pytest.mark.parametrize(
+    ("measurement", "summary", "bounds"),
+    [
+        ("lists.grid.experiment:measure", "lists.grid.experiment:join", "list_bounds"),
+        ("twolayer.gaps.experiment:measure", "twolayer.gaps.experiment:join", "two_layer"),
+        ("twolayer.tradeoff.experiment:measure", "twolayer.rates.experiment:measure", "two_layer"),
+    ],
+)
+def test_measurements_do_not_depend_on_the_bounds_with_which_they_are_compared(
+    measurement: str, summary: str, bounds: str
+) -> None:
+    module = f"pipeline_lib.theory.{bounds}"
+    assert module not in closure([f"pipeline_lib.papers.{measurement}"])
+    assert module in closure([f"pipeline_lib.papers.{summary}"])

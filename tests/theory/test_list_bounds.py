@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pipeline_lib import surrogates
 from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.learners import erm
 from pipeline_lib.theory import entropy, list_bounds, list_lengths
 
 GIVEN = {
@@ -61,7 +62,7 @@ def test_optimistic_solves_its_inequality():
 def test_the_step_and_the_regularisation_of_the_theorems():
     G = 2.0 * 0.8
     n, W = 4000, 1.2
-    l2 = list_bounds.rerm_l2(n, radius=W, lipschitz=2.0, feature_norm=0.8)
+    l2 = erm.lipschitz_l2(n, radius=W, lipschitz=2.0, feature_norm=0.8)
 
     def bound(value):
         # appendix F: lambda W^2/2 + 4 (lambda W + G)^2 / (lambda n)

@@ -23,7 +23,6 @@ from pipeline_lib.learners import erm, ogd
 from pipeline_lib.learners.balls import Ball, lowest
 from pipeline_lib.papers.lists import held_out
 from pipeline_lib.surrogates.base import Surrogate
-from pipeline_lib.theory import list_bounds
 
 
 class TrainingSettings(Settings):
@@ -77,7 +76,7 @@ def rankers(
     if not loss.convex or ball != "l2":
         return found
     n = samples[0].n_queries
-    l2 = list_bounds.rerm_l2(n, radius=radius, lipschitz=lipschitz, feature_norm=feature_norm)
+    l2 = erm.lipschitz_l2(n, radius=radius, lipschitz=lipschitz, feature_norm=feature_norm)
     step = ogd.lipschitz_step(n, radius=radius, lipschitz=lipschitz, feature_norm=feature_norm)
     for sample, of_sample, descended in zip(samples, found, descents("ogd", loss, samples, step, radius), strict=True):
         steady = erm.fit(sample, loss, l2=l2, radius=radius, tol=settings.tol)

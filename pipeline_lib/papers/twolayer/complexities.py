@@ -18,7 +18,6 @@ from pipeline_lib.theory.two_layer_rademacher import contracted, disjoint_pairs
 PAIRS_PER_BLOCK = 2**18
 # Estimates of D(k) are raised by so many standard errors, since D must not lie below the average.
 SAFETY = 3.0
-ZERO_ONE = "zero-one"
 
 
 class Complexities:
@@ -36,7 +35,7 @@ class Complexities:
 
     def of(self, loss: str, layer: str) -> two_layer.Complexity:
         """D of a loss in the layer of ``queries`` or of ``documents``."""
-        if loss == ZERO_ONE:
+        if loss == pair_losses.ZERO_ONE:
             return two_layer.sauer_massart(self.vc_dimension)
         bound = self._radius * self._population.feature_norm
         return lambda k: contracted(self._linear_average(layer, k), k, pair_losses.get(loss), bound)

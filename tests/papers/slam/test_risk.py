@@ -14,7 +14,6 @@ from pipeline_lib.learners import erm
 from pipeline_lib.papers.slam.risk import experiment as risk
 from pipeline_lib.papers.slam.risk.experiment import RiskSettings
 from pipeline_lib.statistics import Interval
-from pipeline_lib.theory import list_bounds
 from tests import readings
 from tests.papers.jobs import tables
 from tests.small_settings import SETTINGS
@@ -40,7 +39,7 @@ def test_the_expected_excess_of_two_points_is_that_of_simulated_samples():
     assert all(row.excess_risk <= row.bound for row in rows)
     [row] = [row for row in rows if (row.surrogate, row.n, row.signal) == ("slam-map", 50, 1.5)]
     p, loss = (1 + 1.5 / math.sqrt(50)) / 2, surrogates.create("slam-map")
-    l2 = list_bounds.rerm_l2(50, radius=risk.RADIUS, lipschitz=1.0, feature_norm=risk.NORM)
+    l2 = erm.lipschitz_l2(50, radius=risk.RADIUS, lipschitz=1.0, feature_norm=risk.NORM)
     w = risk.minimiser(loss, np.random.default_rng(0).binomial(50, p, 4000) / 50, l2, risk.RADIUS)
     # Risks are linear in w: v (1 - 2 R (2 p - 1) w) with v = 1/2, least at w = B.
     slope = 2 * risk.NORM * (2 * p - 1) / 2

@@ -24,7 +24,7 @@ from pipeline_lib.core.settings import Positive, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Field
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
-from pipeline_lib.learners import ogd
+from pipeline_lib.learners import erm, ogd
 from pipeline_lib.learners.balls import Ball
 from pipeline_lib.papers.chains import ChainLink, ChainSettings
 from pipeline_lib.papers.lists.losses import LOSS, Losses, LossSettings
@@ -233,7 +233,7 @@ def _contracted(measured: Measured, given: Constants) -> Iterator[Link]:
 def _regularised(measured: Measured, given: Constants) -> Iterator[Link]:
     """Theorem 6."""
     n, radius, lipschitz = measured.n, given["radius"], given["lipschitz"] * given["feature_norm"]
-    l2 = list_bounds.rerm_l2(n, radius=radius, lipschitz=lipschitz, feature_norm=1.0)
+    l2 = erm.lipschitz_l2(n, radius=radius, lipschitz=lipschitz, feature_norm=1.0)
     rng = generator(*measured.axes, "replaced")
     samples = [
         regularised_links.measured(measured.population, counts, measured.best, l2, measured.settings.replaced, rng)

@@ -24,7 +24,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Interval
-from pipeline_lib.learners import ogd
+from pipeline_lib.learners import erm, ogd
 from pipeline_lib.papers.lists.exact.opposites import LINEAR_UP_TO, MEAN, Opposites
 from pipeline_lib.papers.lists.exact.settings import ExactSettings, Expectation, Growth
 from pipeline_lib.papers.lists.intervals import of_power
@@ -133,7 +133,7 @@ def _noisy_ogd(m: int, n: int, draws: int, seed: int) -> Expectation:
 def _regularised(m: int, n: int, z: float) -> Expectation:
     loss = _pairs(m).loss
     mean = min(1.0, z / math.sqrt(n))
-    l2 = list_bounds.rerm_l2(n, radius=RADIUS, lipschitz=loss.lipschitz(m, 1), feature_norm=1.0)
+    l2 = erm.lipschitz_l2(n, radius=RADIUS, lipschitz=loss.lipschitz(m, 1), feature_norm=1.0)
     w, _ = minimiser_moments(n, 0.5 * (1.0 + mean), 2.0 / l2, RADIUS)
     axes = {"statement": "rerm", "case": "noise" if mean < 1.0 else "no noise", "m": m, "n": n}
     return _compared(axes, loss, _above(mean)(w), _above(mean))
@@ -144,7 +144,7 @@ def _regularised_squared(m: int, n: int) -> Expectation:
     loss, y, W = surrogates.create("squared"), FAR_LABEL, SMALL_RADIUS
     mean = min(1.0, NOISE / math.sqrt(n))
     lipschitz = loss.lipschitz(m, y, score_bound=W)
-    l2 = list_bounds.rerm_l2(n, radius=W, lipschitz=lipschitz, feature_norm=1.0)
+    l2 = erm.lipschitz_l2(n, radius=W, lipschitz=lipschitz, feature_norm=1.0)
     w, square = minimiser_moments(n, 0.5 * (1.0 + mean), 2.0 * m * y / (l2 + 2.0 * m), W)
     best = min(W, y * mean)
 

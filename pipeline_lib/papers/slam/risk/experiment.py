@@ -166,7 +166,7 @@ def measure(job: Job) -> Iterator[Excess]:
             own_at_zero = losses_of(loss, sample, np.zeros(sample.n_features)).mean()
             for B in settings.radii:
                 given = {"radius": B, "lipschitz": lipschitz, "feature_norm": longest}
-                l2 = list_bounds.rerm_l2(n, **given)
+                l2 = erm.lipschitz_l2(n, **given)
                 fit = erm.fit(sample, loss, l2=l2, radius=B, tol=TOLERANCE)
                 values, own = (losses_of(loss, data, fit.w) for data in (truth.in_role("truth"), sample))
                 yield Excess(
@@ -284,7 +284,7 @@ def of_two_points(loss: Surrogate, n: int, signal: float, shown: float, relative
     def excess(w: Floats) -> float:
         return float(mass @ (risk(loss, w, p) - least))
 
-    w = minimiser(loss, k / n, list_bounds.rerm_l2(n, **given), RADIUS)
+    w = minimiser(loss, k / n, erm.lipschitz_l2(n, **given), RADIUS)
     return Finite(
         surrogate=loss.name,
         radius=RADIUS,

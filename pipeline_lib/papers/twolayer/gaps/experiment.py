@@ -28,7 +28,7 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
-from pipeline_lib.papers.twolayer.complexities import ZERO_ONE, Complexities
+from pipeline_lib.papers.twolayer.complexities import Complexities
 from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss, Several
 from pipeline_lib.sources.population import Population
 from pipeline_lib.sources.population_settings import WithoutDocuments
@@ -218,7 +218,7 @@ def _measured(
     """Train with one loss on every sample of a repetition, and measure."""
     rankers = [risks.fitted(data.in_role("train"), loss, settings.radius) for data, _ in drawn]
     weights = np.column_stack([*(w for w, _ in rankers), best])
-    for one in [loss] + ([pair_losses.get(ZERO_ONE)] if loss.name == HINGE else []):
+    for one in [loss] + ([pair_losses.get(pair_losses.ZERO_ONE)] if loss.name == HINGE else []):
         (*expected, best_expected), errors = pool.risk(one, weights)
         for (n, m), (data, fresh), (w, certified), risk, error in zip(
             settings.cells, drawn, rankers, expected, errors[:-1], strict=True
@@ -322,7 +322,9 @@ def _older(settings: GapsSettings, complexities: Complexities, cells: Cells) -> 
         rest = (complexities.largest(loss), settings.delta)
         # The bound of Sauer and Massart has logarithms; the form in the paper shows the rates.
         queries_d, documents_d = (
-            two_layer.vc(complexities.vc_dimension, settings.c1) if loss == ZERO_ONE else complexities.of(loss, layer)
+            two_layer.vc(complexities.vc_dimension, settings.c1)
+            if loss == pair_losses.ZERO_ONE
+            else complexities.of(loss, layer)
             for layer in ("queries", "documents")
         )
         for n, m in settings.axes["documents"]:

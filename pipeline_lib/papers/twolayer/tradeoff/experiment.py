@@ -26,7 +26,6 @@ from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
-from pipeline_lib.papers.twolayer.complexities import ZERO_ONE
 from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss, Several
 from pipeline_lib.sources.population_settings import WithoutDocuments
 from pipeline_lib.statistics import LEVEL, mean_interval
@@ -164,7 +163,7 @@ def measure(job: Job) -> Iterator[Measured]:
 
 def _on_population(settings: TradeoffSettings, seed: int, part: int) -> Iterator[Measured]:
     population = risks.population(settings.population)
-    loss, measured = pair_losses.get(settings.loss), pair_losses.get(ZERO_ONE)
+    loss, measured = pair_losses.get(settings.loss), pair_losses.get(pair_losses.ZERO_ONE)
     best = _reference(settings, seed)
     for repetition in progress.counted(range(part, settings.repetitions, settings.slices), _LOG, "repetitions"):
         # Splits differ by less than the error of a pool, so that every repetition has another; intervals contain it.
@@ -205,7 +204,7 @@ def on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> Ite
         for data in map(scaling.apply, (fold.train, fold.test))
     )
     test = test.take(np.flatnonzero(test.documents_per_query >= 2))
-    loss, measured = pair_losses.get(settings.loss), pair_losses.get(ZERO_ONE)
+    loss, measured = pair_losses.get(settings.loss), pair_losses.get(pair_losses.ZERO_ONE)
     repetitions = range(part, settings.data_repetitions, settings.slices)
     for repetition in progress.counted(repetitions, _LOG, f"repetitions on {fold.dataset}, fold {fold.number},"):
         for budget in settings.data_budgets:
