@@ -45,6 +45,31 @@ def test_errors_requests_and_wide_text_of_a_page_would_be_noticed(tmp_path: Path
     assert browser.run("document.documentElement.scrollWidth") > 390
 
 
+FIGURES = """(() => {
+  document.querySelectorAll('details').forEach(one => one.open = true);
+  return JSON.stringify([...document.querySelectorAll('.drawing')].map(figure => {
+    const svg = figure.querySelector('svg'), box = svg.getBoundingClientRect(), {a: scale} = svg.getScreenCTM();
+    const outside = ({left, right, top, bottom}) =>
+      left < box.left - 1 || right > box.right + 1 || top < box.top - 1 || bottom > box.bottom + 1;
+    const texts = [...svg.querySelectorAll('text')];
+    return [figure.id, box.left, box.right, figure.scrollWidth - figure.clientWidth,
+      Math.min(...texts.map(text => scale * parseFloat(getComputedStyle(text).fontSize))),
+      texts.filter(text => outside(text.getBoundingClientRect())).map(text => text.textContent)] })) })()"""
+"""Of every figure: ends of its drawing, how far it scrolls, size of its smallest letters, and words outside of it."""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_figures_are_legible_without_scrolling(report: Path, browser: Browser, width: int) -> None:
+    browser.open(report / "report.html", width=width)
+    figures = json.loads(browser.run(FIGURES))
+    assert figures
+    for name, left, right, hidden, smallest, outside in figures:
+        assert 0 <= left < right <= width, name
+        assert hidden == 0, name
+        assert smallest >= 8.0, name
+        assert outside == [], name
+
+
 def test_a_click_on_a_heading_sorts_the_rows_by_their_numbers(report: Path, browser: Browser) -> None:
     browser.open(report / "pages" / "data-MQ2008.html")
     script = """(() => {
