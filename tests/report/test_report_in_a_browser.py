@@ -70,6 +70,19 @@ def test_figures_are_legible_without_scrolling(report: Path, browser: Browser, w
         assert outside == [], name
 
 
+def test_formulas_are_set_in_the_font_that_comes_with_the_report(report: Path, browser: Browser) -> None:
+    for page in (report / "pages" / "methods.html", report / "report.html"):
+        browser.open(page)
+        browser.run("document.fonts.ready.then(() => true)")
+        for domain in ("DOM", "CSS"):
+            browser.call(f"{domain}.enable")
+        root = browser.call("DOM.getDocument")["root"]["nodeId"]
+        for selector in ("math mi", "math mo", "math mn"):
+            node = browser.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+            fonts = browser.call("CSS.getPlatformFontsForNode", nodeId=node)["fonts"]
+            assert [(font["familyName"], font["isCustomFont"]) for font in fonts] == [("Report Math", True)]
+
+
 def test_a_click_on_a_heading_sorts_the_rows_by_their_numbers(report: Path, browser: Browser) -> None:
     browser.open(report / "pages" / "data-MQ2008.html")
     script = """(() => {
