@@ -28,6 +28,7 @@ SOURCE = (
     "pyproject.toml",
     "README.md",
     "LICENSE",
+    "LICENSES",
     "pipeline_lib",
     "data/catalog.yaml",
     *(f"docs/{name}" for name in PAGES),

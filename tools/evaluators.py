@@ -101,7 +101,7 @@ def codemeta(project: dict[str, Any], citation: dict[str, Any]) -> dict[str, Any
         "description": project["description"],
         "version": project["version"],
         "datePublished": str(citation["date-released"]),
-        "license": LICENCES + project["license"],
+        "license": [LICENCES + licence for licence in project["license"].split(" AND ")],
         "author": [{"@type": "Organization", "name": author["name"]} for author in citation["authors"]],
         "keywords": list(dict.fromkeys([*project["keywords"], *citation["keywords"]])),
         "programmingLanguage": {"@type": "ComputerLanguage", "name": "Python"},

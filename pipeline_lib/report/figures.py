@@ -11,8 +11,10 @@ import html
 import io
 import os
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -36,11 +38,15 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MARKS = ("*", "d", "p")
 DASHES = ((5, 2), (7, 2, 1.5, 2), (1.5, 1.5), (9, 2.5), (7, 2, 1.5, 2, 1.5, 2), (3, 3), (12, 3))
-WIDTH = 6.2
-"""Width of every figure in inches: the width of the page's column."""
-
-LETTER, HANDLE = 4.8, 40.0
-"""About how many points a letter of a legend takes, and the sign in front of a label."""
+WIDTH = 4.6
+"""Width of every figure in inches: where a page is 390 pixels wide, a point is then more than a pixel."""
+POINTS = 72.0 * WIDTH
+LETTER, WIDE, HANDLE = 4.9, 6.4, 42.0
+"""About how many points a letter takes, a bold letter or a capital, and the sign in front of a label of a legend."""
+LINE = 0.15
+"""Height of a line of text in inches."""
+SMALL = 8.0
+"""Size of the smallest letters in points: those in the cells of a heat map."""
 SHORT = 50.0
 """Logarithmic axes over less than this factor have ticks between the powers of ten."""
 LONG = 1e5
@@ -85,7 +91,11 @@ def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
     path = Path(folder) / figure.name
     with style(figure.name):
         drawing = figure.draw()
-        drawing.suptitle(words(figure.title), x=0.005, ha="left", fontsize=9, fontweight="bold")
+        title = _folded(figure.title, POINTS, WIDE)
+        further = [f"{axes.get_title()}{axes.get_xlabel()}".count("\n") for axes in drawing.axes]
+        across = getattr(drawing.axes[0].get_gridspec(), "ncols", 1)
+        drawing.set_figheight(drawing.get_figheight() + LINE * (title.count("\n") + sum(further) / across))
+        drawing.suptitle(title, x=0.005, ha="left", fontsize=9, fontweight="bold")
         # The layout is made once; with an engine at hand, matplotlib would draw everything twice for every format.
         if (layout := drawing.get_layout_engine()) is not None:
             layout.execute(drawing)
@@ -116,30 +126,32 @@ def with_classes(pictures: Mapping[str, str]) -> tuple[dict[str, str], str]:
 
 
 def row_plot(panels: Mapping[str, Sequence[Row]], *, xlabel: str, log: str = "", beyond: str = "") -> Drawing:
-    """Draw rows of numbers with their intervals, in panels next to each other; a series looks alike in all rows.
+    """Draw rows of numbers with their intervals; a series looks alike in all rows.
 
-    ``log`` is ``"x"`` where the numbers have a logarithmic axis. Rows are shaded to the right of the numbers of the
-    series ``beyond``.
+    Panels with the same rows are next to each other, others below each other. ``log`` is ``"x"`` where the numbers have
+    a logarithmic axis. Rows are shaded to the right of the numbers of the series ``beyond``.
     """
-    figure = drawing(0.3 * max(map(len, panels.values())) + 1.3)
-    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    labels = [[_folded(label, 0.45 * POINTS) for label, _ in rows] for rows in panels.values()]
+    lines = [label.split("\n") for of_panel in labels for label in of_panel]
+    pitch = max(0.25, LINE * max(map(len, lines), default=1))
+    across = min(2, len(panels)) if all(of_panel == labels[0] for of_panel in labels) else 1
+    figure, axes, free = _panels(across, [pitch * len(of_panel) + 0.65 for of_panel in labels])
+    room = (POINTS - LETTER * max((len(line) for label in lines for line in label), default=0)) / across
     names = dict.fromkeys(name for rows in panels.values() for _, values in rows for name in values)
     handles: dict[str, ErrorbarContainer] = {}
-    shown: list[str] = []
-    for axis, (title, rows) in zip(axes, panels.items(), strict=True):
+    for i, (axis, (title, rows)) in enumerate(zip(axes, panels.items(), strict=True)):
         for number, name in enumerate(names):
             places = [place for place, (_, values) in enumerate(rows) if name in values]
             if places:
                 handles[name] = _intervals(axis, places, [rows[place][1][name] for place in places], number)
                 handles[name].set_label(words(name))
-        labels = [label for label, _ in rows]
-        axis.set_yticks(range(len(labels)), [words(label) for label in labels])
-        axis.set_ylim(len(labels) - 0.4, -0.6)
-        axis.tick_params(axis="y", length=0, labelleft=labels != shown)
-        axis.set_xlabel(words(xlabel))
-        axis.set_title(words(title), fontsize=8.5)
+        axis.set_yticks(range(len(rows)), labels[i])
+        axis.set_ylim(len(rows) - 0.4, -0.6)
+        axis.tick_params(axis="y", length=0, labelleft=i % across == 0)
+        axis.set_xlabel(_folded(xlabel, room))
+        axis.set_title(_folded(title, room))
         axis.grid(axis="x")
-        axis.locator_params(axis="x", nbins=max(3, 8 // len(panels)))
+        axis.locator_params(axis="x", nbins=6 // across)
         logarithmic(axis, log)
         right = axis.get_xlim()[1]
         for place, (_, values) in enumerate(rows):
@@ -147,8 +159,7 @@ def row_plot(panels: Mapping[str, Sequence[Row]], *, xlabel: str, log: str = "",
                 left = values[beyond].value
                 axis.barh(place, right - left, left=left, height=0.7, color=RULE, zorder=0.5)
         axis.set_xlim(right=right)
-        shown = labels
-    _legend(figure, [handles[name] for name in names])
+    _legend(figure, [handles[name] for name in names], free)
     return figure
 
 
@@ -169,15 +180,17 @@ def line_plot(
     dashed: Mapping[str, Mapping[str, Sequence[Band]]] | None = None,
     marks: Mapping[str, Sequence[Band]] | None = None,
 ) -> Drawing:
-    """Draw lines with bands, in panels next to each other on the same axes; a series looks alike in all of them.
+    """Draw lines with bands, in panels on the same axes; a series looks alike in all of them.
 
     ``panels`` maps the title of a panel to its series by label; each point is ``(x, y, low, high)``, with
     ``low == y == high`` where there is no band. ``log`` names the logarithmic axes (``""``, ``"x"``, ``"y"`` or
     ``"xy"``). ``dashed`` are lines without a band, by panel as well, the first in the colour of the first series, and
     so on; ``marks`` are single points of at most three kinds, drawn in every panel.
     """
-    figure = drawing(2.7)
-    axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+    across = min(2, len(panels))
+    height = (2.4, 2.0, 1.8)[min(len(panels), 3) - 1]
+    figure, axes, free = _panels(across, [height] * len(panels), sharex=True, sharey=True)
+    room = (POINTS - 60.0) / across
     labels = list(dict.fromkeys(label for series in panels.values() for label in series))
     bounds = list(dict.fromkeys(label for series in (dashed or {}).values() for label in series))
     handles: dict[str, Artist] = {}
@@ -198,18 +211,22 @@ def line_plot(
             x, y, *_ = zip(*places, strict=True)
             [handles[label]] = axis.plot(x, y, sign, color=PAPER, markeredgecolor=INK, markersize=9, zorder=3)
         logarithmic(axis, log)
-        if "x" in log and len(panels) > 1:
-            axis.xaxis.get_major_locator().set_params(numticks=max(3, 9 // len(panels)))
+        if "x" in log and across > 1:
+            axis.xaxis.set_major_locator(LogLocator(numticks=4))
         if "x" not in log and all(float(point[0]).is_integer() for points in series.values() for point in points):
             axis.locator_params(axis="x", integer=True)
-        axis.set_title(words(title), fontsize=8.5)
+        axis.set_title(_folded(title, room))
         axis.grid()
-    for axis in axes[1:2] if len(panels) > 2 else axes:
-        axis.set(xlabel=words(xlabel))
-    axes[0].set(ylabel=words(ylabel))
+    for axis in axes[-across:]:
+        axis.tick_params(axis="x", which="both", labelbottom=True)  # also where the place below is free
+        axis.set_xlabel(_folded(xlabel, room))
+    if len(axes) > across:
+        figure.supylabel(words(ylabel))
+    else:
+        axes[0].set_ylabel(_folded(ylabel, 72.0 * (height - 0.5)))
     for label, handle in handles.items():
         handle.set_label(words(label))
-    _legend(figure, [handles[label] for label in dict.fromkeys([*labels, *handles])])
+    _legend(figure, [handles[label] for label in dict.fromkeys([*labels, *handles])], free)
     return figure
 
 
@@ -247,13 +264,20 @@ def heat_maps(
     ylabel: str,
     form: str = ".3f",
 ) -> Drawing:
-    """Draw tables of positive numbers side by side, darker for larger, each cell with its number; None stays empty.
+    """Draw tables of positive numbers, darker for larger, each cell with its number; None stays empty.
 
     Every panel has a scale of its own (logarithmic): what is compared is how its numbers change, not the panels.
     """
-    figure = drawing(0.34 * len(rows) + 1.15)
-    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    size = min(7.5, 24.0 * WIDTH / (len(columns) * len(panels)))
+    shown = {
+        title: [["" if value is None else f"{value:{form}}".lstrip("0") for value in row] for row in values]
+        for title, values in panels.items()
+    }
+    room = POINTS - LETTER * max(map(len, rows)) - 30.0
+    wide = 0.65 * SMALL * len(columns) * max(len(cell) for table in shown.values() for row in table for cell in row)
+    across = min(2, len(panels), max(1, int(room / wide)))
+    figure, axes, _ = _panels(across, [0.25 * len(rows) + 0.7] * len(panels), sharey=True)
+    size = min(SMALL, SMALL * room / wide)
+    places = [_folded(column, room / across / len(columns), WIDE) for column in columns]
     # Transparent colour is light on white and dark on black: the numbers can be read on both.
     shades = LinearSegmentedColormap.from_list("shades", [to_rgba(COLOURS[0], alpha) for alpha in (FAINTEST, SHADE)])
     for axis, (title, values) in zip(axes, panels.items(), strict=True):
@@ -262,24 +286,54 @@ def heat_maps(
         logs = np.log(np.maximum(numbers, least if np.isfinite(least) else 1.0))
         axis.pcolormesh(np.ma.masked_invalid(logs), cmap=shades, edgecolors=PAPER, linewidth=1.0)
         for i, j in np.argwhere(~np.isnan(numbers)):
-            shown = f"{numbers[i, j]:{form}}".lstrip("0")
-            axis.text(j + 0.5, i + 0.5, shown, ha="center", va="center", fontsize=size)
+            axis.text(j + 0.5, i + 0.5, shown[title][i][j], ha="center", va="center", fontsize=size)
         axis.set_ylim(len(rows), 0)
-        axis.set_title(words(title), fontsize=8.5)
-        axis.set_xticks(np.arange(len(columns)) + 0.5, [words(column) for column in columns])
+        axis.set_title(_folded(title, room / across))
+        axis.set_xticks(np.arange(len(columns)) + 0.5, places)
         axis.set_yticks(np.arange(len(rows)) + 0.5, [words(row) for row in rows])
         axis.tick_params(length=0)
-        axis.set_xlabel(words(xlabel))
+        axis.set_xlabel(_folded(xlabel, room / across))
         axis.spines[:].set_visible(False)
-    axes[0].set_ylabel(words(ylabel))
+    for axis in axes[::across]:
+        axis.set_ylabel(words(ylabel))
     return figure
 
 
-def _legend(figure: Drawing, handles: Sequence[Artist | ErrorbarContainer]) -> None:
-    """A legend below the drawing, in as many columns of the longest label as its width has room for."""
-    longest = max((LETTER * len(str(handle.get_label())) + HANDLE for handle in handles), default=HANDLE)
-    columns = min(4, len(handles), int(72.0 * WIDTH / longest))
-    figure.legend(handles=list(handles), loc="outside lower center", ncols=max(1, columns))
+def _panels(
+    across: int, heights: Sequence[float], *, sharex: bool = False, sharey: bool = False
+) -> tuple[Drawing, list[Axes], list[Axes]]:
+    """A drawing with a pair of axes for each of these heights in inches, ``across`` of them side by side.
+
+    Returns the axes, and those at the end of the last row for which there is nothing to draw.
+    """
+    rows = heights[::across]
+    figure = drawing(sum(rows) + 0.25)
+    grid = figure.subplots(len(rows), across, squeeze=False, height_ratios=rows, sharex=sharex, sharey=sharey)
+    axes: list[Axes] = grid.ravel().tolist()
+    for axis in axes[len(heights) :]:
+        axis.set_axis_off()
+    return figure, axes[: len(heights)], axes[len(heights) :]
+
+
+def _legend(figure: Drawing, handles: Sequence[Artist | ErrorbarContainer], free: Sequence[Axes]) -> None:
+    """A legend in a free place, or below the drawing in as many columns as its width has room for."""
+    widths = [LETTER * len(str(handle.get_label())) + HANDLE for handle in handles]
+    if free and max(widths, default=0.0) < POINTS / 2.0:
+        free[0].legend(handles=list(handles), loc="center")
+        return
+    tried = range(min(4, len(handles)), 1, -1)
+    columns = next((n for n in tried if sum(map(np.max, np.array_split(widths, n))) < POINTS), 1)
+    figure.set_figheight(figure.get_figheight() + 0.1 + 1.2 * LINE * -(-len(handles) // columns))
+    figure.legend(handles=list(handles), loc="outside lower center", ncols=columns)
+
+
+def _folded(label: str, room: float, letter: float = LETTER) -> str:
+    """The label in as few lines as fit into so many points, all of about the same length."""
+    shown, most = words(label).replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"), int(room / letter)
+    if len(shown) <= most:
+        return shown
+    wrap = partial(textwrap.wrap, shown, break_long_words=False, break_on_hyphens=False)
+    return min(("\n".join(wrap(n)) for n in range(most // 2 + 1, most + 1)), key=lambda lines: lines.count("\n"))
 
 
 def words(label: str) -> str:
@@ -302,9 +356,9 @@ def _described(svg: str, figure: Figure) -> str:
     """The drawing with title and description for readers who do not see it, and nothing that other drawings share."""
     svg = re.sub(r"<!DOCTYPE.*?>|<defs>\s*<style.*?</style>\s*</defs>", "", svg, count=2, flags=re.DOTALL)
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # groups are numbered from one in every drawing
-    svg = re.sub(r' transform="rotate\(-?0 [^"]*"|(?<=\n) +', "", svg)  # every letter is turned by 0
-    # Two decimals of a point are enough.
-    svg = re.sub(r' (?:d|x|y|transform)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), svg)
+    svg = re.sub(r' transform="rotate\(-?0 [^"]*"|(?<=\n) +| +(?=\n)', "", svg)  # every letter is turned by 0
+    # A tenth of a point is fine enough.
+    svg = re.sub(r' (?:d|x|y|transform)="[^"]*"', lambda found: re.sub(r"(\.\d)\d+", r"\1", found[0]), svg)
     told = {"title": figure.title, "desc": figure.description}
     said = "".join(f'<{tag} id="{figure.name}-{tag}">{html.escape(text)}</{tag}>' for tag, text in told.items())
     about = f'role="img" aria-labelledby="{figure.name}-title {figure.name}-desc" style="stroke-linejoin: round"'

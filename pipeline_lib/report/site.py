@@ -66,10 +66,11 @@ def write(parts: Sequence[Page], folder: Path, title: str, rerun: Rerun) -> None
     frame, content = (environment().get_template(f"{name}.html.j2") for name in ("report", "page"))
     bodies = {one.name: Markup(content.render(one=one, page=about)) for one in parts}
     index = search.script({one.name: (file_of(one.name), one.title) for one in parts}, bodies)
-    style, script, search_script, explore = (
-        (TEMPLATES / file).read_text(encoding="utf-8") for file in (STYLE, SCRIPT, "search.js", "explore.js")
+    math, style, script, search_script, explore = (
+        (TEMPLATES / file).read_text(encoding="utf-8")
+        for file in ("math.css", STYLE, SCRIPT, "search.js", "explore.js")
     )
-    shared = {INDEX: index, STYLE: f"{style}\n{about['drawn']}\n", SCRIPT: f"{script}\n{search_script}"}
+    shared = {INDEX: index, STYLE: f"{math}\n{style}\n{about['drawn']}\n", SCRIPT: f"{script}\n{search_script}"}
     about |= {"bodies": bodies, "explore": Markup(explore), "whole": WHOLE}
     about["shared"] = {file: Markup(text) for file, text in shared.items()}
     for file, text in shared.items():

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 from matplotlib.figure import Figure as Drawing
+from matplotlib.text import Text
 
 from pipeline_lib.report.figures import Figure, Measured, heat_maps, line_plot, row_plot, save, style
 
@@ -69,6 +70,58 @@ def test_a_legend_fits_into_the_drawing(count: int, letters: int) -> None:
     assert box.x1 <= drawing.bbox.x1
 
 
+LONG = "words that are long enough for several lines, where the drawing has no room for them "
+
+
+def many_lines(panels: int) -> Drawing:
+    series = {f"series {i}": [(x, y * 3**i, y, y * 9**i) for x, y, *_ in POINTS] for i in range(5)}
+    return line_plot({f"{i} {LONG}": series for i in range(panels)}, xlabel=LONG, ylabel=LONG[:40], log="xy")
+
+
+def many_rows(panels: int, *, alike: bool) -> Drawing:
+    rows = [
+        [(f"{LONG[: 9 * i]}{i if alike else panel}", {"a": Measured(i, i, i)}) for i in range(5)] for panel in "abcd"
+    ]
+    return row_plot({f"{LONG}{i}": rows[i] for i in range(panels)}, xlabel=LONG)
+
+
+def many_cells(panels: int, columns: int) -> Drawing:
+    values = [[0.001 + 0.03 * i * j for i in range(columns)] for j in range(4)]
+    across = [f"NDCG @ {i}" if columns < 5 else str(i) for i in range(columns)]
+    return heat_maps({str(i): values for i in range(panels)}, list("abcd"), across, xlabel=LONG, ylabel="rows")
+
+
+@pytest.mark.parametrize("panels", [1, 2, 3, 4])
+def test_all_words_are_inside_the_drawing_and_large_enough_for_a_phone(tmp_path: Path, panels: int) -> None:
+    # A window of 390 pixels leaves 358 to a drawing.
+    for draw in (
+        lambda: many_lines(panels),
+        lambda: many_rows(panels, alike=True),
+        lambda: many_rows(panels, alike=False),
+        lambda: many_cells(panels, 4),
+        lambda: many_cells(panels, 10),
+    ):
+        with style():
+            drawing = draw()
+        save(Figure("one", LONG, "Caption", "s", "Words", lambda drawing=drawing: drawing), tmp_path)
+        drawn, (width, height) = drawing.get_tightbbox(), drawing.get_size_inches()
+        assert 0.0 <= drawn.x0 < drawn.x1 <= width
+        assert 0.0 <= drawn.y0 < drawn.y1 <= height
+        assert all(text.get_fontsize() * 358.0 / (72.0 * width) >= 8.0 for text in drawing.findobj(Text))
+        boxes = [axes.get_window_extent() for axes in drawing.axes if axes.axison]
+        assert all(box.height > 50.0 for box in boxes)  # of 100 an inch
+
+
+def test_panels_are_in_two_columns_and_the_legend_is_in_the_place_that_remains() -> None:
+    drawing = line_plot({str(i): {"a": POINTS} for i in range(3)}, xlabel="n", ylabel="y", log="x")
+    *panels, free = drawing.axes
+    assert [axes.get_subplotspec().colspan.start for axes in panels] == [0, 1, 0]
+    assert [axes.xaxis.get_tick_params()["labelbottom"] for axes in panels] == [False, True, True]
+    assert not free.axison
+    assert [text.get_text() for text in free.get_legend().get_texts()] == ["a"]
+    assert drawing.legends == []
+
+
 def test_a_figure_has_all_its_files_without_a_date_and_identifiers_of_its_own(tmp_path: Path) -> None:
     shown = {}
     for name, folder in itertools.product(("one", "two"), ("first", "again")):
@@ -89,5 +142,5 @@ def test_a_figure_has_all_its_files_without_a_date_and_identifiers_of_its_own(tm
         used = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', text)
         assert {place for pair in used for place in pair if place} <= ids
         assert "<style" not in text  # it would act on the page around it
-        assert not re.search(r" (?:d|x|y|transform)=\"[^\"]*\.\d{3}", text)
+        assert not re.search(r" (?:d|x|y|transform)=\"[^\"]*\.\d{2}", text)
         assert not re.search(r"#[0-9a-f]{6}", text)  # colours are those of the page

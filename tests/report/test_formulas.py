@@ -2,6 +2,7 @@
 
 import html
 import re
+import unicodedata
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
@@ -16,7 +17,8 @@ from pipeline_lib.report.blocks import inline, mathematics, plain
 from pipeline_lib.report.formulas import mathml
 from pipeline_lib.report.tables import Column, Group, Table, text, to_latex
 
-METHODS = (Path(__file__).parents[2] / "docs/methods.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+METHODS = (ROOT / "docs/methods.md").read_text(encoding="utf-8")
 FORMULAS = {
     **{f"surrogate {name}": surrogates.create(name).formula for name in surrogates.NAMES},
     **{f"learner {name}": learners.get(name).formula for name in learners.NAMES},
@@ -32,6 +34,37 @@ def test_every_formula_is_tex_that_can_be_set(name: str) -> None:
         root = fromstring(mathml(tex, display=display))
         assert root.tag == "math"
         assert not any("\\" in (element.text or "") for element in root.iter())
+
+
+def shown(formula: str) -> set[str]:
+    """The characters that browsers show: a letter that stands alone is italic."""
+    found = set()
+    for element in fromstring(formula).iter():
+        words = (element.text or "").strip()
+        if element.tag == "mi" and len(words) == 1 and "mathvariant" not in element.attrib:
+            words = "ℎ" if words == "h" else italic(words)
+        found |= set(words)
+    return found
+
+
+def italic(letter: str) -> str:
+    name = unicodedata.name(letter).replace("LATIN ", "").replace("GREEK ", "").replace("LETTER ", "")
+    try:
+        return unicodedata.lookup(f"MATHEMATICAL ITALIC {name}")
+    except KeyError:
+        return letter
+
+
+def test_the_font_of_the_report_has_every_character_of_its_formulas(report: Path) -> None:
+    sheet = (report / "report.css").read_text(encoding="utf-8")
+    ranges = re.findall(r"U\+(\w+)-?(\w*)", sheet.partition("unicode-range: ")[2].partition(";")[0])
+    known = {chr(code) for first, last in ranges for code in range(int(first, 16), int(last or first, 16) + 1)}
+    of_page = re.findall("<math.*?</math>", (report / "report.html").read_text(encoding="utf-8"))
+    templates = [path.read_text(encoding="utf-8") for path in (ROOT / "pipeline_lib").rglob("*.md")]
+    of_templates = [mathml(tex) for text in templates for tex in re.findall(r"\$\$?((?:[^$\n{]|\{(?![{%]))+)\$", text)]
+    assert len(of_page) > 1000
+    assert len(of_templates) > 100
+    assert set().union(*map(shown, [*of_page, *of_templates])) <= known
 
 
 @pytest.mark.parametrize("kind", ["surrogate", "learner", "measure"])

@@ -45,6 +45,44 @@ def test_errors_requests_and_wide_text_of_a_page_would_be_noticed(tmp_path: Path
     assert browser.run("document.documentElement.scrollWidth") > 390
 
 
+FIGURES = """(() => {
+  document.querySelectorAll('details').forEach(one => one.open = true);
+  return JSON.stringify([...document.querySelectorAll('.drawing')].map(figure => {
+    const svg = figure.querySelector('svg'), box = svg.getBoundingClientRect(), {a: scale} = svg.getScreenCTM();
+    const outside = ({left, right, top, bottom}) =>
+      left < box.left - 1 || right > box.right + 1 || top < box.top - 1 || bottom > box.bottom + 1;
+    const texts = [...svg.querySelectorAll('text')];
+    return [figure.id, box.left, box.right, figure.scrollWidth - figure.clientWidth,
+      Math.min(...texts.map(text => scale * parseFloat(getComputedStyle(text).fontSize))),
+      texts.filter(text => outside(text.getBoundingClientRect())).map(text => text.textContent)] })) })()"""
+"""Of every figure: ends of its drawing, how far it scrolls, size of its smallest letters, and words outside of it."""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_figures_are_legible_without_scrolling(report: Path, browser: Browser, width: int) -> None:
+    browser.open(report / "report.html", width=width)
+    figures = json.loads(browser.run(FIGURES))
+    assert figures
+    for name, left, right, hidden, smallest, outside in figures:
+        assert 0 <= left < right <= width, name
+        assert hidden == 0, name
+        assert smallest >= 8.0, name
+        assert outside == [], name
+
+
+def test_formulas_are_set_in_the_font_that_comes_with_the_report(report: Path, browser: Browser) -> None:
+    for page in (report / "pages" / "methods.html", report / "report.html"):
+        browser.open(page)
+        browser.run("document.fonts.ready.then(() => true)")
+        for domain in ("DOM", "CSS"):
+            browser.call(f"{domain}.enable")
+        root = browser.call("DOM.getDocument")["root"]["nodeId"]
+        for selector in ("math mi", "math mo", "math mn"):
+            node = browser.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+            fonts = browser.call("CSS.getPlatformFontsForNode", nodeId=node)["fonts"]
+            assert [(font["familyName"], font["isCustomFont"]) for font in fonts] == [("Report Math", True)]
+
+
 def test_a_click_on_a_heading_sorts_the_rows_by_their_numbers(report: Path, browser: Browser) -> None:
     browser.open(report / "pages" / "data-MQ2008.html")
     script = """(() => {

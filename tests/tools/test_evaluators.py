@@ -54,7 +54,7 @@ def test_the_description_of_the_software_has_terms_of_codemeta() -> None:
     assert content.pop("@type") == "SoftwareSourceCode"
     assert content.keys() <= TERMS
     assert {"name", "description", "version", "license", "author"} <= content.keys()
-    assert content["license"].startswith("https://spdx.org/licenses/")
+    assert all(licence.startswith("https://spdx.org/licenses/") for licence in content["license"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", content["datePublished"])
     for one in (*content["author"], *content["softwareRequirements"], *content["referencePublication"]):
         assert one["@type"]
@@ -80,14 +80,17 @@ def test_every_answer_of_the_checklists_has_evidence_that_exists() -> None:
 
 
 def test_every_file_has_a_licence_whose_text_is_there() -> None:
-    (rule,) = tomllib.loads((ROOT / "REUSE.toml").read_text())["annotations"]
-    assert rule["path"] == "**"
-    assert rule["SPDX-FileCopyrightText"]
-    texts = [path.name for path in (ROOT / "LICENSES").iterdir()]
-    assert texts == [f"{rule['SPDX-License-Identifier']}.txt"]
-    assert (ROOT / "LICENSES" / texts[0]).read_text() == (ROOT / "LICENSE").read_text()
+    rules = tomllib.loads((ROOT / "REUSE.toml").read_text())["annotations"]
+    assert rules[0]["path"] == "**"
+    assert all((ROOT / rule["path"]).is_file() for rule in rules[1:])
+    assert all(rule["SPDX-FileCopyrightText"] for rule in rules)
+    licences = [rule["SPDX-License-Identifier"] for rule in rules]
+    texts = sorted(path.name for path in (ROOT / "LICENSES").iterdir())
+    assert texts == sorted(f"{licence}.txt" for licence in licences)
+    assert (ROOT / "LICENSES" / f"{licences[0]}.txt").read_text() == (ROOT / "LICENSE").read_text()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["license"] == rule["SPDX-License-Identifier"]
+    assert project["license"] == " AND ".join(licences)
+    assert {"LICENSE", *(f"LICENSES/{licence}.txt" for licence in licences[1:])} == set(project["license-files"])
 
 
 def test_no_file_says_another_licence() -> None:
