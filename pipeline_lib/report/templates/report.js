@@ -189,7 +189,7 @@ addEventListener("hashchange", openTarget);
 
 // What can be scrolled sideways can be reached by the keyboard.
 function reachScrolled() {
-  document.querySelectorAll(".formula").forEach((one) => {
+  document.querySelectorAll(".formula, pre").forEach((one) => {
     if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
     else one.removeAttribute("tabindex");
   });
