@@ -8,6 +8,7 @@ NaN is rejected: first drop the queries without a value (``no_relevant="skip"``)
 """
 
 import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,7 +56,7 @@ class Interval:
         numbers = (self.value, self.low, self.high)
         if any(isinstance(number, bool) or not isinstance(number, int | float) for number in numbers):
             raise DataError(f"value, low, high: expected three numbers, found {numbers}")
-        if not all(math.isfinite(number) for number in numbers):
+        if not all(abs(number) <= sys.float_info.max for number in numbers):  # whole numbers may be larger
             raise DataError(f"value, low, high: expected finite numbers, found {numbers}")
         if not self.low <= self.value <= self.high:
             raise DataError(f"interval: expected low <= value <= high, found {self.low}, {self.value}, {self.high}")

@@ -257,3 +257,9 @@ def test_ratios_by_simulation():
 def test_a_mean_by_which_nothing_can_be_divided_is_named(below):
     with pytest.raises(DataError, match="below: expected a mean"):
         statistics.ratio_interval([1.0, 2.0, 4.0], below)
+
+
+@pytest.mark.parametrize("high", [float("inf"), float("nan"), 10**400])
+def test_the_ends_of_an_interval_are_finite(high: float) -> None:
+    with pytest.raises(DataError, match="expected finite numbers"):
+        statistics.Interval(0.6, 0.5, high)
