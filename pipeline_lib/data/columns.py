@@ -160,7 +160,7 @@ def numbers(
             f"{place(0)}: expected a number in the column {name!r}, found {first}; "
             f"if this is no feature, leave the column out (`ignore`)"
         )
-    absent = column.is_null().to_numpy(zero_copy_only=False)
+    absent = _absent(column)
     if not missing:
         none = f"expected a number in the column {name!r}, found no value; {advice}"
         refuse(place, absent, name, lambda row: none)
@@ -278,8 +278,7 @@ class Queries:
     def _values(self, column: Any, name: str, place: Place) -> NDArray[Any]:
         import pyarrow as pa
 
-        absent = column.is_null().to_numpy(zero_copy_only=False)
-        refuse(place, absent, name, lambda row: f"expected a query in the column {name!r}, found none")
+        refuse(place, _absent(column), name, lambda row: f"expected a query in the column {name!r}, found none")
         if self.names is not None:
             return np.asarray(column.cast(pa.string()).to_numpy(zero_copy_only=False), dtype=object)
         if pa.types.is_string(column.type):  # all of them whole numbers
@@ -290,6 +289,12 @@ class Queries:
         wrong = values != np.floor(values)
         refuse(place, wrong, name, lambda row: f"expected a whole number or text as the query, found {values[row]:g}")
         return values.astype(np.int64)
+
+
+def _absent(column: Any) -> NDArray[np.bool_]:
+    if not column.null_count:  # known without reading the column
+        return np.zeros(len(column), np.bool_)
+    return np.asarray(column.is_null().to_numpy(zero_copy_only=False), np.bool_)
 
 
 def is_numeric(kind: Any) -> bool:

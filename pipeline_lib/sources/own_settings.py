@@ -24,9 +24,12 @@ __all__: list[str] = []  # internal: a configuration is checked as a whole (pipe
 ROLES = ("train", "validation", "test")
 DEFAULT_FOLDS = 5
 GROUP_ENDINGS = (".query", ".group")
-TABLES = (".csv", ".tsv", ".parquet", ".pq")
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+PARQUET = (".parquet", ".pq")
+TABLES = (*SEPARATORS, *PARQUET)
+Separator = Literal[",", ";", "|", "\t"]
 NAME_ENDINGS = (".features.json", ".features.tsv")
-_PLAIN = (".txt", ".csv", ".tsv", ".parquet", ".pq", ".dat", ".svm", ".libsvm", ".letor")
+_PLAIN = (".txt", *TABLES, ".dat", ".svm", ".libsvm", ".letor")
 _WORDS = {"train": ("train",), "validation": ("vali", "valid", "validation", "val", "dev"), "test": ("test",)}
 _NO_DATA = (".weight", ".init", ".position", ".conf", ".cfg", ".json", ".yaml", ".yml", ".md", ".py", ".sh", ".log")
 """Ends of names of files that lie next to data."""
@@ -78,7 +81,7 @@ class OwnDataSettings(Settings):
         description="values that are missing in tables: `refuse` them, or take `zero`, the `mean` of the query, or "
         "this mean and a feature that is 1 there (`flag`)",
     )
-    separator: Literal[",", ";", "|", "\t"] | None = Field(
+    separator: Separator | None = Field(
         None, description="what separates the columns of text; by default a comma in .csv, and a tab in .tsv"
     )
 
@@ -118,7 +121,7 @@ def problems(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             given[path] = key
             if (problem := _problem_of_file(path)) is not None:
                 yield key, problem
-    for key, endings in (("missing", TABLES), ("separator", (".csv", ".tsv"))):
+    for key, endings in (("missing", TABLES), ("separator", tuple(SEPARATORS))):
         named = [path for role in ("files", *ROLES) for path in _paths(entry.get(role))]
         others = [path for path in named if Path(unpacked_name(path)).suffix.lower() not in endings]
         if entry.get(key) is not None and others:

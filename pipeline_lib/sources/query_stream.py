@@ -15,7 +15,8 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.stored_data import Columns, in_turn
 from pipeline_lib.sources import readers, tables
 from pipeline_lib.sources.letor_reader import Block, whole_queries
-from pipeline_lib.sources.tables import PARQUET, Layout, Options
+from pipeline_lib.sources.own_settings import PARQUET
+from pipeline_lib.sources.tables import Layout, Options
 
 ROWS_AT_ONCE = 16_384
 """So many documents of a stored data set are read at a time, or one query if it has more."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -25,11 +25,10 @@ from pipeline_lib.data.stored_data import Columns, Missing, rows_per_group
 from pipeline_lib.sources import careful_text
 from pipeline_lib.sources.compression import opened, text_lines, unpacked_name
 from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block, whole_queries
+from pipeline_lib.sources.own_settings import PARQUET, SEPARATORS, TABLES, Separator
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-PARQUET = (".parquet", ".pq")
 FLAG = "{} missing"
 """The name of the feature that marks the missing values of another."""
 _PIECE = 1 << 20
@@ -64,8 +63,8 @@ class Options:
 class Layout:
     """What all files of a data set have in common.
 
-    ``textual`` says that queries are named by text; ``first_id`` is the id of the first feature of LETOR text. Of a
-    table, ``columns`` are those that are no features, if their labels are read, and ``flagged`` those whose missing
+    ``textual`` says that queries are named by text; ``first_id`` is the id of the first feature of LETOR text.
+    ``columns`` say how the files were read, if labels are; of tables, ``flagged`` columns are those whose missing
     values are marked by the last features.
     """
 
@@ -79,7 +78,7 @@ class Layout:
 
 def is_table(path: Path) -> bool:
     """Whether a file is a table with named columns, by the ending of its name."""
-    return _ending(path) in (*SEPARATORS, *PARQUET)
+    return _ending(path) in TABLES
 
 
 def layout(path: Path, options: Options) -> Layout:
@@ -303,7 +302,7 @@ def _check_text(path: Path, separator: str) -> None:
     header = next(text_lines(path), "").removesuffix("\n")
     if header.startswith(("\xff\xfe", "\xfe\xff")):
         raise DataError(f"{path}:1: expected text in UTF-8, found UTF-16: convert it")
-    others = [other for other in (",", ";", "\t", "|") if other in header]
+    others = [other for other in get_args(Separator) if other in header]
     if others and separator not in header:
         found = header.encode("latin-1").decode("utf-8", "backslashreplace")
         raise DataError(
