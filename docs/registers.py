@@ -234,7 +234,7 @@ def _rules(root: Path) -> Iterator[tuple[str, str]]:
     for path in (root / "workflow/Snakefile", *sorted((root / "workflow/rules").glob("*.smk"))):
         text = path.read_text(encoding="utf-8")
         for name, words in re.findall(
-            r'^(?:rule|use rule \w+ as) (\w+)[^\n]*:\n    """(.+?)"""', text, re.MULTILINE | re.DOTALL
+            r'^ *(?:rule|use rule \w+ as) (\w+)[^\n]*:\n *"""(.+?)"""', text, re.MULTILINE | re.DOTALL
         ):
             yield f"`{name}`", " ".join(words.split("\n\n")[0].split())
 

@@ -50,6 +50,20 @@ def targets(arguments: Sequence[str]) -> list[str]:
     return sorted(map(str, found.targets)) if found is not None and found.targets else []
 
 
+def lints_or_has_conda(arguments: Sequence[str]) -> bool:
+    """Whether Snakemake's command line asks for ``--lint``, or for the default target with environments by conda.
+
+    Example
+    -------
+    >>> lints_or_has_conda(["--cores", "2", "--sdm", "conda"]), lints_or_has_conda(["slam", "--sdm", "conda"])
+    (True, False)
+    """
+    found = parsed_arguments(arguments)
+    if found is None or found.targets:
+        return False
+    return bool(found.lint or found.use_conda or "conda" in map(str, found.software_deployment_method))
+
+
 def files_of_configuration(workflow: Any) -> list[Path]:
     """The files that Snakemake has read for the configuration: those of ``--configfile``, or that of the Snakefile."""
     return [Path(os.path.relpath(path)) for path in workflow.overwrite_configfiles or workflow.configfiles]

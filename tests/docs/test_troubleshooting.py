@@ -44,7 +44,7 @@ def commands_not_found(folder: Path) -> str:
 def missing_library(folder: Path) -> str:
     """What Snakemake says where it is installed and nothing else; one of its plug-ins here needs the library itself."""
     code = "import sys; from snakemake.cli import main; sys.modules['numpy'] = None; main()"
-    command = [sys.executable, "-c", code, "--snakefile", str(documented.ROOT / "workflow/Snakefile"), "--lint"]
+    command = [sys.executable, "-c", code, "--snakefile", str(documented.ROOT / "workflow/Snakefile"), "--list"]
     given = ["--configfile", str(documented.ROOT / "config.yaml")]
     return subprocess.run([*command, *given], cwd=folder, capture_output=True, text=True, check=False).stderr
 

@@ -12,7 +12,7 @@ import pytest
 
 from pipeline_lib import papers
 
-from .conftest import Project, job_table
+from .conftest import Project, announced, job_table
 
 pytestmark = pytest.mark.workflow
 
@@ -83,40 +83,67 @@ def test_long_trainings_have_a_job_for_each_fold_and_all_request_memory_and_time
 
 # As where Snakemake is installed and nothing else; one of its plug-ins here needs the library itself.
 WITHOUT_NUMPY = "import sys; from snakemake.cli import main; sys.modules['numpy'] = None; main()"
-
-
-@pytest.mark.parametrize("arguments", [["--lint"], ["--list"], ["-n", "--sdm", "conda"]], ids=" ".join)
-def test_missing_libraries_are_one_message_that_says_how_to_get_them(
-    new_project: Callable[..., Project], arguments: list[str]
-) -> None:
-    command = [sys.executable, "-c", WITHOUT_NUMPY, *arguments]
-    folder, both = new_project().folder, {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run(command, cwd=folder, text=True, check=False, **both)
-    assert done.returncode == 1
-    assert f"numpy is not installed for {sys.executable}. " in done.stdout
-    assert "`make setup`" in done.stdout
-    assert "`conda env create --file environment.yml`" in done.stdout
-    assert "Traceback" not in done.stdout
-
-
-def test_a_container_is_described_where_conda_answers(new_project: Callable[..., Project], tmp_path: Path) -> None:
-    conda = tmp_path / "conda"
-    conda.write_text(CONDA)
-    conda.chmod(0o755)
-    project = new_project()
-    printed = project.snakemake("--containerize", PATH=f"{tmp_path}:{os.environ['PATH']}")
-    assert "COPY environment.yml /conda-envs/" in printed
-    assert printed.count("RUN conda env create") == 1
-
-
 CONDA = """#!/bin/sh
 case $1 in
 --version) echo conda 24.11.0 ;;
 info) echo '{"conda_prefix": "/tmp", "platform": "linux-64", "conda_version": "24.11.0", "envs": []}' ;;
 config) echo '{"get": {"channel_priority": "strict"}}' ;;
+env) for word; do [ "$last" = --prefix ] && mkdir -p "$word"; last=$word; done ;;
 esac
 """
-"""The program as far as it is asked to describe an environment and not to make one."""
+"""The program as far as it describes an environment; to make one, it makes an empty folder."""
+
+
+def without_numpy(project: Project, *arguments: str, conda: Path | None = None) -> tuple[int, str]:
+    """The status of a Snakemake that lacks the libraries of the project, and all that it printed."""
+    command = [sys.executable, "-c", WITHOUT_NUMPY, *project.arguments(*arguments)]
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    path = {"PATH": os.pathsep.join(filter(None, [conda and str(conda), os.environ["PATH"]]))}
+    done = subprocess.run(command, cwd=project.folder, text=True, check=False, env={**os.environ, **path}, **both)
+    return done.returncode, done.stdout
+
+
+@pytest.fixture
+def conda(tmp_path: Path) -> Path:
+    """A folder with the stand-in for conda; what it activates has the interpreter of the tests."""
+    folder = tmp_path / "conda"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "conda").write_text(CONDA.replace("/tmp", str(folder)))
+    (folder / "conda").chmod(0o755)
+    (folder / "bin/activate").write_text(f"export PATH={Path(sys.executable).parent}:$PATH\n")
+    return folder
+
+
+@pytest.mark.parametrize("arguments", [["--list"], ["-n"], ["slam", "--sdm", "conda"]], ids=" ".join)
+def test_missing_libraries_are_one_message_that_says_how_to_get_them(
+    new_project: Callable[..., Project], arguments: list[str]
+) -> None:
+    status, printed = without_numpy(new_project(), *arguments)
+    assert status == 1
+    assert f"numpy is not installed for {sys.executable}. " in printed
+    assert "`make setup`" in printed
+    assert "`conda env create --file environment.yml`" in printed
+    assert "Traceback" not in printed
+
+
+def test_without_the_libraries_the_workflow_is_one_job_that_runs_the_study_in_conda(
+    finished_copy: Project, conda: Path
+) -> None:
+    assert without_numpy(finished_copy, "--lint")[0] == 0
+    dry = without_numpy(finished_copy, "-n", "--sdm", "conda", "--quiet", "rules", conda=conda)[1]
+    assert job_table(dry.splitlines()) == {"study_in_conda": 1}
+    # The job plans the same study, in which only the title is another one.
+    status, printed = without_numpy(finished_copy, "--sdm", "conda", "--config", "title=Other words", conda=conda)
+    assert status == 0, printed
+    assert announced(printed)["render_report"] == 1
+    assert "train_model" not in announced(printed)
+    assert finished_copy.planned("--config", "title=Other words") == {}
+
+
+def test_a_container_is_described_where_conda_answers(new_project: Callable[..., Project], conda: Path) -> None:
+    printed = new_project().snakemake("--containerize", PATH=f"{conda}:{os.environ['PATH']}")
+    assert "COPY environment.yml /conda-envs/" in printed
+    assert printed.count("RUN conda env create") == 1
 
 
 @pytest.mark.slow

@@ -205,3 +205,23 @@ use rule job as render_report with:
             results=f"results/{STUDY.name}",
             report=f"reports/{STUDY.name}",
         ),
+
+
+onsuccess:
+    from pipeline_lib.report import site
+
+    run.conclude(workflow, ROOT, STUDY, DATA, site.heading(STUDY.name, STUDY.papers, STUDY.config["title"]))
+
+
+rule clean_results:
+    """Remove the results and the report of the study, and keep the data sets."""
+    log:
+        "data/logs/clean_results.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    threads: 1
+    params:
+        folders=[f"results/{STUDY.name}", f"reports/{STUDY.name}"],
+    shell:
+        "rm -rf {params.folders} > {log} 2>&1"
