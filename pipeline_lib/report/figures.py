@@ -13,7 +13,7 @@ import os
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -73,8 +73,8 @@ Row = tuple[str, Mapping[str, Measured]]
 class Figure:
     """A figure with a caption that names where its numbers come from.
 
-    ``name`` is the file name of its downloads, ``description`` says in words what is to be seen, ``draw`` makes the
-    drawing when it is asked for.
+    ``name`` is the file name of its downloads, unless it is a ``copy_of`` a figure of another page, ``description``
+    says in words what is to be seen, ``draw`` makes the drawing when it is asked for.
     """
 
     name: str
@@ -83,11 +83,16 @@ class Figure:
     source: str
     description: str
     draw: Callable[[], Drawing]
+    copy_of: str = field(default="", kw_only=True)
     block: ClassVar[str] = "figure"
 
 
 def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
-    """Draw ``figure``, write it as SVG and PDF into ``folder``, and return the SVG for the page."""
+    """Draw ``figure``, write it as SVG and PDF into ``folder``, and return the SVG for the page.
+
+    A copy of a figure of another page is drawn, because every drawing on a page has identifiers of its own, but has no
+    files.
+    """
     path = Path(folder) / figure.name
     with style(figure.name):
         drawing = figure.draw()
@@ -103,14 +108,17 @@ def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
         written = io.StringIO()
         drawing.savefig(written, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
         vector = _described(written.getvalue(), figure)
-        write_text(path.with_suffix(".svg"), vector)
-        with replacing(path.with_suffix(".pdf")) as partial:
-            drawing.savefig(partial, format="pdf", metadata=dict.fromkeys(("Creator", "Producer", "CreationDate")))
+        if not figure.copy_of:
+            files, rules = with_classes({figure.name: vector})
+            styled = files[figure.name].replace("<title", f"<defs><style>\n{rules}\n</style></defs>\n<title", 1)
+            write_text(path.with_suffix(".svg"), styled)
+            with replacing(path.with_suffix(".pdf")) as partial:
+                drawing.savefig(partial, format="pdf", metadata=dict.fromkeys(("Creator", "Producer", "CreationDate")))
     return _for_page(vector)
 
 
 def with_classes(pictures: Mapping[str, str]) -> tuple[dict[str, str], str]:
-    """Pictures for pages with a class in place of every style of their elements, and the rules of these classes.
+    """Pictures with a class in place of every style of their elements, and the rules of these classes.
 
     Example
     -------
@@ -356,6 +364,7 @@ def _described(svg: str, figure: Figure) -> str:
     """The drawing with title and description for readers who do not see it, and nothing that other drawings share."""
     svg = re.sub(r"<!DOCTYPE.*?>|<defs>\s*<style.*?</style>\s*</defs>", "", svg, count=2, flags=re.DOTALL)
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # groups are numbered from one in every drawing
+    svg = _without_bare_groups(svg)
     svg = re.sub(r' transform="rotate\(-?0 [^"]*"|(?<=\n) +| +(?=\n)', "", svg)  # every letter is turned by 0
     # A tenth of a point is fine enough.
     svg = re.sub(r' (?:d|x|y|transform)="[^"]*"', lambda found: re.sub(r"(\.\d)\d+", r"\1", found[0]), svg)
@@ -363,6 +372,19 @@ def _described(svg: str, figure: Figure) -> str:
     said = "".join(f'<{tag} id="{figure.name}-{tag}">{html.escape(text)}</{tag}>' for tag, text in told.items())
     about = f'role="img" aria-labelledby="{figure.name}-title {figure.name}-desc" style="stroke-linejoin: round"'
     return re.sub(r"<svg ([^>]*)>", lambda found: f"<svg {about} {found[1]}>{said}", svg, count=1)
+
+
+def _without_bare_groups(svg: str) -> str:
+    """The drawing without groups that have no attribute, which are half of them."""
+    kept: list[bool] = []
+
+    def shown(tag: re.Match[str]) -> str:
+        if not tag[0].startswith("</"):
+            kept.append(not tag[0].startswith("<g>"))
+            return tag[0] if kept[-1] else ""
+        return tag[0] if kept.pop() else ""
+
+    return re.sub(r"<g( [^>]*)?>\s*|</g>\s*", shown, svg)
 
 
 def _for_page(svg: str) -> str:

@@ -111,7 +111,7 @@ def _surprises(of_papers: Sequence[Page]) -> list[Figure]:
         for block in walk(section.blocks)
         if isinstance(block, Figure)
     }
-    return [replace(drawn[name], name=f"front-{name}") for name in SURPRISES if name in drawn]
+    return [replace(drawn[name], name=f"front-{name}", copy_of=name) for name in SURPRISES if name in drawn]
 
 
 def _cards(of_papers: Sequence[Page], templates: PaperPages) -> Columns | None:

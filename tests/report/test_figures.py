@@ -122,6 +122,11 @@ def test_panels_are_in_two_columns_and_the_legend_is_in_the_place_that_remains()
     assert drawing.legends == []
 
 
+def test_a_copy_of_a_figure_is_drawn_and_has_no_files(tmp_path: Path) -> None:
+    assert "<svg" in save(Figure("front-one", "Title", "Caption", "s", "Words", lines, copy_of="one"), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_figure_has_all_its_files_without_a_date_and_identifiers_of_its_own(tmp_path: Path) -> None:
     shown = {}
     for name, folder in itertools.product(("one", "two"), ("first", "again")):
@@ -136,11 +141,14 @@ def test_a_figure_has_all_its_files_without_a_date_and_identifiers_of_its_own(tm
     assert one
     assert not one & two
     assert ElementTree.fromstring(files["one.svg"]).get("role") == "img"
+    styled = files["one.svg"].decode()
+    assert set(re.findall(r' class="(\w+)"', styled)) == set(re.findall(r"^\.(\w+) \{", styled, re.MULTILINE))
     for text in shown.values():
         assert {"n", "y", "10", "Title", "line 0"} <= set(re.findall(r"<text [^>]*>([^<]*)</text>", text))
         ids = set(re.findall(r'\bid="([^"]+)"', text))
         used = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', text)
         assert {place for pair in used for place in pair if place} <= ids
         assert "<style" not in text  # it would act on the page around it
+        assert "<g>" not in text
         assert not re.search(r" (?:d|x|y|transform)=\"[^\"]*\.\d{2}", text)
         assert not re.search(r"#[0-9a-f]{6}", text)  # colours are those of the page
