@@ -110,7 +110,7 @@ def section(rows: Sequence[Measured]) -> str:
     lines = [
         TITLE,
         "",
-        "The experiments of every paper with the settings of `workflow/studies/PAPER-paper-scale.yaml` and a share of",
+        "The experiments of each paper with the settings of `workflow/studies/PAPER-paper-scale.yaml`, at a share of",
         "their sizes, on one core: seconds of the processor, the start of every job included, and the largest memory of",
         f"a job in MB. Whole numbers of at least {SMALL} are multiplied by the share; lists of them end at a share of",
         f"their largest, and keep at least {KEPT}. Real data sets keep their size. The exponents are slopes of",

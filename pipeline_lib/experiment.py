@@ -16,7 +16,7 @@ Example
 ...     mean: float = rows.Field(description="their mean")
 >>> def mean(job: Job) -> Iterator[Mean]:
 ...     yield Mean(draws=job.settings.draws, mean=0.5)
->>> EXPERIMENT = Experiment(Draws, (Step("mean", mean, rows=[Mean]),))
+>>> EXPERIMENT = Experiment(Draws, Step("mean", mean, rows=[Mean]))
 >>> list(EXPERIMENT.tables), list(EXPERIMENT.steps[0].run(Job(Draws(), seed=1)))
 (['tables/toy-mean'], [Mean(draws=100, mean=0.5)])
 """
@@ -196,7 +196,6 @@ class Step:
         return sorted(set(self.surrogates(settings) if callable(self.surrogates) else self.surrogates))
 
 
-@dataclass(frozen=True)
 class Experiment:
     """The settings and steps of one experiment.
 
@@ -204,9 +203,8 @@ class Experiment:
     changed, the remaining jobs do not run again.
     """
 
-    settings: type[Settings]
-    steps: tuple[Step, ...]
-    selectors: tuple[str, ...] = ()
+    def __init__(self, settings: type[Settings], *steps: Step, selectors: Sequence[str] = ()) -> None:
+        self.settings, self.steps, self.selectors = settings, steps, selectors
 
     @property
     def tables(self) -> dict[str, type[Row]]:

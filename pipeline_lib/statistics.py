@@ -332,20 +332,6 @@ def mean_interval(values: ArrayLike, level: Probability = LEVEL, shared_error: N
 
 
 @checked
-def joint_level(intervals: Count) -> float:
-    """The level of each of so many intervals if all together are to hold with 95 % confidence (Bonferroni).
-
-    The worst trial decides a claim, and of many intervals of 95 % some would miss the truth by chance.
-
-    Example
-    -------
-    >>> joint_level(1), joint_level(10)
-    (0.95, 0.995)
-    """
-    return 1.0 - (1.0 - LEVEL) / intervals
-
-
-@checked
 def ratio_interval(above: ArrayLike, below: ArrayLike) -> Interval:
     """mean(above) / mean(below) with its t interval by the delta method, paired by repetition.
 

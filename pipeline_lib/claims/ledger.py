@@ -76,9 +76,7 @@ class Claim(Titled):
         (), alias="evidence", description="where tables hold its evidence; none if a certificate proves all of it"
     )
     otherwise: Prose | None = Field(None, description="why it is not judged where the tables hold no such rows")
-    planted: tuple[Planted, ...] = Field(
-        (), description="what the checks must catch before the claim counts as decided"
-    )
+    planted: tuple[Planted, ...] = Field((), description="what the checks must catch for the claim to be decided")
     consistent: Prose | None = Field(
         None,
         description="why nothing in the evidence could contradict the claim, and from where on it could; expressions "

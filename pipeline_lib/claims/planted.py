@@ -37,9 +37,7 @@ class Planted(Titled):
         description="by the name of a value, an expression over the values and the setting of the trial, which "
         "replaces it in every trial; of a value with an interval the expression takes the value and both ends",
     )
-    evidence: dict[Key, Any] = Field(
-        {}, description="in place of values: keys that replace those of the claim's reading"
-    )
+    evidence: dict[Key, Any] = Field({}, description="in place of values: keys that replace those of the reading")
     holds: Truth = Field(False, description="whether it is true, so that the checks must let it pass")
 
     @model_validator(mode="after")

@@ -101,9 +101,7 @@ class Reading(Titled):
         None,
         description="instead of values: every row is a value, and this is its name; by default, its column statistic",
     )
-    value: AnyMeasured | None = Field(
-        None, description="with named_by: the value of a row, by default its column value"
-    )
+    value: AnyMeasured | None = Field(None, description="with named_by: the value of a row, by default column value")
     freedom: Expression | None = Field(
         None, description="degrees of freedom of Student's distribution behind the intervals, if they are not normal"
     )

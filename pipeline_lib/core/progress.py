@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO, TypeVar
 
+_LOG = logging.getLogger(__name__)
 Item = TypeVar("Item")
 
 SECONDS = 10.0
@@ -61,23 +62,21 @@ class Pace:
         return True
 
 
-def counted(
-    items: Sequence[Item], log: logging.Logger, what: str, state: Callable[[], str] | None = None
-) -> Iterator[Item]:
+def counted(items: Sequence[Item], what: str, state: Callable[[], str] | None = None) -> Iterator[Item]:
     """Iterate over ``items`` and log from time to time how many of them are done.
 
     ``what`` names the items, and ``state`` says how far the work has come after at least one of them.
 
     Example
     -------
-    >>> list(counted(range(3), logging.getLogger("pipeline_lib.example"), "rounds"))
+    >>> list(counted(range(3), "rounds"))
     [0, 1, 2]
     """
     pace = Pace()
     for number, item in enumerate(items):
         if pace.due():
             reached = f"; {state()}" if state is not None and number else ""
-            log.info(f"{number} of {len(items)} {what} done{reached}")
+            _LOG.info(f"{number} of {len(items)} {what} done{reached}")
         yield item
 
 

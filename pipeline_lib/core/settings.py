@@ -22,6 +22,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, Self, get_args
 
+from annotated_types import Ge
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 
 from pipeline_lib.core import checks
@@ -74,6 +75,8 @@ def no_fewer_than(fewest: int, purpose: str) -> AfterValidator:
 # Not ge=1: pydantic would keep that and forget the ge of a field.
 Whole = Annotated[int, Strict(), Field(gt=0)]
 """A whole number of at least 1; ``Field(ge=...)`` may require more."""
+Several = Annotated[Whole, Ge(2)]
+"""A whole number of at least 2."""
 NotNegative = Annotated[int, Strict(), Field(ge=0)]
 """A whole number of at least 0."""
 Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]

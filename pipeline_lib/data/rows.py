@@ -29,7 +29,7 @@ import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, Self, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, Union, get_args, get_origin
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
@@ -37,7 +37,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.statistics import Interval
 
-__all__ = ["Column", "Ends", "Field", "Interval", "Row", "columns", "frame", "schema"]
+__all__ = ["Column", "Ends", "Field", "Interval", "OnlyInterval", "Row", "columns", "frame", "schema"]
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Ends:
     high: str
 
 
-LOW_HIGH = Ends("low", "high")
-"""The ends of the only interval of a row."""
+OnlyInterval = Annotated[Interval, Ends("low", "high")]
+"""The only interval of a row, whose ends are the columns low and high."""
 STORED = {str: pl.String(), int: pl.Int64(), float: pl.Float64(), bool: pl.Boolean()}
 
 

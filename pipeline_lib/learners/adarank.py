@@ -116,7 +116,7 @@ def run(data: RankingData, measure: str, *, rounds: Count, repeats: Count | None
     chosen, alphas, weights = [], [], []
     values: list[float] = []
     left = np.full(train.n_features, rounds if repeats is None else repeats)
-    for _ in progress.counted(range(rounds), _LOG, "rounds", state=lambda: f"training {measure} {values[-1]:.4f}"):
+    for _ in progress.counted(range(rounds), "rounds", state=lambda: f"training {measure} {values[-1]:.4f}"):
         mean = np.where(left > 0, alone @ P, -np.inf)
         k = int(np.argmax(mean))
         if not left[k]:
@@ -140,9 +140,7 @@ class AdaRankSettings(Selecting):
 
     measure: RankingMeasure = Field("map", description="the measure that is boosted: map, ndcg or ndcg@K")
     rounds: Whole = Field(100, description="largest number of rounds; the best number is chosen on the validation part")
-    repeats: Whole | None = Field(
-        1, description="how often a feature may be chosen; null means without limit, as printed"
-    )
+    repeats: Whole | None = Field(1, description="how often a feature may be chosen; null: without limit, as printed")
     features: PlainFeatures = Field("raw", description="raw or standardised")
 
     def chooses(self) -> bool:

@@ -52,7 +52,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         raise DataError("train: expected at least one training query and one feature, found none")
     best = (-np.inf, 0, 1)
     found = progress.counted(
-        range(train.n_features), _LOG, "features", state=lambda: f"feature {best[1]} has {measure} {best[0]:.4f}"
+        range(train.n_features), "features", state=lambda: f"feature {best[1]} has {measure} {best[0]:.4f}"
     )
     for feature in found:
         column = np.ascontiguousarray(train.X[:, feature], dtype=np.float64)

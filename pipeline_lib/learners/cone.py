@@ -374,7 +374,7 @@ def fit(
     path, met, values = [begin], [], [value]
     gap, converged, key = 0.0, False, _key_of(axes)
     # A pass at a time: the kernel starts where it ended, and the objective says when to stop.
-    for t in progress.counted(range(passes), _LOG, "passes"):
+    for t in progress.counted(range(passes), "passes"):
         bases, seen = np.empty((2, *begin.shape)), np.empty(1)
         X, y, offsets = data.X64, data.y, data.offsets
         left, unsolved = cone_kernels.train(
@@ -572,9 +572,7 @@ class ConeSettings(Selecting):
         "gradient", description="how documents are folded in for prediction: gradient or least-squares"
     )
     features: PlainFeatures = Field("standardised", description="standardised or raw")
-    queries: Whole | None = Field(
-        None, description="train on so many of the training queries, drawn at random; null means all"
-    )
+    queries: Whole | None = Field(None, description="train on so many random training queries; null means all")
 
 
 @checked

@@ -37,9 +37,7 @@ LARGEST_LABEL = 52
 class LambdaMARTSettings(Selecting):
     """LambdaMART: gradient-boosted trees, grown by LightGBM."""
 
-    trees: Whole = Field(
-        300, le=100_000, description="largest number of trees; the best number is chosen on the validation part"
-    )
+    trees: Whole = Field(300, le=100_000, description="most trees; the best number is chosen on the validation part")
     leaves: Whole = Field(15, ge=2, le=131_072, description="largest number of leaves of a tree")
     step: Positive = Field(0.05, description="the factor of every tree")
     least_documents: Whole = Field(20, le=10**9, description="smallest number of documents in a leaf")

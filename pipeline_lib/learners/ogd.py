@@ -233,15 +233,11 @@ def decreasing_steps(n: Count, first: Positive) -> Floats:
 class OgdSettings(Selecting):
     """Online gradient descent, eta_t = c / sqrt(t) over the training queries in random order."""
 
-    step: Steps = Field(
-        (1e-3, 1e-2, 1e-1, 1.0), description="c, or several values, of which the best is chosen on the validation part"
-    )
-    passes: Whole = Field(5, description="number of times that every query is visited")
+    step: Steps = Field((1e-3, 1e-2, 1e-1, 1.0), description="c, or several values, from which validation chooses")
+    passes: Whole = Field(5, description="times that every query is visited")
     radius: Radius = Field(None, description="largest ||w||; null means no limit")
     ball: Ball = Field("l2", description="the norm that the radius limits: l2 or l1")
-    average: Truth = Field(
-        True, description="whether the mean of all iterates is the ranker; if false, the last one is"
-    )
+    average: Truth = Field(True, description="whether the mean of all iterates is the ranker, or the last one")
     features: Features = Field("standardised", description="as for erm")
 
     def chooses(self) -> bool:

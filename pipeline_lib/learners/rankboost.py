@@ -118,7 +118,7 @@ def run(data: RankingData, *, rounds: Count, pairs: Literal["alike", "queries-al
     total, H = 0.0, np.zeros(data.n_documents)
     order, last = _sorted(data.X)
     chosen: list[tuple[int, float, float, float]] = []
-    course = progress.counted(range(rounds), _LOG, "rounds", state=lambda: f"exponential loss {total:.6g}")
+    course = progress.counted(range(rounds), "rounds", state=lambda: f"exponential loss {total:.6g}")
     for _ in course:
         values, gradient = surrogate.value_and_gradient(H, data.y, data.offsets)
         before, total = total, float(values.sum())

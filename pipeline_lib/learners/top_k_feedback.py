@@ -350,11 +350,9 @@ class TopKFeedbackSettings(Selecting):
     eta = c T^(-2/3) over T rounds.
     """
 
-    k: Whole = Field(2, description="number of labels that are seen; pairwise surrogates need at least 2")
-    step: Steps = Field(
-        (1e-3, 1e-2, 1e-1, 1.0), description="c, or several values, of which the best is chosen on the validation part"
-    )
-    passes: Whole = Field(50, description="number of times that every query is visited")
+    k: Whole = Field(2, description="labels that are seen; pairwise surrogates need at least 2")
+    step: Steps = Field((1e-3, 1e-2, 1e-1, 1.0), description="c, or several values, from which validation chooses")
+    passes: Whole = Field(50, description="times that every query is visited")
     gamma: Literal["theory"] | Probability = Field(
         "theory", description="probability of a random order: a number, or theory for T^(-1/3)"
     )

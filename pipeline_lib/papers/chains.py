@@ -1,15 +1,13 @@
 """What do the experiments on chains of the papers have in common: their settings, and the rows of their tables?"""
 
-from typing import Annotated
-
 from pipeline_lib.core.settings import Probability, Settings, Whole
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 
 
 class ChainSettings(Settings):
     """What every experiment on chains needs, whatever its bounds."""
 
-    repetitions: Whole = Field(10, ge=2, description="number of samples in the mean of every measured link")
+    repetitions: Whole = Field(10, ge=2, description="samples in the mean of every measured link")
     delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")
 
 
@@ -31,7 +29,7 @@ class ChainLink(Row):
     link: str = Field(description="name of the link, unique in its chain")
     label: str = Field(description="name of the link on a figure")
     says: str = Field(description="step of the proof that leads to the link, in a sentence")
-    value: Annotated[Interval, LOW_HIGH] = Field(
+    value: OnlyInterval = Field(
         description="what the proof has after this step: a mean over samples with its 95 % interval, or an exact number"
     )
     previous: Interval | None = Field(description="value of the link before; missing for the first link")
@@ -39,11 +37,7 @@ class ChainLink(Row):
     added: bool = Field(description="whether the step adds a term that does not depend on the link before")
     factor: float | None = Field(description="value over that of the link before; missing where that is 0 or below")
     factor_low: float | None = Field(description="lower end of the factor, from the intervals of both links")
-    factor_high: float | None = Field(
-        description="upper end of the factor; missing where the link before may be 0 or below"
-    )
-    without: float | None = Field(
-        description="stated number if only this step cost nothing; missing for the first link"
-    )
+    factor_high: float | None = Field(description="upper end of the factor; missing where the link before may be 0")
+    without: float | None = Field(description="stated number if only this step cost nothing; missing for the first")
     costliest: bool = Field(description="whether no step of the chain has a larger factor")
     leads: bool = Field(description="whether the interval of its factor lies above those of all other steps")

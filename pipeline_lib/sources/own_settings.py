@@ -58,8 +58,7 @@ class OwnDataSettings(Settings):
     files: Paths | None = Field(None, description="files whose queries are distributed over folds")
     folds: Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(_number)] | None = Field(
         None,
-        description="number of folds of `files`: 5 by default, 1000 at most; 1 trains on 3/5 and tests on 1/5 of the "
-        "queries",
+        description="folds of `files`: 5 by default, 1000 at most; 1 trains on 3/5 and tests on 1/5 of the queries",
     )
     train: Paths | None = Field(None, description="files with the training queries")
     validation: Paths | None = Field(None, description="files with the validation queries; else 1/5 of `train`")

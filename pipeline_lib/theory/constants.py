@@ -118,34 +118,6 @@ def supremum(
     return loss.supremum(what, m, y_max, score_bound=score_bound)
 
 
-@checked
-def self_bounding_ratio(here: Floats, there: Floats, distance: Floats, smoothness: NonNegative | Floats) -> Floats:
-    """Left over right side of `lists`, Lemma 14, elementwise; the lemma states at most 1. 0 where both sides are 0.
-
-        (phi(s) - phi(s'))^2 <= 6 H (phi(s) + phi(s')) ||s - s'||_inf^2
-
-    for non-negative phi with smoothness constant H with respect to l_inf, on all of R^m: if H holds on a bounded set of
-    scores only, the lemma may fail. Lemma 13 is the case of one document.
-
-    Parameters
-    ----------
-    here, there, distance : arrays of one shape
-        phi(s), phi(s') and ||s - s'||_inf.
-    smoothness : float >= 0, or such an array
-        H.
-
-    Example
-    -------
-    >>> self_bounding_ratio(np.array([4.0]), np.array([1.0]), np.array([1.0]), 2.0)
-    array([0.15])
-    """
-    if not here.shape == there.shape == distance.shape or np.shape(smoothness) not in ((), here.shape):
-        shapes = ", ".join(str(np.shape(part)) for part in (here, there, distance, smoothness))
-        raise DataError(f"here, there, distance and smoothness: expected one shape, found {shapes}")
-    right = 6.0 * smoothness * (here + there) * distance**2
-    return np.divide((here - there) ** 2, right, out=np.zeros_like(right), where=right > 0.0)
-
-
 @dataclass(frozen=True, eq=False)
 class Found:
     """The largest value that :func:`search` found, and where.

@@ -12,7 +12,6 @@ the Rademacher average Rad. ``docs/when-the-list-length-stops-mattering.md`` has
 |---|---|---|
 | :func:`of_listnet` | (a + e^a (e^a - 1)) / sqrt(n), ListNet as printed | not at all |
 | :func:`of_smooth_dcg` | sqrt(2) D(1) G(y_max) e^b (e^b - 1) / sqrt(n), b = a / sigma, SmoothDCG@1 | not at all |
-| :func:`chain_of_listnet` | the linear term, and a chain for the other one | as sqrt(min(log m, a + log n)) |
 | :func:`by_chain` | a chain of the coverings of Proposition 7, for every G in the maximum norm | as sqrt(log m) |
 | :func:`by_euclidean_norm` | sqrt(pi/2) G^CW a sqrt(m/n), for every G^CW in the Euclidean norm | as sqrt(m) |
 | :func:`by_coordinates` | m G_1 a / sqrt(n), G_1 the largest partial derivative | as m |
@@ -192,35 +191,6 @@ def by_chain(*, n: Positive, m: Positive, lipschitz: Positive, scores: Positive)
             links += (now**-0.5 + before**-0.5) * math.sqrt(points) * step
             best, before = min(best, now**-0.5 + links), now
     return lipschitz * scores * best
-
-
-@checked
-def chain_of_listnet(*, n: Positive, m: Positive, scores: Positive) -> float:
-    """The Rademacher average of ListNet by its linear term, a / sqrt(n), and a chain for the logarithm, with G = 1.
-
-    A sample of k = 4 e^(4a) n documents of every list changes the logarithm by 1 / sqrt(n) at most, for all rankers, so
-    that a list is never longer than that: the average is at most
-
-        min( a / sqrt(n) + chain(m),  (a + 1) / sqrt(n) + chain(k) ).
-
-    Parameters
-    ----------
-    n, m : float > 0
-        Queries, and documents of each.
-    scores : float > 0
-        a = W2 R_X.
-
-    Example
-    -------
-    >>> given = dict(n=10**6, scores=1.0)
-    >>> [round(chain_of_listnet(m=m, **given), 4) for m in (100, 10**6, 10**12, 10**15)]
-    [0.1101, 0.1286, 0.139, 0.139]
-    """
-    chains = [by_chain(n=n, m=m, lipschitz=1.0, scores=scores)]
-    if 4.0 * scores < LARGEST_EXPONENT:
-        sampled = float(math.ceil(4.0 * math.exp(4.0 * scores) * n))
-        chains.append(1.0 / math.sqrt(n) + by_chain(n=n, m=sampled, lipschitz=1.0, scores=scores))
-    return scores / math.sqrt(n) + min(chains)
 
 
 @checked

@@ -53,33 +53,6 @@ def bound_on_beta(s: NonNegative, *, K: Count, rho: NonNegative, c: NonNegative,
 
 
 @checked
-def one_vector_change(P: Count, rho: Positive) -> float:
-    """2 rho / P: the largest ||U - U^-i|| of one basis vector, lambda_l = lambda_u = 1, trained to the minimum of (18).
-
-    The minimum is the mean of the queries' mean differences, and leaving out query i moves it by (zbar_i - u)/(P - 1).
-    The bound is attained by P - 1 queries at z and one at -z, ||z|| = rho (docs/stability-of-cones.md).
-
-    Parameters
-    ----------
-    P : int >= 1
-        Queries that have pairs.
-    rho : float > 0
-        The largest ||z|| (6), at most c.
-
-    Raises
-    ------
-    DataError
-        When an argument is out of range.
-
-    Example
-    -------
-    >>> one_vector_change(100, 5.0)
-    0.1
-    """
-    return 2.0 * rho / P
-
-
-@checked
 def tied_change(rho: Positive, low: Positive = 1.0, high: Positive = 1.0) -> float:
     """What ||U - U^-i|| exceeds for some query i of a sample in which two bases are equally good, however large P is.
 

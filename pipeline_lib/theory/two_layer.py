@@ -35,7 +35,7 @@ for every matrix L, not only in distribution: each ordered pair occurs at each o
 sides are :func:`over_pairs` and :func:`over_permutations`.
 
 **The budget.** :func:`budget` has the paper's closed form (Discussion 3), :func:`whole_budget` the best plan in whole
-documents; :func:`budget_by_search` and :func:`allocation_by_search` find the same minima numerically.
+documents.
 """
 
 import itertools
@@ -45,7 +45,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize, minimize_scalar
 
 from pipeline_lib.core import checks
 from pipeline_lib.core.checks import (
@@ -372,75 +371,6 @@ def even_bound(queries: float, documents: AtLeast2, vc_dimension: Count, delta: 
         document_complexity=c1 * math.sqrt(2.0 * vc_dimension * queries / documents),
         document_concentration=math.sqrt(deviation / documents),
     )
-
-
-@checked
-def budget_by_search(documents: AtLeast2, vc_dimension: Count, delta: Probability, c1: Factor = 1.0) -> Budget:
-    """The same division by numerical minimisation of :func:`even_bound`; arguments and errors as :func:`budget`.
-
-    Example
-    -------
-    >>> searched, known = budget_by_search(50_000, 46, 0.05), budget(50_000, 46, 0.05)
-    >>> abs(searched.queries / known.queries - 1.0) < 1e-5
-    True
-    """
-    ends = (0.0, math.log(documents / 2.0))
-
-    def queries(log_n: float) -> float:
-        return min(max(math.exp(log_n), 1.0), documents / 2.0)
-
-    def total(log_n: float) -> float:
-        return even_bound(queries(log_n), documents, vc_dimension, delta, c1).total
-
-    inner = minimize_scalar(total, bounds=ends, method="bounded", options={"xatol": 1e-10}).x
-    best = queries(min((*ends, float(inner)), key=total))
-    return Budget(best, documents / best)
-
-
-@checked
-def allocation_by_search(
-    queries: int, documents: AtLeast2, vc_dimension: Count, delta: Probability, start: ArrayLike, c1: Factor = 1.0
-) -> NDArray[np.float64]:
-    """The best documents per query for given n, by numerical minimisation over m_1 + ... + m_n = C; shape (n,).
-
-    Real numbers, floor(m_i/2) as m_i/2. Both terms of the layer of documents are convex in m and do not depend on the
-    order of the queries, so that equal m_i are best; the minimisation finds this from an uneven ``start``.
-
-    Parameters
-    ----------
-    start : array-like, shape (n,)
-        Positive shares of the budget with which the minimisation starts.
-
-    Raises
-    ------
-    DataError
-        When an argument is out of range or n is not in [1, C/2].
-
-    Example
-    -------
-    >>> allocation_by_search(3, 60, 5, 0.05, start=[1.0, 2.0, 4.0]).round(4).tolist()
-    [20.0, 20.0, 20.0]
-    """
-    _check_queries(queries, documents)
-    shares = np.asarray(start, np.float64)
-    if shares.shape != (queries,) or not np.all(np.isfinite(shares) & (shares > 0.0)):
-        raise DataError(f"start: expected {queries} positive shares, found {shares}")
-    deviation = 2.0 * math.log(4.0 / delta)
-
-    def layer(u: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        # m = C softmax(u) satisfies the budget; d m_j / d u_i = m_j (1[i = j] - m_i / C)
-        weights = np.exp(u - u.max())
-        m = documents * weights / weights.sum()
-        concentration = math.sqrt(deviation * float(np.sum(1.0 / m))) / queries
-        value = c1 * math.sqrt(2.0 * vc_dimension) * float(np.mean(m**-0.5)) + concentration
-        slope = -0.5 * c1 * math.sqrt(2.0 * vc_dimension) * m**-1.5 / queries
-        slope -= 0.5 * deviation / (queries**2 * concentration) / m**2
-        return value, m * (slope - float(slope @ m) / documents)
-
-    solution = minimize(layer, np.log(shares), jac=True, method="BFGS", options={"gtol": 1e-12, "maxiter": 1000})
-    weights = np.exp(solution.x - solution.x.max())
-    best: NDArray[np.float64] = documents * weights / weights.sum()
-    return best
 
 
 @checked

@@ -17,7 +17,7 @@ def test_a_wrong_value_in_a_step_names_it_and_a_damaged_file_its_path(
     def measure(job: Job) -> list[Row]:
         raise error
 
-    toy = Experiment(Settings, (Step("measure", measure, ()),))
+    toy = Experiment(Settings, Step("measure", measure, ()))
     monkeypatch.setattr(papers, "experiment", lambda *_: toy)
     with pytest.raises(type(error)) as raised:
         experiment.run(paper="slam", experiment="toy", step="measure", seed=1)

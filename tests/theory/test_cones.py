@@ -139,11 +139,11 @@ def test_no_single_vector_changes_more_than_its_bound(seed: int) -> None:
     z = rng.standard_normal((P, d))
     z *= rho / np.linalg.norm(z, axis=1, keepdims=True)
     changes = [np.linalg.norm(z.mean(axis=0) - np.delete(z, i, axis=0).mean(axis=0)) for i in range(P)]
-    assert max(changes) <= stability.one_vector_change(P, rho) * (1 + 1e-12)
+    assert max(changes) <= 2.0 * rho / P * (1 + 1e-12)
     # The risk is quadratic with growth 2 everywhere; c = rho is enough.
     assert max(changes) <= stability.growth_change(P, 2.0, 2.0, rho=rho, c=rho) * (1 + 1e-12)
     apart = np.append(np.full(P - 1, rho), -rho)
-    assert abs(apart.mean() - rho) == pytest.approx(stability.one_vector_change(P, rho))
+    assert abs(apart.mean() - rho) == pytest.approx(2.0 * rho / P)
 
 
 def test_nothing_follows_from_a_risk_that_does_not_grow() -> None:

@@ -65,7 +65,6 @@ def test_the_closed_form_is_the_minimum(documents, v, delta, c1):
     best = two_layer.even_bound(plan.queries, documents, v, delta, c1).total
     for other in np.geomspace(1.0, documents / 2, 100):
         assert best <= two_layer.even_bound(float(other), documents, v, delta, c1).total + 1e-12
-    assert two_layer.budget_by_search(documents, v, delta, c1).queries == pytest.approx(plan.queries, rel=1e-5)
 
 
 def test_the_printed_programme_has_another_minimum():
@@ -82,9 +81,11 @@ def test_the_printed_programme_has_another_minimum():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_equal_lengths_are_best(seed):
-    start = np.random.default_rng(seed).uniform(0.1, 1.0, 7)
-    found = two_layer.allocation_by_search(7, 210, 12, 0.05, start)
-    np.testing.assert_allclose(found, 30.0, rtol=1e-5)
+    rng, complexity = np.random.default_rng(seed), two_layer.vc(12)
+    best = two_layer.bound([30] * 7, complexity, 1.0, 0.05).total
+    for _ in range(100):
+        lengths = 2 * (1 + rng.multinomial(105 - 7, rng.dirichlet(np.ones(7))))
+        assert best <= two_layer.bound(lengths, complexity, 1.0, 0.05).total
 
 
 @pytest.mark.parametrize(
@@ -140,9 +141,7 @@ def test_equation_6_holds_for_any_losses(m):
     [
         (lambda: two_layer.bound([2], lambda k: math.nan, 1.0, 0.1), "complexity .*: expected a finite number"),
         (lambda: two_layer.vc(3)(0), "k: expected a whole number >= 1, found 0"),
-        (lambda: two_layer.allocation_by_search(3, 4, 2, 0.1, [1, 1, 2]), "queries: expected 1 to 2"),
         (lambda: two_layer.even_bound(60, 100, 2, 0.1), "queries: expected 1 to 50"),
-        (lambda: two_layer.allocation_by_search(3, 60, 2, 0.1, [1.0, 2.0]), "3 positive shares"),
         (lambda: two_layer.over_pairs([[1.0]]), "2 to 9 documents"),
     ],
 )

@@ -28,10 +28,8 @@ from pipeline_lib.surrogates.base import Surrogate
 class TrainingSettings(Settings):
     """What every experiment needs that measures the gaps of trained rankers."""
 
-    tol: Positive = Field(
-        1e-4, le=0.1, description="certified relative gap between the objective of minimisers and its minimum"
-    )
-    ascent_steps: Whole = Field(10, description="number of steps in the search for the worst gap")
+    tol: Positive = Field(1e-4, le=0.1, description="certified relative gap of the objective of minimisers")
+    ascent_steps: Whole = Field(10, description="steps in the search for the worst gap")
     delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")
 
 

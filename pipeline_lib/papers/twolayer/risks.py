@@ -7,22 +7,18 @@ on fresh documents of the same queries.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from annotated_types import Ge
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.seeds import Role, required
-from pipeline_lib.core.settings import Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import erm
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory.pair_losses import PairLoss
 from pipeline_lib.theory.two_layer_rademacher import disjoint_pairs
 
-Several = Annotated[Whole, Ge(2)]
-"""A number of two or more."""
 Loss = Literal["hinge", "logistic", "exponential"]
 """The losses of the paper that rankers are trained with."""
 SURROGATES = ("ranksvm", "ranknet", "rankboost")

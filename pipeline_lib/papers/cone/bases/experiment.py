@@ -12,7 +12,6 @@ Every family has several sizes K. The row ``chosen`` is that of the best one on 
 risk means a better ranking is compared along trainings.
 """
 
-import logging
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -36,8 +35,6 @@ from pipeline_lib.papers.cone.bases.votes import queries_in_another_order
 from pipeline_lib.papers.cone.common import grouped
 from pipeline_lib.statistics import mean_interval, over_folds
 
-_LOG = logging.getLogger(__name__)
-
 FOLD_INS: tuple[FoldIn, ...] = ("gradient", "least-squares")
 NEAR_TEN = (5, 20)
 PUBLISHED_ON = ("MQ2007", "MQ2008")
@@ -51,19 +48,15 @@ class BasesSettings(Settings):
     """Figure 3 and simpler rankers, on every fold of every data set."""
 
     datasets: Literal["all"] | tuple[Text, ...] = Field("all", description="all, or a list of data sets of the study")
-    bases: Rising = Field(
-        (1, 2, 5, 10, 20), description="values of K in Figure 3; those above the number of features are left out"
-    )
+    bases: Rising = Field((1, 2, 5, 10, 20), description="values of K in Figure 3, up to the number of features")
     basis: Whole = Field(10, description="K of the cones that are compared with votes and with simpler rankers")
-    starts: Whole = Field(1, description="number of random starts")
+    starts: Whole = Field(1, description="random starts")
     passes: Whole = Field(40, description="largest number of passes; the best number is chosen on the validation part")
     methods: Annotated[tuple[cone.Method, ...], *Names.__metadata__] = Field(
         ("eg", "sg"),
         description="methods of folding in; the first is used for Figure 3",
     )
-    components: Rising = Field(
-        (1, 2, 3, 5, 10), description="numbers of principal components, next to that of the features"
-    )
+    components: Rising = Field((1, 2, 3, 5, 10), description="numbers of principal components, beside that of features")
     component_pairs: Whole = Field(4000, description="largest number of pairs for components")
 
 
@@ -73,7 +66,7 @@ class BasisOfFold(Row, table="slices/cone-bases/{dataset}/fold-{fold}"):
     dataset: str = Field(description="data set")
     fold: int = Field(description="fold, from 1")
     K: int = Field(description="basis vectors")
-    start: int = Field(description="number of the random start, from 0")
+    start: int = Field(description="the random start, from 0")
     fold_in: str = Field(description="folding in for the prediction: gradient or least-squares")
     passes: int = Field(description="passes after which MeanNDCG on the validation part is best")
     validation: float = Field(description="this MeanNDCG")
@@ -215,7 +208,7 @@ def of_fold(settings: BasesSettings, dataset: str, fold: int, parts: Sequence[Ra
         return cone.fit(train, K, method=method, passes=settings.passes, traced=False, seed=axes)
 
     planned = [K for K in settings.bases if train.n_features >= K]
-    for K, start in progress.counted(list(product(planned, range(settings.starts))), _LOG, "trainings"):
+    for K, start in progress.counted(list(product(planned, range(settings.starts))), "trainings"):
         fit = trained(settings.methods[0], K, start)
         for fold_in in FOLD_INS:
             passes, held = rankings.best_pass(fit, fold_in, validation)
@@ -390,22 +383,20 @@ def _seconds(settings: BasesSettings, cell: Cell) -> float:
 
 EXPERIMENT = Experiment(
     BasesSettings,
-    (
-        Step(
-            "bases_fold",
-            train,
-            documents=lambda settings: settings.datasets,
-            rows=(BasisOfFold, VotesOfFold, ComparedOfFold, ShareOfFold),
-            cost=Cost(3.0, 0.0, 600.0, 20.0),
-            seconds=_seconds,
-            seconds_grow_with_data=True,
-        ),
-        Step(
-            "bases",
-            join,
-            reads=(BasisOfFold, VotesOfFold, ComparedOfFold, ShareOfFold),
-            rows=(Votes, Curve, Groups, Compared, Share),
-        ),
+    Step(
+        "bases_fold",
+        train,
+        documents=lambda settings: settings.datasets,
+        rows=(BasisOfFold, VotesOfFold, ComparedOfFold, ShareOfFold),
+        cost=Cost(3.0, 0.0, 600.0, 20.0),
+        seconds=_seconds,
+        seconds_grow_with_data=True,
+    ),
+    Step(
+        "bases",
+        join,
+        reads=(BasisOfFold, VotesOfFold, ComparedOfFold, ShareOfFold),
+        rows=(Votes, Curve, Groups, Compared, Share),
     ),
     selectors=("datasets",),
 )

@@ -8,16 +8,15 @@ mean is 0.
 import logging
 import math
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from annotated_types import Ge
 
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Positive, Rising, Whole, at_least
+from pipeline_lib.core.settings import Positive, Several, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import Field
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
@@ -34,12 +33,10 @@ _LOG = logging.getLogger(__name__)
 class ConeChainSettings(ChainSettings):
     """What every step of the proofs costs, on samples of some queries of every available data set."""
 
-    queries: Annotated[Rising, at_least(2)] = Field(
-        (100, 1000, 10000), description="values of P, the number of queries in a sample, drawn with replacement"
-    )
-    repetitions: Whole = Field(5, ge=2, description="number of samples in the mean of every measured link")
-    kinds: Annotated[Whole, Ge(2)] = Field(10, description="number of queries of the data set that are the population")
-    documents: Annotated[Whole, Ge(2)] = Field(6, description="longer lists are cut to so many documents at random")
+    queries: Sizes = Field((100, 1000, 10000), description="values of P, queries of a sample, drawn with replacement")
+    repetitions: Whole = Field(5, ge=2, description="samples in the mean of every measured link")
+    kinds: Several = Field(10, description="queries of the data set that are the population")
+    documents: Several = Field(6, description="longer lists are cut to so many documents at random")
     basis: Whole = Field(2, description="K, the number of basis vectors")
     c: Positive = Field(1.0, description="largest norm of a basis vector, in units of rho")
 
@@ -58,7 +55,7 @@ def measure(job: Job) -> Iterator[ConeLink]:
             _LOG.info(f"{dataset}: no query with two different labels")
             continue
         whole = trained(kinds, kinds.shares, _start(kinds, axes))
-        for P in progress.counted(settings.queries, _LOG, f"sizes on {dataset},"):
+        for P in progress.counted(settings.queries, f"sizes on {dataset},"):
             samples = [_measured(kinds, whole, P, axes, repetition) for repetition in range(settings.repetitions)]
             for chain in all_chains(settings, kinds, P, samples):
                 yield from map(ConeLink.of, chain.rows(dataset=dataset, loss="cone", n=P))
@@ -173,14 +170,12 @@ def _theorem_2(of: dict[str, Floats]) -> list[Link]:
 
 EXPERIMENT = Experiment(
     ConeChainSettings,
-    (
-        Step(
-            "chain",
-            measure,
-            rows=(ConeLink,),
-            documents=EVERY,
-            cost=Cost(3.0, start_mb=500.0),
-            seconds=lambda settings, cell: 2e-3 * settings.kinds**2 * settings.repetitions * len(settings.queries),
-        ),
+    Step(
+        "chain",
+        measure,
+        rows=(ConeLink,),
+        documents=EVERY,
+        cost=Cost(3.0, start_mb=500.0),
+        seconds=lambda settings, cell: 2e-3 * settings.kinds**2 * settings.repetitions * len(settings.queries),
     ),
 )

@@ -6,28 +6,24 @@ many more, with folding-in that converges and folding-in that is cut short: near
 little that the error which random starts of the coefficients leave can exceed the gain.
 """
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from annotated_types import Ge
 from scipy.optimize import nnls
 
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Rising, Settings, Whole
+from pipeline_lib.core.settings import Rising, Settings, Several, Whole
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import EVERY, Cell, Experiment, Job, Step
 from pipeline_lib.learners import cone
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import cones
-
-_LOG = logging.getLogger(__name__)
 
 INSIDE = 1e-9
 """Points whose relative distance from the cone is at most this are in it."""
@@ -45,23 +41,15 @@ RISE = 1e-9
 class ConesSettings(Settings):
     """Projections onto cones, the spectrum of pair differences, and the descent of the objective."""
 
-    cones: Whole = Field(20, description="number of random cones of every shape")
+    cones: Whole = Field(20, description="random cones of every shape")
     features: Rising = Field((3, 10, 46), description="values of d for the cones")
-    bases: Rising = Field(
-        (1, 2, 5, 10), description="values of K for the cones, next to the smallest d; those above d are left out"
-    )
-    pairs: Whole = Field(
-        2000, description="approximate number of pairs from every data set for the traces of the objective"
-    )
+    bases: Rising = Field((1, 2, 5, 10), description="values of K for the cones, up to d, and the smallest d")
+    pairs: Whole = Field(2000, description="about so many pairs of a data set for the traces of the objective")
     basis: Whole = Field(10, description="K in the traces")
     # The objective of a trace with one pass could not rise.
-    passes: Annotated[Whole, Ge(2)] = Field(10, description="number of passes in each trace")
-    fold_steps: Whole = Field(
-        200, description="largest number of steps of each folding-in, when the basis is updated once per pass"
-    )
-    small_passes: Annotated[Whole, Ge(2)] = Field(
-        2500, description="number of passes in each trace of a small sample, followed until the objective converges"
-    )
+    passes: Several = Field(10, description="passes in each trace")
+    fold_steps: Whole = Field(200, description="most steps of a folding-in where the basis is updated once per pass")
+    small_passes: Several = Field(2500, description="passes of a trace of a small sample, until it converges")
     small_fold_steps: Rising = Field(
         (10, 20000),
         description="largest numbers of steps of each folding-in on the small sample, one cut short and one converged; "
@@ -117,8 +105,8 @@ class Descent(Training, table="tables/cone-descent-summary"):
         description="largest change from pass to pass over the value before: of the objective at the algorithm's own "
         "coefficients, but with one step per query of that at the best ones"
     )
-    increases: float = Field(description="number of these above 1e-9")
-    steps: float = Field(description="number of changes")
+    increases: float = Field(description="these above 1e-9")
+    steps: float = Field(description="changes")
     largest_fold_excess: float | None = Field(
         description="largest relative excess of the objective at the algorithm's coefficients over that at the best "
         "ones; missing with one step per query"
@@ -133,7 +121,7 @@ def measure(job: Job) -> Iterator[Row]:
     yield from projections(settings, job.seed)
     for name, data in standardised.items():
         yield from eigenvalues(name, data)
-    for name, data, K, run, passes in progress.counted(_planned(settings, standardised, job.seed), _LOG, "traces"):
+    for name, data, K, run, passes in progress.counted(_planned(settings, standardised, job.seed), "traces"):
         rows = trace(name, data, K, run, passes, job.seed)
         yield from rows
         yield summary(rows)
@@ -330,14 +318,12 @@ def _seconds(settings: ConesSettings, cell: Cell) -> float:
 
 EXPERIMENT = Experiment(
     ConesSettings,
-    (
-        Step(
-            "cones",
-            measure,
-            documents=EVERY,
-            rows=(Identity, Eigenvalue, Trace, Descent),
-            cost=Cost(2.0, start_mb=800.0),
-            seconds=_seconds,
-        ),
+    Step(
+        "cones",
+        measure,
+        documents=EVERY,
+        rows=(Identity, Eigenvalue, Trace, Descent),
+        cost=Cost(2.0, start_mb=800.0),
+        seconds=_seconds,
     ),
 )

@@ -17,9 +17,9 @@ from annotated_types import Ge
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Rising, Settings, Whole, at_least
+from pipeline_lib.core.settings import Rising, Settings, Several, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.geometry import plane
@@ -54,18 +54,14 @@ FEW = 10
 class GeometrySettings(Settings):
     """Proper cones, halfspaces, the size of cones, and the statements of sections 3 and 4."""
 
-    features: Annotated[Rising, at_least(2)] = Field((2, 3, 10, 46), description="values of d")
+    features: Sizes = Field((2, 3, 10, 46), description="values of d")
     bases: Rising = Field((2, 3, 10), description="values of K; those above d are left out")
-    points: Whole = Field(
-        200, description="number of random points whose distance to a halfspace is measured, for every d"
-    )
-    samples: Whole = Field(10, description="number of samples of differences on which RankSVM is compared")
-    differences: Annotated[Whole, Ge(3)] = Field(8, description="number of differences in each sample")
-    draws: Annotated[Whole, Ge(2)] = Field(
-        10, description="number of random draws for the statements of sections 3 and 4"
-    )
-    plane_samples: Whole = Field(3, description="number of samples of differences for Figures 1 and 2, each")
-    learned_queries: Annotated[Whole, Ge(2)] = Field(10, description="number of queries from which cones are learned")
+    points: Whole = Field(200, description="random points whose distance to a halfspace is measured, for every d")
+    samples: Whole = Field(10, description="samples of differences on which RankSVM is compared")
+    differences: Annotated[Whole, Ge(3)] = Field(8, description="differences in each sample")
+    draws: Several = Field(10, description="random draws for the statements of sections 3 and 4")
+    plane_samples: Whole = Field(3, description="samples of differences for Figures 1 and 2, each")
+    learned_queries: Several = Field(10, description="queries from which cones are learned")
 
 
 class Proper(Row, table="tables/cone-proper"):
@@ -86,16 +82,14 @@ class Halfspace(Row, table="tables/cone-halfspace"):
 
     d: int = Field(description="dimensions")
     points: int = Field(description="points of norm 1")
-    to_best_hinge: float = Field(
-        description="function: RankSVM's hinge with any multiple and margin, least over a grid of both"
-    )
+    to_best_hinge: float = Field(description="function: RankSVM's hinge, least over a grid of multiples and margins")
     to_squared: float = Field(description="min(0, u'z)^2")
 
 
 class Solution(Row, table="tables/cone-halfspace-solutions"):
     """How far the halfspace of least mean squared distance to a sample in the plane is from other directions."""
 
-    sample: int = Field(description="number of the sample, which no halfspace contains")
+    sample: int = Field(description="the sample, which no halfspace contains")
     to_ranksvm: float = Field(description="least angle to RankSVM's u over all values of C, in degrees")
     to_squared: float = Field(description="angle to the direction of least mean min(0, u'z)^2, in degrees")
 
@@ -103,7 +97,7 @@ class Solution(Row, table="tables/cone-halfspace-solutions"):
 class Size(Row, table="tables/cone-plane"):
     """The best cones of the plane for one sample of differences of norm 1 (Figure 2)."""
 
-    sample: int = Field(description="number of the sample")
+    sample: int = Field(description="the sample")
     case: str = Field(description="largest sum: one, slightly more, enough to reach all; published: c = 2 and one")
     c: float = Field(description="norm of the basis vectors; if it is 2, the largest norm")
     largest_sum: float = Field(description="lambda_u")
@@ -127,7 +121,7 @@ class Nested(Row, table="tables/cone-nested"):
 class Surface(Row, table="tables/cone-surface"):
     """Mean squared distances, in units of rho^2, of differences to a cone that is learned from them (Figure 1)."""
 
-    sample: int = Field(description="number of the sample")
+    sample: int = Field(description="the sample")
     noisy: float = Field(description="of differences in any direction, to the cone of two vectors")
     to_the_cone: float = Field(description="of differences in a plane, to the same cone")
     to_the_ray: float = Field(description="of differences in a plane, to a single ray that is learned")
@@ -142,7 +136,7 @@ class Statement(Row, table="tables/cone-steps"):
     d: int = Field(description="dimensions")
     K: int = Field(description="basis vectors")
     name: str = Field(description="name of the number, as the claim uses it")
-    value: Annotated[Interval, LOW_HIGH] = Field(description="the number; a fitted exponent with a 95 % interval")
+    value: OnlyInterval = Field(description="the number; a fitted exponent with a 95 % interval")
 
 
 def measure(job: Job) -> Iterator[Row]:
@@ -453,12 +447,10 @@ def checks(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
 
 EXPERIMENT = Experiment(
     GeometrySettings,
-    (
-        Step(
-            "geometry",
-            measure,
-            rows=(Proper, Halfspace, Solution, Size, Nested, Surface, Statement),
-            cost=Cost(15.0),
-        ),
+    Step(
+        "geometry",
+        measure,
+        rows=(Proper, Halfspace, Solution, Size, Nested, Surface, Statement),
+        cost=Cost(15.0),
     ),
 )

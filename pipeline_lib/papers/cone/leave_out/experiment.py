@@ -7,7 +7,6 @@ where several bases are equally good (:mod:`pipeline_lib.papers.cone.leave_out.t
 all samples (:mod:`pipeline_lib.papers.cone.leave_out.tradeoff`).
 """
 
-import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -27,13 +26,14 @@ from pipeline_lib.core.settings import (
     Probability,
     Rising,
     Settings,
+    Several,
     Whole,
     at_least,
     at_most,
     no_fewer_than,
 )
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.common import grouped, without
@@ -45,8 +45,6 @@ from pipeline_lib.papers.cone.leave_out.tradeoff import of_all_samples
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.theory import cones, stability
-
-_LOG = logging.getLogger(__name__)
 
 LAST_STEP = 0.01
 """mu of the player "constant-step", in units in which rho is 1."""
@@ -62,16 +60,14 @@ class LeaveOutSettings(Settings):
     queries: Annotated[Rising, at_least(2), no_fewer_than(3, "for an exponent")] = Field(
         (100, 1000, 10000, 100000), description="values of P, the number of training queries"
     )
-    repetitions: Annotated[Whole, Ge(2)] = Field(6, description="number of samples for every P")
-    kinds: Annotated[Whole, Ge(2)] = Field(10, description="number of kinds of queries in the population")
-    features: Whole = Field(3, description="number of features of the random kinds")
-    documents: Annotated[Whole, Ge(2)] = Field(3, description="number of documents of the random kinds")
+    repetitions: Several = Field(6, description="samples for every P")
+    kinds: Several = Field(10, description="kinds of queries in the population")
+    features: Whole = Field(3, description="features of the random kinds")
+    documents: Several = Field(3, description="documents of the random kinds")
     bases: Rising = Field((1, 2, 3), description="values of K, the number of basis vectors")
     c: Positive = Field(1.0, description="largest norm of a basis vector, in units of rho")
     epsilon: Probability = Field(0.05, description="Theorem 1 holds with probability 1 - epsilon")
-    tail_queries: Rising = Field(
-        (2, 10, 100, 1000, 10000), description="values of P for exact probabilities of failure"
-    )
+    tail_queries: Rising = Field((2, 10, 100, 1000, 10000), description="values of P for exact failure probabilities")
     tail_epsilons: tuple[Probability, ...] = Field((0.05, 0.25), description="values of epsilon for these")
     tied_queries: Rising = Field(
         (5, 50, 500, 5000), description="queries of each kind in samples for which two bases are equally good"
@@ -96,7 +92,7 @@ class LeaveOut(Row, table="tables/cone-leave-out"):
     population: str = Field(description="random kinds, or the two kinds of the line")
     K: int = Field(description="basis vectors")
     P: int = Field(description="training queries")
-    repetition: int = Field(description="number of the sample, from 0")
+    repetition: int = Field(description="the sample, from 0")
     method: str = Field(description="exact, or constant-step: with one step more at the query that is left out")
     rho: float = Field(description="largest norm of a difference")
     c: float = Field(description="largest norm of a basis vector")
@@ -125,7 +121,7 @@ class Exponent(Row, table="tables/cone-leave-out-exponents"):
     population: str = Field(description="random kinds, or the two kinds of the line")
     K: int = Field(description="basis vectors")
     method: str = Field(description="exact, or constant-step: with one step more at the query that is left out")
-    slope: Annotated[Interval, LOW_HIGH] = Field(description="exponent in P of the mean of s_max over repetitions")
+    slope: OnlyInterval = Field(description="exponent in P of the mean of s_max over repetitions")
 
 
 class Tail(Row, table="tables/cone-tails"):
@@ -211,7 +207,7 @@ def line() -> Kinds:
 def left_out(settings: LeaveOutSettings, seed: int) -> Iterator[LeaveOut]:
     """One row for every population, method, P and repetition."""
     planned = list(product(populations(settings, seed), settings.queries))
-    for kinds, P in progress.counted(planned, _LOG, "sizes"):
+    for kinds, P in progress.counted(planned, "sizes"):
         for repetition in range(settings.repetitions):
             yield from _left_out(settings, kinds, P, repetition, seed)
 
@@ -376,13 +372,11 @@ def _seconds(settings: LeaveOutSettings, cell: Cell) -> float:
 
 EXPERIMENT = Experiment(
     LeaveOutSettings,
-    (
-        Step(
-            "leave_out",
-            measure,
-            rows=(LeaveOut, Exponent, Tail, TwinsFailure, Tie, Traded),
-            cost=Cost(4.0),
-            seconds=_seconds,
-        ),
+    Step(
+        "leave_out",
+        measure,
+        rows=(LeaveOut, Exponent, Tail, TwinsFailure, Tie, Traded),
+        cost=Cost(4.0),
+        seconds=_seconds,
     ),
 )

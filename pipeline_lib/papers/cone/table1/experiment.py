@@ -139,15 +139,13 @@ def cell(names: tuple[str, str, str, str], printed: Printed, values: Values, see
 
 EXPERIMENT = Experiment(
     Table1Settings,
-    (
-        Step(
-            "table1",
-            compare,
-            evaluations=tuple(OTHER),
-            files=["workflow/published/cone-table1.csv"],
-            facts=["reproduces", "statistics"],
-            rows=(Cell, Published),
-            cost=Cost(1.0),
-        ),
+    Step(
+        "table1",
+        compare,
+        evaluations=tuple(OTHER),
+        files=["workflow/published/cone-table1.csv"],
+        facts=["reproduces", "statistics"],
+        rows=(Cell, Published),
+        cost=Cost(1.0),
     ),
 )

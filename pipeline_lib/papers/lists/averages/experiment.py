@@ -38,7 +38,7 @@ class AveragesSettings(Settings):
     features: Whole = Field(10, ge=2, description="d, the number of features")
     radius: Positive = Field(2.5, description="W2 and W1, the radii of the classes")
     scales: Positives = Field((0.05, 0.1, 0.2, 0.5), description="values of eps for the packings")
-    candidates: Whole = Field(2000, description="number of rankers among which packings are sought")
+    candidates: Whole = Field(2000, description="rankers among which packings are sought")
     integral_queries: Sizes = Field((100, 10**4, 10**6, 10**9, 10**12), description="values of n for closed forms")
     integral_documents: Sizes = Field((5, 50, 1000), description="values of m for closed forms")
     radii: Positives = Field((0.1, 1.0, 2.5, 10.0), description="values of W2 for that comparison")
@@ -59,7 +59,7 @@ class Packing(Row, table="tables/lists-coverings"):
 class ClosedForm(Row, table="tables/lists-closed-forms"):
     """The closed form of one corollary beside the entropy integral, minimised numerically; ||x|| <= 1."""
 
-    corollary: int = Field(description="number of the corollary: 8, 11 or 16")
+    corollary: int = Field(description="the corollary: 8, 11 or 16")
     radius: float = Field(description="radius of the ball, W2 or for Corollary 11 W1")
     n: int = Field(description="queries of a sample")
     m: int = Field(description="documents of each query")
@@ -148,17 +148,15 @@ def closed_forms(settings: AveragesSettings) -> Iterator[ClosedForm]:
 
 EXPERIMENT = Experiment(
     AveragesSettings,
-    (
-        Step(
-            "averages",
-            measure,
-            rows=(Packing, ClosedForm),
-            surrogates=(LOSS,),
-            cost=Cost(4.0),
-            # Packings compare the losses of nearly all pairs of candidates on every query.
-            seconds=lambda settings, cell: (
-                2e-10 * settings.candidates**2 * sum(settings.queries) * len(settings.documents) * len(settings.scales)
-            ),
+    Step(
+        "averages",
+        measure,
+        rows=(Packing, ClosedForm),
+        surrogates=(LOSS,),
+        cost=Cost(4.0),
+        # Packings compare the losses of nearly all pairs of candidates on every query.
+        seconds=lambda settings, cell: (
+            2e-10 * settings.candidates**2 * sum(settings.queries) * len(settings.documents) * len(settings.scales)
         ),
     ),
 )

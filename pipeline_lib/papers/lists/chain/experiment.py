@@ -5,7 +5,6 @@ replacement (:mod:`pipeline_lib.theory.known_population`). The last chain is tha
 certificate ``contraction``. All chains of a data set and a number of queries have the same samples.
 """
 
-import logging
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -34,8 +33,6 @@ from pipeline_lib.theory.chains import Chain, Link
 from pipeline_lib.theory.known_population import Counts, KnownPopulation, scaled
 from pipeline_lib.theory.ranker_facts import effective
 
-_LOG = logging.getLogger(__name__)
-
 Constants = dict[str, Any]
 CERTIFICATE = "contraction"
 """The name of the chain of the project's own bound."""
@@ -46,9 +43,9 @@ class ListsChainSettings(ChainSettings):
 
     queries: Sizes = Field((100, 1000, 10000), description="values of n, of queries drawn with replacement")
     radius: Positive = Field(2.5, description="W2 in ||w||_2 <= W2 and W1 in ||w||_1 <= W1, for ||x||_2 <= 1")
-    ascent_steps: Whole = Field(20, description="number of steps of every search for a supremum")
-    starts: Whole = Field(2, description="number of random points where such a search begins, besides the centre")
-    replaced: Whole = Field(3, description="number of queries of every sample that are replaced, one at a time")
+    ascent_steps: Whole = Field(20, description="steps of every search for a supremum")
+    starts: Whole = Field(2, description="random points where such a search begins, besides the centre")
+    replaced: Whole = Field(3, description="queries of every sample that are replaced, one at a time")
     losses: Losses = Field(
         (LossSettings(name=LOSS, surrogate=LOSS),),
         description="the losses; `options` are passed to the surrogate",
@@ -66,7 +63,7 @@ def measure(job: Job) -> Iterator[ListsLink]:
         data = scaled(documents)
         for entry in settings.losses:
             loss = surrogates.create(entry.surrogate, **entry.options)
-            for n in progress.counted(settings.queries, _LOG, f"sizes, {entry.name} on {dataset},"):
+            for n in progress.counted(settings.queries, f"sizes, {entry.name} on {dataset},"):
                 measured = Measured(settings, data, loss, n, (seed, "lists-chain", dataset, entry.name, n))
                 for chain in all_chains(measured, entry.name):
                     yield from map(ListsLink.of, chain.rows(dataset=dataset, loss=entry.name, n=n))
@@ -272,15 +269,13 @@ def _descent(measured: Measured, given: Constants) -> Iterator[Link]:
 
 EXPERIMENT = Experiment(
     ListsChainSettings,
-    (
-        Step(
-            "chain",
-            measure,
-            rows=(ListsLink,),
-            documents=EVERY,
-            surrogates=lambda settings: [loss.surrogate for loss in settings.losses],
-            cost=Cost(2.0, start_mb=500.0),
-            seconds=lambda settings, cell: 5e-5 * settings.repetitions * len(settings.losses) * sum(settings.queries),
-        ),
+    Step(
+        "chain",
+        measure,
+        rows=(ListsLink,),
+        documents=EVERY,
+        surrogates=lambda settings: [loss.surrogate for loss in settings.losses],
+        cost=Cost(2.0, start_mb=500.0),
+        seconds=lambda settings, cell: 5e-5 * settings.repetitions * len(settings.losses) * sum(settings.queries),
     ),
 )

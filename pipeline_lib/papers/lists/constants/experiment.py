@@ -3,7 +3,6 @@
 `lists`: Proposition 1, section 3.3, the exact constants of all surrogates, and Theorem 3.
 """
 
-import logging
 from collections.abc import Iterator
 from itertools import chain, product
 from typing import Annotated, Any
@@ -15,14 +14,12 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Rising, Settings, Sizes, Whole
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.data.rows import Field, OnlyInterval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.lists.intervals import FITTED, of_power
 from pipeline_lib.surrogates.base import Surrogate, What
 from pipeline_lib.theory import constants as known
 from pipeline_lib.theory import invariance
-
-_LOG = logging.getLogger(__name__)
 
 # Lipschitz on bounded scores only; in the searches for all other losses scores are not restricted.
 NEEDS_BOUND = ("kl", "rankboost", "squared", "squared-ndcg")
@@ -40,7 +37,7 @@ class ConstantsSettings(Settings):
         (1, 4), description="values of y_max in all searches"
     )
     score_bound: Positive = Field(2.0, description="largest ||s||_inf, for constants that need a bound on the scores")
-    restarts: Whole = Field(1, description="number of restarts of each search")
+    restarts: Whole = Field(1, description="restarts of each search")
 
 
 class Constant(Row, table="tables/lists-constants"):
@@ -63,7 +60,7 @@ class Growth(Row, table="tables/lists-ranksvm"):
     """The power of m with which the Lipschitz constant of RankSVM grows."""
 
     surrogate: str = Field(description="surrogate whose constant it is")
-    exponent: Annotated[Interval, LOW_HIGH] = Field(description="power of m of the largest l1 norm that was found")
+    exponent: OnlyInterval = Field(description="power of m of the largest l1 norm that was found")
     freedom: int = Field(description="degrees of freedom of the interval: lengths of lists minus 2")
 
 
@@ -126,7 +123,7 @@ def ranksvm_growth(settings: ConstantsSettings, seed: int) -> Iterator[Constant 
 
 def constants_of_all(settings: ConstantsSettings, seed: int) -> Iterator[Constant]:
     """G, G^CW, H and B of every surrogate, stated and by search."""
-    for name in progress.counted(surrogates.NAMES, _LOG, "surrogates"):
+    for name in progress.counted(surrogates.NAMES, "surrogates"):
         loss = surrogates.create(name)
         bound = settings.score_bound if name in NEEDS_BOUND else None
         for m, y_max in product(settings.lengths, settings.largest_labels):
@@ -151,14 +148,12 @@ def theorem_3() -> Iterator[Invariance]:
 
 EXPERIMENT = Experiment(
     ConstantsSettings,
-    (
-        Step(
-            "constants",
-            measure,
-            rows=(Constant, Growth, Invariance),
-            surrogates=surrogates.NAMES,
-            cost=Cost(15.0, start_mb=800.0),
-            seconds=lambda settings, cell: 0.1 * sum(settings.lengths) * settings.restarts,
-        ),
+    Step(
+        "constants",
+        measure,
+        rows=(Constant, Growth, Invariance),
+        surrogates=surrogates.NAMES,
+        cost=Cost(15.0, start_mb=800.0),
+        seconds=lambda settings, cell: 0.1 * sum(settings.lengths) * settings.restarts,
     ),
 )

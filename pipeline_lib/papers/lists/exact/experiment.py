@@ -138,13 +138,11 @@ def _signs(d: int, delta: float) -> Iterator[Slack]:
 
 EXPERIMENT = Experiment(
     ExactSettings,
-    (
-        Step(
-            "exact",
-            measure,
-            rows=(Uniform, Growth, Expectation, Slack, Packing, Sentence),
-            surrogates=("listnet", "ranksvm", "smooth-dcg", "squared"),
-            cost=Cost(13.0, start_mb=600.0),
-        ),
+    Step(
+        "exact",
+        measure,
+        rows=(Uniform, Growth, Expectation, Slack, Packing, Sentence),
+        surrogates=("listnet", "ranksvm", "smooth-dcg", "squared"),
+        cost=Cost(13.0, start_mb=600.0),
     ),
 )

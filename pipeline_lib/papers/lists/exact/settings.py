@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from pipeline_lib.core.settings import Positives, Probability, Rising, Settings, Sizes, Whole, at_least
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.papers.lists.intervals import FITTED
 
 
@@ -24,12 +24,12 @@ class ExactSettings(Settings):
     queries: Annotated[Rising, FITTED] = Field(
         (10**4, 10**6, 10**8, 10**10, 10**12, 10**15), description="values of n for Theorems 9 and 17"
     )
-    draws: Whole = Field(4000, ge=100, description="number of samples for every n")
+    draws: Whole = Field(4000, ge=100, description="samples for every n")
     directions: Whole = Field(100, ge=2, description="d of the populations with many directions")
     lengths: Annotated[EvenLengths, FITTED] = Field((2, 10, 100, 1000), description="lengths m of compared lists")
     features: Annotated[Sizes, FITTED] = Field((10, 100, 1000, 10000), description="values of d for Theorem 12")
     sparse_queries: Rising = Field((10**8, 10**10, 10**12), description="values of n for Theorem 12")
-    sparse_draws: Whole = Field(400, ge=100, description="number of samples for every n and d there")
+    sparse_draws: Whole = Field(400, ge=100, description="samples for every n and d there")
     delta: Probability = Field(0.05, le=0.05, description="bounds hold with probability 1 - delta")
     even_lengths: EvenLengths = Field((2, 64), description="values of m for the learners")
     rounds: Rising = Field((2, 3, 5, 10, 20, 100, 1000, 10000), description="values of n for online gradient descent")
@@ -85,7 +85,7 @@ class Growth(Row, table="tables/lists-growth"):
     case: str = Field(description="population")
     ball: str = Field(description="l2 or l1; empty for a learner")
     fixed: int = Field(description="the number that stays: m along n, n along the others")
-    slope: Annotated[Interval, LOW_HIGH] = Field(description="fitted exponent with its 95 % interval")
+    slope: OnlyInterval = Field(description="fitted exponent with its 95 % interval")
 
 
 class Expectation(Row, table="tables/lists-expectations"):

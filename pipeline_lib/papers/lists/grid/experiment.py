@@ -9,7 +9,6 @@ cheap, because it is only one ranker. All others are measured on the held-out sa
 by query; what this sample says of the best ranker is then replaced by what the large one says (``held_out``).
 """
 
-import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,8 +31,6 @@ from pipeline_lib.papers.lists.trained import Ranker
 from pipeline_lib.sources.population import Population, Queries
 from pipeline_lib.surrogates.base import Surrogate
 
-_LOG = logging.getLogger(__name__)
-
 # The best ranker of the ball is fitted to as many documents as the others are measured on, but to no more than these
 # where the loss is not convex, since that takes several descents.
 DOCUMENTS_FOR_RESTARTS = 100_000
@@ -48,7 +45,7 @@ def measure(job: Job) -> Iterator[Measured]:
     slices = [("noisy", m) for m in settings.of_part(settings.lengths, part)]
     if name in settings.realisable_losses:
         slices += [("realisable", m) for m in settings.of_part(settings.realisable_lengths, part)]
-    for kind, m in progress.counted(slices, _LOG, "populations and lengths of lists"):
+    for kind, m in progress.counted(slices, "populations and lengths of lists"):
         yield from measured(Slice(settings, name, kind, m, job.seed))
 
 
@@ -107,7 +104,7 @@ def measured(part: Slice) -> Iterator[Measured]:
     rankers: list[tuple[int, int, Ranker]] = []
     together = max(1, DOCUMENTS_TOGETHER // (sizes[-1] * part.m))
     groups = range(0, settings.repetitions_of(part.m), together)
-    for first in progress.counted(groups, _LOG, f"groups of {part.kind} samples of {part.name}, m = {part.m},"):
+    for first in progress.counted(groups, f"groups of {part.kind} samples of {part.name}, m = {part.m},"):
         repetitions = range(settings.repetitions_of(part.m))[first : first + together]
         whole = [part.sample("train", sizes[-1], "sample", repetition) for repetition in repetitions]
         for n in sizes:
@@ -192,27 +189,25 @@ def _surrogates(settings: GridSettings) -> list[str]:
 
 EXPERIMENT = Experiment(
     GridSettings,
-    (
-        Step(
-            "grid",
-            measure,
-            rows=(Measured,),
-            divided={
-                "loss": lambda settings: [loss.name for loss in settings.losses],
-                "part": lambda settings: range(settings.parts),
-            },
-            surrogates=_surrogates,
-            cost=Cost(2.0, start_mb=900.0),
-            seconds=_measuring_seconds,
-            megabytes=_megabytes,
-        ),
-        Step(
-            "summary",
-            join,
-            reads=(Measured,),
-            rows=(CellSummary, PowerLaw),
-            surrogates=_surrogates,
-            cost=Cost(1.0),
-        ),
+    Step(
+        "grid",
+        measure,
+        rows=(Measured,),
+        divided={
+            "loss": lambda settings: [loss.name for loss in settings.losses],
+            "part": lambda settings: range(settings.parts),
+        },
+        surrogates=_surrogates,
+        cost=Cost(2.0, start_mb=900.0),
+        seconds=_measuring_seconds,
+        megabytes=_megabytes,
+    ),
+    Step(
+        "summary",
+        join,
+        reads=(Measured,),
+        rows=(CellSummary, PowerLaw),
+        surrogates=_surrogates,
+        cost=Cost(1.0),
     ),
 )

@@ -1,14 +1,14 @@
 """What is asked of the grid of `lists`, and what are the rows of its tables?"""
 
 from collections.abc import Sequence
-from typing import Annotated, Self
+from typing import Self
 
 from pydantic import model_validator
 
 from pipeline_lib import surrogates
 from pipeline_lib.core.errors import hint
 from pipeline_lib.core.settings import Jobs, Positive, Settings, Sizes, Text, Whole
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.papers.lists.losses import Losses, LossSettings
 from pipeline_lib.papers.lists.trained import TrainingSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -32,7 +32,7 @@ class GridSettings(TrainingSettings):
     queries: Sizes = Field((50, 200, 800, 3200), description="values of n, the number of queries")
     lengths: Sizes = Field((5, 20, 80, 320), description="values of m, the number of documents per query")
     documents_at_most: Whole = Field(16000, description="cells (n, m) with more documents, n m, are left out")
-    repetitions: Whole = Field(20, ge=2, description="number of samples for every cell (n, m)")
+    repetitions: Whole = Field(20, ge=2, description="samples for every cell (n, m)")
     rate_repetitions: Whole = Field(40, ge=2, description="so many for the shortest lists, where rates in n are fitted")
     held_out_documents: Whole = Field(300000, description="documents on which all rankers are measured, for every m")
     held_out_queries_at_least: Whole = Field(1250, ge=2, description="smallest number of held-out queries, for every m")
@@ -40,7 +40,7 @@ class GridSettings(TrainingSettings):
     radius: Positive = Field(2.5, description="W2 in ||w||_2 <= W2")
     reference_documents: Whole = Field(
         100000,
-        description="number of documents that stand for the population in that search; if that is fewer than twice as "
+        description="documents that stand for the population in that search; if that is fewer than twice as "
         "many queries as in the largest sample, so many",
     )
     populations: PopulationsSettings = Field(
@@ -48,7 +48,7 @@ class GridSettings(TrainingSettings):
         description="overrides of the population's defaults (docs/population.md); the grid sets the documents",
     )
     realisable_lengths: Sizes = Field((5,), description="values of m on the realisable population")
-    parts: Jobs = Field(1, description="number of jobs among which the lengths for one loss are divided")
+    parts: Jobs = Field(1, description="jobs among which the lengths for one loss are divided")
     realisable_losses: tuple[Text, ...] = Field(("listnet",), description="losses measured on that population")
     losses: Losses = Field(
         (
@@ -125,7 +125,7 @@ class Cell(Row):
 class Measured(Cell, table="slices/lists-grid/{loss}-{part}"):
     """One ranker of one repetition. From every loss its smallest value is subtracted."""
 
-    repetition: int = Field(description="number of the repetition, from 0")
+    repetition: int = Field(description="the repetition, from 0")
     learner: str = Field(description="erm, worst (by search for the largest gap), rerm, ogd or smooth-ogd")
     empirical: float = Field(description="mean loss on the sample")
     risk: float = Field(description="risk, on the held-out sample with its controls")
@@ -185,4 +185,4 @@ class PowerLaw(Row, table="tables/lists-exponents"):
     statistic: str = Field(description="gap (mean |L - Lhat|), excess risk, or Chapelle-Wu term")
     fixed: int = Field(description="the number that stays: n along m, m along n")
     points: str = Field(description="values of m or n, with commas between them and between thousands")
-    slope: Annotated[Interval, LOW_HIGH] = Field(description="exponent with its 95 % interval, held-out error included")
+    slope: OnlyInterval = Field(description="exponent with its 95 % interval, held-out error included")

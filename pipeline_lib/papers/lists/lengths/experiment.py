@@ -23,7 +23,7 @@ from pipeline_lib import surrogates
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positives, Probability, Rising, Settings, Sizes, Whole, at_least
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.data.rows import Field, OnlyInterval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.lists.intervals import FITTED, of_power
 from pipeline_lib.papers.lists.known_gaps import (
@@ -102,9 +102,7 @@ class FreeOfLength(Row, table="tables/lists-free"):
     m: int = Field(description="documents of each query")
     n: int = Field(description="queries of the sample")
     gap: float = Field(description="the least number that the largest gap exceeds with probability at most `rare`")
-    rademacher: float = Field(
-        description="the Rademacher average of the two rankers of this gap, a part of that of all"
-    )
+    rademacher: float = Field(description="Rademacher average of the two rankers of this gap, a part of that of all")
     average: float = Field(description="bound on the Rademacher average, without m")
     bound: float = Field(description="bound on the gap without m, with probability 1 - `rare`")
     spread: float = Field(description="largest difference of one ranker's losses on two queries")
@@ -127,7 +125,7 @@ class LengthPower(Row, table="tables/lists-length-powers"):
 
     axis: str = Field(description="m, ln m or a")
     case: str = Field(description="what grows: a loss and its constant, or the gap of the highest irrelevant document")
-    slope: Annotated[Interval, LOW_HIGH] = Field(description="fitted exponent with its 95 % interval of least squares")
+    slope: OnlyInterval = Field(description="fitted exponent with its 95 % interval of least squares")
 
 
 class Unbounded(Row, table="tables/lists-unbounded"):
@@ -290,13 +288,11 @@ def listnet_powers(settings: LengthsSettings, seed: int) -> Iterator[LengthPower
 
 EXPERIMENT = Experiment(
     LengthsSettings,
-    (
-        Step(
-            "lengths",
-            measure,
-            rows=(LengthBound, FreeOfLength, Misled, LengthPower, Unbounded),
-            surrogates=("listnet", "smooth-dcg"),
-            cost=Cost(4.0, start_mb=600.0),
-        ),
+    Step(
+        "lengths",
+        measure,
+        rows=(LengthBound, FreeOfLength, Misled, LengthPower, Unbounded),
+        surrogates=("listnet", "smooth-dcg"),
+        cost=Cost(4.0, start_mb=600.0),
     ),
 )

@@ -18,7 +18,6 @@ themselves: their mean is no higher there than at the population's best ranker, 
 too large rather than too small on average.
 """
 
-import logging
 import math
 from collections.abc import Iterator
 from typing import Annotated, Any, Self
@@ -43,8 +42,6 @@ from pipeline_lib.papers.lists.trained import Ranker, TrainingSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import list_bounds
 
-_LOG = logging.getLogger(__name__)
-
 BEST_TOL = 1e-6
 """Relative gap to which the best ranker is certified: it has few weights."""
 NUMBERS_PER_BLOCK = 2**22
@@ -55,13 +52,13 @@ class SparseSettings(TrainingSettings):
     """The l1 class with many features (Theorem 12)."""
 
     features: Sizes = Field((10, 100, 1000, 10000), description="values of d, the number of features")
-    active: Whole = Field(5, description="number of features on which the labels depend")
+    active: Whole = Field(5, description="features on which the labels depend")
     queries: Whole = Field(50, ge=2, description="n, the number of queries")
     documents: Whole = Field(8, ge=2, description="m, the number of documents per query")
     held_out_queries: Annotated[Whole, Ge(held_out.LEAST_QUERIES)] = Field(
-        1000, description="number of fresh queries on which every risk is measured"
+        1000, description="fresh queries on which every risk is measured"
     )
-    repetitions: Whole = Field(20, ge=2, description="number of samples for every d")
+    repetitions: Whole = Field(20, ge=2, description="samples for every d")
     radius: Positive = Field(2.5, description="W1 in ||w||_1 <= W1")
 
     @model_validator(mode="after")
@@ -77,7 +74,7 @@ class SparseRanker(Row, table="tables/lists-sparse"):
     d: int = Field(description="features of a document")
     n: int = Field(description="queries of the sample")
     m: int = Field(description="documents of each query")
-    repetition: int = Field(description="number of the sample, from 0")
+    repetition: int = Field(description="the sample, from 0")
     learner: str = Field(description="erm for the minimiser on the sample, worst for the largest gap that was found")
     empirical: float = Field(description="mean loss on the sample, above the smallest possible one")
     risk: float = Field(description="mean loss on fresh queries, above the smallest possible one")
@@ -96,7 +93,7 @@ def measure(job: Job) -> Iterator[SparseRanker]:
     """One row for every number of features, repetition and ranker."""
     settings: SparseSettings = job.settings
     loss = surrogates.create(LOSS)
-    for d in progress.counted(settings.features, _LOG, "numbers of features"):
+    for d in progress.counted(settings.features, "numbers of features"):
         described = PopulationSettings(features=d, documents=settings.documents, active=settings.active)
         population = Population(described)
         rankers = _rankers(settings, population, job.seed)
@@ -147,7 +144,7 @@ def _rankers(settings: SparseSettings, population: Population, seed: int) -> lis
     loss, d, n = surrogates.create(LOSS), population.settings.features, settings.queries
     reference = population.draw(2 * n, generator(seed, "lists-sparse", d, "reference", role="reference"))
     rankers = []
-    for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions with {d} features"):
+    for repetition in progress.counted(range(settings.repetitions), f"repetitions with {d} features"):
         # One by one: with many features, one sample at a time is kept.
         sample = population.draw(n, generator(seed, "lists-sparse", d, repetition, role="train"))
         [found] = trained.rankers(loss, [sample], reference, settings, radius=settings.radius, ball="l1", seeds=[0])
@@ -185,16 +182,14 @@ def _seconds(settings: SparseSettings, cell: Cell) -> float:
 
 EXPERIMENT = Experiment(
     SparseSettings,
-    (
-        Step(
-            "sparse",
-            measure,
-            rows=(SparseRanker,),
-            surrogates=(LOSS,),
-            cost=Cost(2.0, start_mb=1000.0),
-            seconds=_seconds,
-            # One sample, and the reference sample in the search for the worst gap, which has twice its size.
-            megabytes=lambda settings: 12e-6 * 3 * settings.queries * settings.documents * max(settings.features),
-        ),
+    Step(
+        "sparse",
+        measure,
+        rows=(SparseRanker,),
+        surrogates=(LOSS,),
+        cost=Cost(2.0, start_mb=1000.0),
+        seconds=_seconds,
+        # One sample, and the reference sample in the search for the worst gap, which has twice its size.
+        megabytes=lambda settings: 12e-6 * 3 * settings.queries * settings.documents * max(settings.features),
     ),
 )

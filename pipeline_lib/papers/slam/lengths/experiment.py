@@ -15,12 +15,11 @@ from itertools import product
 from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Positive, Rising, Settings, Whole, at_least
+from pipeline_lib.core.settings import Positive, Rising, Settings, Several, Sizes, at_least
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import perceptron
@@ -39,11 +38,9 @@ PLAYERS: tuple[tuple[perceptron.Active, str], ...] = (("margin", THEORY), ("marg
 class ListLengthsSettings(Settings):
     """The perceptron's loss bounds with and without the length of the lists, on short and on long lists."""
 
-    lengths: Annotated[Rising, at_least(2)] = Field(
-        (5, 10, 30, 100, 300, 1000), description="values of m, the documents per query"
-    )
-    rounds: Annotated[Whole, Ge(2)] = Field(1000, description="T, the number of rounds in a stream")
-    queries: Annotated[Whole, Ge(2)] = Field(20, description="number of different queries in a stream")
+    lengths: Sizes = Field((5, 10, 30, 100, 300, 1000), description="values of m, the documents per query")
+    rounds: Several = Field(1000, description="T, the number of rounds in a stream")
+    queries: Several = Field(20, description="different queries in a stream")
     opposed: Annotated[Rising, at_least(3)] = Field(
         (3, 5, 8, 12, 16), description="values of m of the list with opposed documents, which is met 5 m^4 times"
     )
@@ -79,7 +76,7 @@ class Opposed(Row, table="tables/slam-lengths-opposed"):
     T: int = Field(description="rounds")
     eta: float = Field(description="step size")
     cumulative_loss: float = Field(description="sum of the ranking losses of all rounds")
-    last_mistake: int = Field(description="number of the last round with a ranking loss, from 1")
+    last_mistake: int = Field(description="the last round with a ranking loss, from 1")
     printed_bound: float = Field(description="C ||u||^2 with the C of Theorem 5, at a comparator u without loss")
     free_bound: float = Field(description="||u||^2 (2/eta + Delta^2), without 2/eta for misordered documents only")
     stepless_bound: float = Field(description="||u||^2 Delta^2")
@@ -160,16 +157,14 @@ def _opposed(m: int, active: perceptron.Active, step: str) -> Opposed:
 
 EXPERIMENT = Experiment(
     ListLengthsSettings,
-    (
-        Step(
-            "lengths",
-            measure,
-            rows=(Played, Opposed),
-            surrogates=("slam-ndcg", "slam-map"),
-            cost=Cost(3.0, start_mb=500.0),
-            seconds=lambda settings, cell: (
-                3e-7 * settings.rounds * sum(settings.lengths) + 2e-6 * sum(m**4 for m in settings.opposed)
-            ),
+    Step(
+        "lengths",
+        measure,
+        rows=(Played, Opposed),
+        surrogates=("slam-ndcg", "slam-map"),
+        cost=Cost(3.0, start_mb=500.0),
+        seconds=lambda settings, cell: (
+            3e-7 * settings.rounds * sum(settings.lengths) + 2e-6 * sum(m**4 for m in settings.opposed)
         ),
     ),
 )

@@ -4,20 +4,18 @@ The claims are those of `slam` on Theorems 2 and 3, Corollary 7, the sums of wei
 (24), the table of section 6.1, and Theorem 10.
 """
 
-import logging
 from collections.abc import Iterator, Mapping
 from itertools import pairwise, product
 from typing import Annotated, Any
 
 import numpy as np
-from annotated_types import Ge
 
 from pipeline_lib import ranking, surrogates
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import NotNegative, Rising, Settings, Whole, at_least, no_fewer_than
+from pipeline_lib.core.settings import NotNegative, Rising, Settings, Several, Sizes, Whole, at_least, no_fewer_than
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
@@ -30,8 +28,6 @@ from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.slam import weights_of_all
 from pipeline_lib.theory import constants, invariance
-
-_LOG = logging.getLogger(__name__)
 
 KINDS = ("ndcg", "map", *(f"ndcg@{k}" for k in range(1, 11)))
 AT_MOST_TWO = "at most 2"
@@ -53,25 +49,17 @@ Setting = Mapping[str, Any]
 class LossesSettings(Settings):
     """Bounds, gradient and weights of SLAM's losses, and the constants of section 6.1."""
 
-    lists: Annotated[Whole, Ge(2)] = Field(
-        1000, description="number of lists of scores and labels for every m, y_max and kind of weights"
-    )
-    lengths: Annotated[Rising, at_least(2)] = Field(
-        (2, 3, 5, 10, 30, 100, 300), description="values of m for these lists"
-    )
-    largest_labels: Rising = Field(
-        (1, 4), description="values of y_max for these lists; the table of constants uses the last one"
-    )
+    lists: Several = Field(1000, description="lists of scores and labels for every m, y_max and kind of weights")
+    lengths: Sizes = Field((2, 3, 5, 10, 30, 100, 300), description="values of m for these lists")
+    largest_labels: Rising = Field((1, 4), description="values of y_max for these lists; the constants have the last")
     descent_rounds: NotNegative = Field(
         60, description="rounds of descent on the slack of a bound, started from the lists with the least slack"
     )
-    directions: Whole = Field(
-        4, description="number of random linear rankers on every data set, for the gradient bound"
-    )
+    directions: Whole = Field(4, description="random linear rankers on every data set, for the gradient bound")
     table_lengths: Annotated[Rising, at_least(2), no_fewer_than(3, "for an exponent")] = Field(
         (5, 10, 20, 50, 100, 200, 500), description="values of m in the table of section 6.1"
     )
-    restarts: Whole = Field(4, description="number of restarts in the search for each supremum of that table")
+    restarts: Whole = Field(4, description="restarts in the search for each supremum of that table")
 
 
 class Check(Row, table="tables/slam-losses"):
@@ -83,9 +71,7 @@ class Check(Row, table="tables/slam-losses"):
     y_max: int | None = Field(None, description="largest label")
     d: int | None = Field(None, description="features, where the linear maps of documents are counted")
     inputs: str | None = Field(None, description="on which lists: random and adversarial ones, or those of a data set")
-    list: str | None = Field(
-        None, description="of which list: that of the largest norm, or of the least room below the bound"
-    )
+    list: str | None = Field(None, description="which list: that of the largest norm, or with least room to the bound")
     statistic: str = Field(description="what is measured")
     value: float = Field(description="the number")
 
@@ -125,7 +111,7 @@ def measure(job: Job) -> Iterator[Row]:
     """All four tables; the gradient bound is checked on the lists of the data sets as well."""
     settings, seed = job.settings, job.seed
     for y_max in settings.largest_labels:
-        for m in progress.counted(settings.lengths, _LOG, f"lengths of lists with labels up to {y_max}"):
+        for m in progress.counted(settings.lengths, f"lengths of lists with labels up to {y_max}"):
             for kind in KINDS:
                 rng = generator(seed, "slam-losses", kind, m, y_max)
                 yield from _of_lists(settings, kind, m, y_max, rng)
@@ -312,7 +298,7 @@ def largest_staircase_gap(m: int, hair: float = 1e-9) -> dict[str, float]:
 def table_of_constants(settings: LossesSettings, seed: int) -> Iterator[Constant | Growth]:
     """The table of section 6.1: sup ||grad||_1 against m, exact and searched, and the exponents of its growth."""
     y_max = max(settings.largest_labels)
-    for name in progress.counted(COMPARED, _LOG, "surrogates of the table"):
+    for name in progress.counted(COMPARED, "surrogates of the table"):
         found = []
         for m in settings.table_lengths:
             rng = generator(seed, "slam-losses", "search", name, m)
@@ -335,15 +321,13 @@ def with_valid_weights() -> Iterator[ValidWeights]:
 
 EXPERIMENT = Experiment(
     LossesSettings,
-    (
-        Step(
-            "losses",
-            measure,
-            rows=(Check, Constant, Growth, ValidWeights),
-            documents=EVERY,
-            surrogates=("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@k"),
-            cost=Cost(6.0, start_mb=800.0),
-            seconds=lambda settings, cell: 10e-3 * settings.lists,
-        ),
+    Step(
+        "losses",
+        measure,
+        rows=(Check, Constant, Growth, ValidWeights),
+        documents=EVERY,
+        surrogates=("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@k"),
+        cost=Cost(6.0, start_mb=800.0),
+        seconds=lambda settings, cell: 10e-3 * settings.lists,
     ),
 )

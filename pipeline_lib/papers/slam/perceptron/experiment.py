@@ -23,7 +23,6 @@ against wrong right sides: the least over u of
     sum_t f_t(u) + C ||u||^2,    2 sum_t f_t(u) + C/2 ||u||^2,    2 sum_t f_t(u) + C/R_X ||u||^2.
 """
 
-import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -41,7 +40,18 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Names, Positive, Positives, Range, Rising, Settings, Text, Whole, at_least
+from pipeline_lib.core.settings import (
+    Names,
+    Positive,
+    Positives,
+    Range,
+    Rising,
+    Settings,
+    Several,
+    Text,
+    Whole,
+    at_least,
+)
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
@@ -52,8 +62,6 @@ from pipeline_lib.papers.slam.streams import ACTIVE, Stream
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.slam import v_max_of_all
 from pipeline_lib.theory import perceptron_bounds
-
-_LOG = logging.getLogger(__name__)
 
 NOISY, SEPARABLE, ADVERSARIAL = "noisy", "separable", "adversary"
 SHORT_MEASURES = ("ndcg", "map", "ndcg@1")
@@ -94,29 +102,21 @@ class PerceptronSettings(Settings):
     adversarial_rounds: Annotated[Whole, Ge(100)] = Field(
         200, description="T where an adversary presents the query that is ranked worst"
     )
-    queries: Annotated[Whole, Ge(2)] = Field(
-        200, description="number of different queries in a stream drawn from a population"
-    )
+    queries: Several = Field(200, description="different queries in a stream drawn from a population")
     documents: Range = Field((5, 15), description="smallest and largest number of documents per query")
-    features: Whole = Field(10, description="number of features in the populations")
+    features: Whole = Field(10, description="features in the populations")
     margin: Positive = Field(0.02, description="gap between neighbouring grades of the separable population")
-    repetitions: Whole = Field(2, description="number of random orders of every stream")
+    repetitions: Whole = Field(2, description="random orders of every stream")
     measures: RankingLosses = Field(
         ("ndcg", "map", "ndcg@10"),
         description="measures whose ranking losses are bounded; ndcg and one ndcg@K are required",
     )
-    etas: Positives = Field(
-        (1e-3, 0.1, 10.0), description="step sizes compared with eta = 1, in addition to that of Theorem 5"
-    )
-    checkpoints: Annotated[Whole, Ge(2)] = Field(
-        5, description="number of values of T at which the best comparator is computed"
-    )
+    etas: Positives = Field((1e-3, 0.1, 10.0), description="step sizes compared with eta = 1, and that of Theorem 5")
+    checkpoints: Several = Field(5, description="values of T at which the best comparator is computed")
     short_rounds: Annotated[Whole, Ge(200)] = Field(
         5000, description="T in the streams that bring the perceptron close to its bounds"
     )
-    orthogonal_queries: Annotated[Whole, Ge(2)] = Field(
-        50, description="number of different queries, and of features, in the orthogonal streams among them"
-    )
+    orthogonal_queries: Several = Field(50, description="different queries, and features, in the orthogonal streams")
     v_max_lengths: Annotated[Rising, at_least(3)] = Field(
         (3, 10, 30, 100, 300, 1000), description="values of m in the table of v_max"
     )
@@ -127,7 +127,7 @@ class OnStream(Row):
 
     stream: str = Field(description="noisy, separable, adversary, a data set, or the name of a short stream")
     measure: str = Field(description="measure whose ranking loss counts: ndcg, map or ndcg@K")
-    repetition: int = Field(description="number of the random order of a long stream, from 0; 0 for a short one")
+    repetition: int = Field(description="the random order of a long stream, from 0; 0 for a short one")
 
 
 class Run(OnStream):
@@ -176,12 +176,8 @@ class VMax(Row, table="tables/slam-vmax"):
 class Play(OnStream, table="tables/slam-players"):
     """The losses of one player over a whole short stream, and one right side of Theorem 5."""
 
-    player: str = Field(
-        description="perceptron, or a ranker that never changes: reversed, never, first-mistake, permuted"
-    )
-    statement: str = Field(
-        description="right side: as-printed, or a wrong one: loss-once, half-constant, norm-not-squared"
-    )
+    player: str = Field(description="perceptron, or an unchanging ranker: reversed, never, first-mistake, permuted")
+    statement: str = Field(description="right side: as-printed, or wrong: loss-once, half-constant, norm-not-squared")
     T: int = Field(description="rounds of the stream")
     cumulative_loss: float = Field(description="sum of the player's ranking losses")
     loss_at_half: float = Field(description="the same after half of the rounds, rounded down")
@@ -221,8 +217,8 @@ class AtCutoff(Row, table="tables/slam-cutoffs"):
 def measure(job: Job) -> Iterator[Row]:
     """Run the perceptron over every stream, those of the data sets included."""
     settings, seed, datasets = job.settings, job.seed, job.datasets()
-    for measure in progress.counted(settings.measures, _LOG, "measures"):
-        for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions of {measure}"):
+    for measure in progress.counted(settings.measures, "measures"):
+        for repetition in progress.counted(range(settings.repetitions), f"repetitions of {measure}"):
             for stream in long(settings, datasets, measure, repetition, seed):
                 yield from bounds_of(stream, measure, settings.checkpoints)
                 for active in ACTIVE:
@@ -471,15 +467,13 @@ def at_cutoff(k: int) -> AtCutoff:
 
 EXPERIMENT = Experiment(
     PerceptronSettings,
-    (
-        Step(
-            "perceptron",
-            measure,
-            rows=(Bounded, Influence, VMax, Play, WorstRound, AtCutoff),
-            documents=EVERY,
-            surrogates=("slam-ndcg", "slam-map", "slam-ndcg@k"),
-            cost=Cost(6.0, start_mb=800.0),
-            seconds=lambda settings, cell: 1e-4 * settings.rounds * settings.repetitions,
-        ),
+    Step(
+        "perceptron",
+        measure,
+        rows=(Bounded, Influence, VMax, Play, WorstRound, AtCutoff),
+        documents=EVERY,
+        surrogates=("slam-ndcg", "slam-map", "slam-ndcg@k"),
+        cost=Cost(6.0, start_mb=800.0),
+        seconds=lambda settings, cell: 1e-4 * settings.rounds * settings.repetitions,
     ),
 )

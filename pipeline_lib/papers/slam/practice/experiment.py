@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from pipeline_lib.core import storage
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Settings
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import ALL_MODELS, Experiment, Job, Step
 from pipeline_lib.papers.slam.differences import FILE_ORDER, difference
 from pipeline_lib.statistics import holm, paired_randomisation_test
@@ -49,17 +49,11 @@ class Comparison(Row, table="tables/slam-practice"):
     other: str = Field(description="name of the learner of the other group, the groups' best one in the first row")
     other_title: str = Field(description="its title")
     other_value: float = Field(description="its mean NDCG@10")
-    difference: Annotated[Interval, LOW_HIGH] = Field(
-        description="value minus other_value, with a bootstrap interval over queries"
-    )
+    difference: OnlyInterval = Field(description="value minus other_value, with a bootstrap interval over queries")
     n_queries: int = Field(description="test queries of all folds")
     p_holm: float = Field(description="p of the paired randomisation test, after Holm's correction in its family")
-    unlearned: str = Field(
-        description="titles of the SLAM learners that rank every query as the file does: they ended at w = 0"
-    )
-    file_order: float | None = Field(
-        description="mean NDCG@10 of the order of the file; missing where it is no model of the study"
-    )
+    unlearned: str = Field(description="titles of the SLAM learners that ended at w = 0: they rank as the file does")
+    file_order: float | None = Field(description="mean NDCG@10 of the order of the file; missing if it is no model")
     worst_fold: Interval = Field(
         description="how far the best learner's worst fold lies below its mean on all others, as a share of that: at "
         "most 0, and 0 with one fold; with its 95 % interval"
@@ -197,14 +191,12 @@ def _worst_fold(values: Floats, folds: NDArray[np.int64]) -> Interval:
 
 EXPERIMENT = Experiment(
     PracticeSettings,
-    (
-        Step(
-            "practice",
-            measure,
-            rows=(Comparison,),
-            evaluations=ALL_MODELS,
-            files=["results/models.json"],
-            facts=["statistics"],
-        ),
+    Step(
+        "practice",
+        measure,
+        rows=(Comparison,),
+        evaluations=ALL_MODELS,
+        files=["results/models.json"],
+        facts=["statistics"],
     ),
 )

@@ -21,7 +21,6 @@ Beside the minimiser of the theorem stand rankers that its bound should not allo
 opposite sign, and one whose lambda does not fall with n.
 """
 
-import logging
 import math
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -38,17 +37,15 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Jobs, Positives, Range, Rising, Settings, Whole, at_least
+from pipeline_lib.core.settings import Jobs, Positives, Range, Settings, Several, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import erm
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import mean_interval
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import list_bounds
-
-_LOG = logging.getLogger(__name__)
 
 SURROGATES = ("slam-ndcg", "slam-map", "listnet")
 TOLERANCE = 1e-6
@@ -68,20 +65,14 @@ FIXED_SHARE = 0.1
 class RiskSettings(Settings):
     """Excess risk of regularised risk minimisation, and Theorem 8."""
 
-    sizes: Annotated[Rising, at_least(2)] = Field(
-        (30, 100, 300, 1000), description="values of n, the number of queries in a training sample"
-    )
-    radii: Positives = Field(
-        (10.0,), description="values of B, the radius of the ball in which the best ranker is sought"
-    )
-    repetitions: Annotated[Whole, Ge(2)] = Field(20, description="number of training samples for every n")
-    parts: Jobs = Field(1, description="number of jobs among which the repetitions for one surrogate are divided")
-    truth: Annotated[Whole, Ge(100)] = Field(
-        5000, description="number of queries in the sample that represents the population"
-    )
+    sizes: Sizes = Field((30, 100, 300, 1000), description="values of n, the number of queries in a training sample")
+    radii: Positives = Field((10.0,), description="values of B, radius of the ball in which the best ranker is sought")
+    repetitions: Several = Field(20, description="training samples for every n")
+    parts: Jobs = Field(1, description="jobs among which the repetitions for one surrogate are divided")
+    truth: Annotated[Whole, Ge(100)] = Field(5000, description="queries in the sample that represents the population")
     documents: Range = Field((5, 15), description="smallest and largest number of documents per query")
-    features: Whole = Field(10, description="number of features in the population")
-    finite_sizes: Annotated[Rising, at_least(2)] = Field(
+    features: Whole = Field(10, description="features in the population")
+    finite_sizes: Sizes = Field(
         (100, 1000, 10_000, 100_000, 1_000_000, 10_000_000),
         description="values of n for populations of two points, whose risks are exact",
     )
@@ -98,13 +89,11 @@ class Minimised(Row):
 class Excess(Minimised, table="slices/slam-risk/{surrogate}-{part}"):
     """The excess risk of one ranker, trained in one repetition on n queries."""
 
-    repetition: int = Field(description="number of the repetition, from 0")
+    repetition: int = Field(description="the repetition, from 0")
     l2: float = Field(description="lambda")
     lipschitz: float = Field(description="L, the Lipschitz constant of the loss in w")
     excess: float = Field(description="risk minus the least that the best ranker's risk can be")
-    truth_error: float = Field(
-        description="standard error of the excess over the queries that stand for the population"
-    )
+    truth_error: float = Field(description="standard error of the excess over queries that stand for the population")
     certified: bool = Field(description="whether this ranker and the best one are minimisers up to the asked gap")
     bound: float = Field(description="Theorem 8")
     zero_excess: float = Field(description="excess risk of w = 0")
@@ -121,7 +110,7 @@ class Mean(Minimised, table="tables/slam-risk"):
     The standard error over the sample that stands for the population, which all repetitions share, is included.
     """
 
-    excess_risk: Annotated[Interval, LOW_HIGH] = Field(description="risk minus that of the best ranker of the ball")
+    excess_risk: OnlyInterval = Field(description="risk minus that of the best ranker of the ball")
     bound: float = Field(description="Theorem 8")
     l2: float = Field(description="lambda")
     certified: bool = Field(description="whether all rankers are minimisers up to the asked gap")
@@ -158,7 +147,7 @@ def measure(job: Job) -> Iterator[Excess]:
     best = {B: erm.fit(truth, loss, l2=0.0, radius=B, tol=TOLERANCE) for B in settings.radii}
     at_zero = losses_of(loss, truth, np.zeros(truth.n_features))
     least = {B: losses_of(loss, truth, fit.w) for B, fit in best.items()}
-    for repetition in progress.counted(range(part, settings.repetitions, settings.parts), _LOG, "repetitions"):
+    for repetition in progress.counted(range(part, settings.repetitions, settings.parts), "repetitions"):
         for n in settings.sizes:
             # Every surrogate and radius has the same samples, so that they can be compared.
             sample = population.draw(n, generator(seed, "slam-risk", "sample", n, repetition, role="train"))
@@ -220,7 +209,7 @@ def summarised(rows: Iterable[Excess], level: float) -> Iterator[Mean]:
 
 def finite(job: Job) -> Iterator[Finite]:
     """The excess risks and bounds in all populations of two points."""
-    for name in progress.counted(SURROGATES, _LOG, "surrogates, two points"):
+    for name in progress.counted(SURROGATES, "surrogates, two points"):
         loss = surrogates.create(name)
         for n in job.settings.finite_sizes:
             yield from (of_two_points(loss, n, s, s) for s in SIGNALS)
@@ -308,23 +297,21 @@ def _seconds(settings: RiskSettings, cell: Cell) -> float:
 
 EXPERIMENT = Experiment(
     RiskSettings,
-    (
-        Step(
-            "risk",
-            measure,
-            rows=(Excess,),
-            divided={"surrogate": lambda settings: SURROGATES, "part": lambda settings: range(settings.parts)},
-            surrogates=SURROGATES,
-            cost=Cost(3.0, start_mb=800.0),
-            seconds=_seconds,
-        ),
-        Step("rates", join, reads=(Excess,), rows=(Mean,), facts=["statistics"]),
-        Step(
-            "finite",
-            finite,
-            rows=(Finite,),
-            surrogates=SURROGATES,
-            cost=Cost(5.0, start_mb=400.0),
-        ),
+    Step(
+        "risk",
+        measure,
+        rows=(Excess,),
+        divided={"surrogate": lambda settings: SURROGATES, "part": lambda settings: range(settings.parts)},
+        surrogates=SURROGATES,
+        cost=Cost(3.0, start_mb=800.0),
+        seconds=_seconds,
+    ),
+    Step("rates", join, reads=(Excess,), rows=(Mean,), facts=["statistics"]),
+    Step(
+        "finite",
+        finite,
+        rows=(Finite,),
+        surrogates=SURROGATES,
+        cost=Cost(5.0, start_mb=400.0),
     ),
 )

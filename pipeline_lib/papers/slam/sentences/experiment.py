@@ -19,7 +19,7 @@ import numpy as np
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Rising, Settings, Whole, at_least
+from pipeline_lib.core.settings import Rising, Settings, Sizes, Whole, at_least
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import Experiment, Job, Step
@@ -43,17 +43,13 @@ Values = dict[str, float]
 class SentencesSettings(Settings):
     """Sentences and steps of proofs that the other experiments leave out."""
 
-    lists: Annotated[Whole, Field(ge=10)] = Field(200, description="number of random lists for every m")
+    lists: Annotated[Whole, Field(ge=10)] = Field(200, description="random lists for every m")
     lengths: Annotated[Rising, at_least(3)] = Field((3, 5, 10, 30), description="values of m for these lists")
     enumerated: Annotated[Rising, at_least(3)] = Field(
         (3, 4, 5), description="values of m for which all label vectors and rankings are enumerated"
     )
-    constant_lengths: Annotated[Rising, at_least(2)] = Field(
-        (2, 10, 100, 1000), description="values of m for Lipschitz constants"
-    )
-    sizes: Annotated[Rising, at_least(2)] = Field(
-        (10, 100, 1000, 10_000, 1_000_000), description="values of n in the statement on strongly convex functions"
-    )
+    constant_lengths: Sizes = Field((2, 10, 100, 1000), description="values of m for Lipschitz constants")
+    sizes: Sizes = Field((10, 100, 1000, 10_000, 1_000_000), description="values of n for strongly convex functions")
     rounds: Annotated[Whole, Field(ge=2)] = Field(30, description="rounds of the perceptron whose w is written out")
 
 
@@ -210,14 +206,12 @@ def strongly_convex(n: int, l2: float = 0.5, mean: float = 0.5) -> Values:
 
 EXPERIMENT = Experiment(
     SentencesSettings,
-    (
-        Step(
-            "sentences",
-            measure,
-            rows=(Statistic,),
-            surrogates=("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@k"),
-            cost=Cost(5.0, start_mb=400.0),
-            seconds=lambda settings, cell: 1e-4 * settings.lists * len(settings.lengths),
-        ),
+    Step(
+        "sentences",
+        measure,
+        rows=(Statistic,),
+        surrogates=("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@k"),
+        cost=Cost(5.0, start_mb=400.0),
+        seconds=lambda settings, cell: 1e-4 * settings.lists * len(settings.lengths),
     ),
 )

@@ -17,7 +17,6 @@ On every fold of the data sets, SLAM-NDCG is trained on whole lists and on lists
 NDCG@10 on the test queries of all folds is compared query by query.
 """
 
-import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
@@ -30,7 +29,7 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Positive, Positives, Rising, Settings, Whole, at_least
+from pipeline_lib.core.settings import Positive, Positives, Rising, Settings, Sizes, Whole, at_least
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
@@ -41,8 +40,6 @@ from pipeline_lib.papers.slam.weights import tight_weights
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.slam import SlamMAP, SlamNDCG, tight_weights_of_all, weights_of_all
 from pipeline_lib.theory import zero_minimiser
-
-_LOG = logging.getLogger(__name__)
 
 GAUSSIAN, POPULATION = "gaussian", "population"
 NDCG, TIGHT, MAP = "ndcg", "ndcg, tight", "map"
@@ -63,18 +60,12 @@ CUTOFF = 10
 class WeightsSettings(Settings):
     """The tightest weights of SLAM, and for which data its risk is smallest at w = 0."""
 
-    enumerated: Annotated[Rising, at_least(2)] = Field(
-        (2, 3, 4), description="values of m for which all label vectors are enumerated"
-    )
+    enumerated: Sizes = Field((2, 3, 4), description="values of m for which all label vectors are enumerated")
     enumerated_label: Annotated[Whole, Le(4)] = Field(2, description="largest label of these vectors")
-    lengths: Annotated[Rising, at_least(3)] = Field(
-        (5, 10, 20, 50), description="documents per query in the simulated samples"
-    )
+    lengths: Annotated[Rising, at_least(3)] = Field((5, 10, 20, 50), description="documents per query in samples")
     documents: Whole = Field(10000, description="documents in a simulated sample, over all queries")
     noises: Positives = Field((0.05, 0.15, 0.5), description="noise of labels in the population, in units of the merit")
-    sublists: Annotated[Rising, at_least(2)] = Field(
-        (5, 10), description="documents per list into which the lists of data sets are cut"
-    )
+    sublists: Sizes = Field((5, 10), description="documents per list into which the lists of data sets are cut")
     margins: Positives = Field((0.1, 10.0), description="margins of SLAM's hinges with which every risk is minimised")
     l2: Positive = Field(0.001, description="l2 with which every risk is minimised")
     trained_sublists: Annotated[Whole, Field(ge=2)] = Field(
@@ -147,7 +138,7 @@ def enumerated(settings: WeightsSettings) -> Iterator[TightWeights]:
 
 def phases(settings: WeightsSettings, datasets: Mapping[str, RankingData], seed: int) -> Iterator[Phase]:
     """One row for every sample, kind of weights and margin."""
-    for setting, kind, data in progress.counted(list(_samples(settings, datasets, seed)), _LOG, "samples"):
+    for setting, kind, data in progress.counted(list(_samples(settings, datasets, seed)), "samples"):
         labelled = data.with_binary_labels() if kind == MAP else data
         y, offsets = labelled.y.astype(np.int32), labelled.offsets
         v = tight_weights_of_all(y, offsets) if kind == TIGHT else weights_of_all(y, offsets, kind)
@@ -258,25 +249,23 @@ def on_data(
 
 EXPERIMENT = Experiment(
     WeightsSettings,
-    (
-        Step(
-            "weights",
-            measure,
-            rows=(TightWeights, Phase),
-            documents=EVERY,
-            surrogates=("slam-ndcg", "slam-map"),
-            cost=Cost(3.0, start_mb=500.0),
-            seconds=lambda settings, cell: 3e-6 * settings.documents * len(settings.lengths) * len(settings.noises),
-        ),
-        Step(
-            "short_lists",
-            compare,
-            rows=(ShortLists,),
-            documents=EVERY,
-            with_folds=True,
-            facts=["folds", "statistics"],
-            surrogates=("slam-ndcg",),
-            cost=Cost(4.0, start_mb=500.0),
-        ),
+    Step(
+        "weights",
+        measure,
+        rows=(TightWeights, Phase),
+        documents=EVERY,
+        surrogates=("slam-ndcg", "slam-map"),
+        cost=Cost(3.0, start_mb=500.0),
+        seconds=lambda settings, cell: 3e-6 * settings.documents * len(settings.lengths) * len(settings.noises),
+    ),
+    Step(
+        "short_lists",
+        compare,
+        rows=(ShortLists,),
+        documents=EVERY,
+        with_folds=True,
+        facts=["folds", "statistics"],
+        surrogates=("slam-ndcg",),
+        cost=Cost(4.0, start_mb=500.0),
     ),
 )

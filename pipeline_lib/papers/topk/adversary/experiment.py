@@ -16,13 +16,11 @@ Three kinds of learner see one label a round: Algorithm 1 with losses of its own
 fill in the two labels that they do not see (:data:`ON_THE_GAME`); and one that knows a and b and plays their mean.
 """
 
-import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import numpy as np
-from annotated_types import Ge
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
@@ -31,15 +29,13 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Positive, Rising, Settings, Whole, at_least, no_fewer_than
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.core.settings import Positive, Rising, Settings, Several, at_least, no_fewer_than
+from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.papers.topk import games
 from pipeline_lib.ranking import discounts
 from pipeline_lib.surrogates.pointwise import normalised_gains
-
-_LOG = logging.getLogger(__name__)
 
 LABELS: NDArray[np.int64] = np.array(
     [[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]
@@ -67,7 +63,7 @@ class AdversarySettings(Settings):
     rounds: Annotated[Rising, at_least(100), no_fewer_than(3, "for an exponent")] = Field(
         (10000, 30000, 100000, 300000, 1000000), description="values of T from which exponents are fitted"
     )
-    seeds: Annotated[Whole, Ge(2)] = Field(3, description="number of games for every learner, adversary and T")
+    seeds: Several = Field(3, description="games for every learner, adversary and T")
     radius: Positive = Field(3.0, description="U, the radius of the learners that have one")
 
 
@@ -76,7 +72,7 @@ class Expectation(Row, table="tables/topk-table1"):
 
     adversary: str = Field(description="distribution of the labels: p or p~")
     quantity: str = Field(description="E[y], the expected label, or E[G/Z], the expected share of the ideal DCG")
-    document: int = Field(description="number of the document, from 1")
+    document: int = Field(description="the document, from 1")
     measured: float = Field(description="expectation with the discount 1/log2(i + 1)")
     reciprocal: float = Field(description="the same with the discount 1/i")
     natural: float = Field(description="the same with the discount 1/(1 + ln i)")
@@ -89,7 +85,7 @@ class Regret(Row, table="tables/topk-adversary"):
 
     learner: str = Field(description="who plays")
     T: int = Field(description="rounds of the game")
-    regret: Annotated[Interval, LOW_HIGH] = Field(description="mean regret over games, with its 95 % interval")
+    regret: OnlyInterval = Field(description="mean regret over games, with its 95 % interval")
     linear_limit: float = Field(description="T ||a - b||^2 / 4, which no learner falls below that sees one label")
     slope: Interval = Field(description="power of T with which the regret grows, fitted to all T, with a 95 % interval")
 
@@ -98,7 +94,7 @@ def measure(job: Job) -> Iterator[Expectation | Regret]:
     """Recompute Table 1 and play the game."""
     settings: AdversarySettings = job.settings
     yield from table_1()
-    seeds = progress.counted(range(settings.seeds), _LOG, "seeds")
+    seeds = progress.counted(range(settings.seeds), "seeds")
     played = [[_average_regrets(settings, job.seed, number, T) for T in settings.rounds] for number in seeds]
     for learner in (*FEEDBACK_LEARNERS, *ON_THE_GAME, CONSTANT, FULL_INFORMATION):
         regrets = np.array([[at_T[learner] for at_T in game] for game in played])
@@ -236,16 +232,14 @@ def followed(goals: Floats, step: float) -> Floats:
 
 EXPERIMENT = Experiment(
     AdversarySettings,
-    (
-        Step(
-            "adversary",
-            measure,
-            rows=(Expectation, Regret),
-            surrogates=("squared", "kl", "smooth-dcg", "squared-ndcg"),
-            cost=Cost(2.0, start_mb=500.0),
-            seconds=lambda settings, cell: 4e-6 * sum(settings.rounds) * settings.seeds,
-            # the scores of several learners in every round of the longest game
-            megabytes=lambda settings: 4e-4 * settings.rounds[-1],
-        ),
+    Step(
+        "adversary",
+        measure,
+        rows=(Expectation, Regret),
+        surrogates=("squared", "kl", "smooth-dcg", "squared-ndcg"),
+        cost=Cost(2.0, start_mb=500.0),
+        seconds=lambda settings, cell: 4e-6 * sum(settings.rounds) * settings.seeds,
+        # the scores of several learners in every round of the longest game
+        megabytes=lambda settings: 4e-4 * settings.rounds[-1],
     ),
 )

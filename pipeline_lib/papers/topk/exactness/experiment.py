@@ -13,7 +13,6 @@ all labels are R_max and w = -U x; for RankSVM the documents are x and -x in tur
 are shown by exploitation are equal. There only constants without slack pass.
 """
 
-import logging
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,7 +20,6 @@ from itertools import combinations, permutations, product
 from typing import Annotated, Any
 
 import numpy as np
-from annotated_types import Ge
 from numpy.typing import NDArray
 
 from pipeline_lib import surrogates
@@ -29,15 +27,13 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Probabilities, Rising, Settings, Whole, at_least, at_most
+from pipeline_lib.core.settings import Probabilities, Rising, Settings, Several, Whole, at_least, at_most
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.papers.topk.games import gradient
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import decomposability
-
-_LOG = logging.getLogger(__name__)
 
 WIDTH = 0.5  # of SmoothDCG: at 0.01 its softmax is 0 or 1, and nothing is left to be estimated
 
@@ -86,10 +82,8 @@ class ExactnessSettings(Settings):
     )
     shown: Annotated[Rising, at_most(3)] = Field((1, 2, 3), description="values of k for the enumerations")
     gammas: Probabilities = Field((0.05, 0.4), description="values of gamma, the probability of a random order")
-    repetitions: Whole = Field(
-        2, description="number of score and label vectors for every case; with two or more, the last one has ties"
-    )
-    y_max: Annotated[Whole, Ge(2)] = Field(3, description="largest label of the enumerations")
+    repetitions: Whole = Field(2, description="score and label vectors for every case; of several, the last has ties")
+    y_max: Several = Field(3, description="largest label of the enumerations")
 
 
 class Bias(Row, table="tables/topk-biases"):
@@ -138,7 +132,7 @@ class Decomposition(Row, table="tables/topk-decompositions"):
     surrogate: str = Field(description="surrogate whose gradient is decomposed")
     m: int = Field(description="documents of the list")
     y_max: int = Field(description="largest label; labels are 0 to y_max")
-    labels: int = Field(description="number of labels, from 1 to m")
+    labels: int = Field(description="labels, from 1 to m")
     joint: float = Field(description="largest absolute part of the gradient that takes exactly so many labels jointly")
     beyond: float = Field(description="largest absolute part of the gradient that takes more labels jointly")
 
@@ -175,7 +169,7 @@ def biases(settings: ExactnessSettings, seed: int) -> Iterator[Bias]:
         yield from _largest_biases("topk-lemma1", "any terms", k, m, gamma, means)
     options = {"smooth-dcg": {"sigma": WIDTH, "sign": "as-printed"}}
     every = [surrogates.create(name, **options.get(name, {})) for name in top_k_feedback.ORDERS]
-    for loss in progress.counted(every, _LOG, "surrogates"):
+    for loss in progress.counted(every, "surrogates"):
         for k, m, gamma in product(settings.shown, settings.lengths, settings.gammas):
             if k >= top_k_feedback.ORDERS[loss.name]:
                 drawn = lists(settings, seed, loss.name, k, m)
@@ -314,14 +308,12 @@ def decompositions() -> Iterator[Decomposition]:
 
 EXPERIMENT = Experiment(
     ExactnessSettings,
-    (
-        Step(
-            "exactness",
-            measure,
-            rows=(Bias, Probability, Moment, Decomposition),
-            surrogates=("squared", "kl", "smooth-dcg", "ranksvm", "ranknet", "rankboost", "listnet"),
-            cost=Cost(1.0, start_mb=500.0),
-            seconds=lambda settings, cell: 1.0 * settings.repetitions,
-        ),
+    Step(
+        "exactness",
+        measure,
+        rows=(Bias, Probability, Moment, Decomposition),
+        surrogates=("squared", "kl", "smooth-dcg", "ranksvm", "ranknet", "rankboost", "listnet"),
+        cost=Cost(1.0, start_mb=500.0),
+        seconds=lambda settings, cell: 1.0 * settings.repetitions,
     ),
 )

@@ -10,7 +10,6 @@ Beside them stands descent on the same losses with all labels and the step of Li
 ``all-labels``. Equal scores are ranked in the order of the file.
 """
 
-import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -25,15 +24,13 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import Axis, generator
-from pipeline_lib.core.settings import Positive, Settings, Whole
+from pipeline_lib.core.settings import Positive, Settings, Several, Whole
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.statistics import mean_interval
 from pipeline_lib.surrogates.base import Surrogate
-
-_LOG = logging.getLogger(__name__)
 
 Panel = Literal["as-printed", "correct"]
 FEWEST_DOCUMENTS = 2  # RankSVM is shown two labels
@@ -52,12 +49,8 @@ class FigureSettings(Settings):
     """Figure 1, with the printed and with the correct probabilities."""
 
     rounds: Annotated[Whole, Ge(1000)] = Field(100000, description="T, the number of rounds; 250000 in the paper")
-    seeds: Annotated[Whole, Ge(2)] = Field(
-        5, description="number of games for every learner, over which the bands are computed"
-    )
-    points: Annotated[Whole, Ge(2)] = Field(
-        40, description="number of rounds at which the curves are evaluated, on a logarithmic scale"
-    )
+    seeds: Several = Field(5, description="games for every learner, over which the bands are computed")
+    points: Several = Field(40, description="rounds at which the curves are evaluated, on a logarithmic scale")
     radius: Positive = Field(100.0, description="U, the radius of the ball of weights")
     smoothing: Positive = Field(0.01, description="epsilon, the smoothing of SmoothDCG")
 
@@ -66,12 +59,10 @@ class Curve(Row, table="tables/topk-curves"):
     """A point of a curve of Figure 1."""
 
     dataset: str = Field(description="data set")
-    panel: str = Field(
-        description="as-printed, correct or all-labels; empty for learners that are the same in all panels"
-    )
+    panel: str = Field(description="as-printed, correct or all-labels; empty for learners alike in all panels")
     learner: str = Field(description="surrogate that is descended on, smooth-dcg-ascent, or random")
     round: int = Field(description="t, the round up to which is averaged")
-    ndcg: Annotated[Interval, LOW_HIGH] = Field(
+    ndcg: OnlyInterval = Field(
         description="NDCG@10 of the rankings shown, averaged over rounds; mean over games with its 95 % interval, cut "
         "to [0, 1]"
     )
@@ -85,9 +76,7 @@ class Gap(Row, table="tables/topk-gaps"):
     panel: str = Field(description="as-printed or correct")
     greater: str = Field(description="learner, or a learner's lead over random order")
     lesser: str = Field(description="learner it is compared with, or ListNet's lead over that learner")
-    gap: Annotated[Interval, LOW_HIGH] = Field(
-        description="difference of NDCG@10 after all rounds, paired by game; mean with its 95 % interval"
-    )
+    gap: OnlyInterval = Field(description="difference of NDCG@10 after all rounds, paired; mean with 95 % interval")
 
 
 Axes = tuple[Axis, ...]
@@ -105,7 +94,7 @@ def measure(job: Job) -> Iterator[Curve | Gap]:
 
 def _played(settings: FigureSettings, dataset: str, data: RankingData, seed: int) -> Games:
     found = defaultdict[tuple[str, str], list[Floats]](list)
-    for number in progress.counted(range(settings.seeds), _LOG, "seeds"):
+    for number in progress.counted(range(settings.seeds), "seeds"):
         axes = (seed, "topk-figure", dataset, number)
         for learner in WITHOUT_PANEL:
             found["", learner].append(_control(settings, data, learner, axes))
@@ -214,15 +203,13 @@ def _loss(settings: FigureSettings, learner: str) -> Surrogate:
 
 EXPERIMENT = Experiment(
     FigureSettings,
-    (
-        Step(
-            "figure",
-            measure,
-            documents=EVERY,
-            rows=(Curve, Gap),
-            surrogates=(*CONVEX, "smooth-dcg", "listnet"),
-            cost=Cost(2.0, 20.0, 500.0, 20.0),
-            seconds=lambda settings, cell: 6e-5 * settings.rounds * settings.seeds,
-        ),
+    Step(
+        "figure",
+        measure,
+        documents=EVERY,
+        rows=(Curve, Gap),
+        surrogates=(*CONVEX, "smooth-dcg", "listnet"),
+        cost=Cost(2.0, 20.0, 500.0, 20.0),
+        seconds=lambda settings, cell: 6e-5 * settings.rounds * settings.seeds,
     ),
 )

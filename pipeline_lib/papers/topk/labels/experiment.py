@@ -26,7 +26,6 @@ learner that sees m - 1 labels has less than T ||a(P) - a(Q)||^2 / 4 in the firs
 """
 
 import functools
-import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, permutations, product
@@ -42,14 +41,12 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Rising, Settings, Whole, at_least, no_fewer_than
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.core.settings import Rising, Settings, Several, Sizes, Whole, at_least, no_fewer_than
+from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.papers.topk.games import exponent, grown, value
 from pipeline_lib.statistics import mean_interval
 from pipeline_lib.theory import partial_labels
-
-_LOG = logging.getLogger(__name__)
 
 PAIR, NEAR_TIE = "pair", "near tie"
 UNBIASED, ALL_LABELS = "unbiased", "all labels"
@@ -71,31 +68,17 @@ MEASURES: Mapping[str, Callable[..., Floats]] = {
 class LabelsSettings(Settings):
     """Section 5, open question: what more than one label on top is worth for NDCG."""
 
-    documents: Annotated[Rising, at_least(2)] = Field(
-        (2, 3, 4, 5, 6, 7), description="lengths of the lists for which label laws are computed"
-    )
-    grades: Annotated[Rising, at_least(2)] = Field(
-        (2, 3, 4, 5), description="numbers of grades for which label laws are computed"
-    )
-    vectors: Annotated[Whole, Ge(4), Le(1000)] = Field(
-        256, description="largest number of label vectors for which laws are computed"
-    )
-    played: Annotated[Rising, at_least(3)] = Field(
-        (3, 4), description="lengths of the lists with which games are played"
-    )
-    played_grades: Annotated[Rising, at_least(2)] = Field(
-        (2, 3), description="numbers of grades with which games are played"
-    )
+    documents: Sizes = Field((2, 3, 4, 5, 6, 7), description="lengths of the lists for which label laws are computed")
+    grades: Sizes = Field((2, 3, 4, 5), description="numbers of grades for which label laws are computed")
+    vectors: Annotated[Whole, Ge(4), Le(1000)] = Field(256, description="most label vectors whose laws are computed")
+    played: Annotated[Rising, at_least(3)] = Field((3, 4), description="lengths of lists with which games are played")
+    played_grades: Sizes = Field((2, 3), description="numbers of grades with which games are played")
     rounds: Annotated[Rising, at_least(100), no_fewer_than(3, "for an exponent")] = Field(
         (10000, 30000, 100000, 300000, 1000000), description="values of T from which exponents are fitted"
     )
-    seeds: Annotated[Whole, Ge(2)] = Field(20, description="number of games for every learner, law and T")
-    leader_seeds: Annotated[Whole, Ge(2)] = Field(
-        400, description="number of games of the leader that sees all labels, for every law and T"
-    )
-    estimated: Annotated[Rising, at_least(2)] = Field(
-        (2, 3, 4), description="lengths of the lists on which the two squared losses are estimated"
-    )
+    seeds: Several = Field(20, description="games for every learner, law and T")
+    leader_seeds: Several = Field(400, description="games of the leader that sees all labels, for every law and T")
+    estimated: Sizes = Field((2, 3, 4), description="lengths of lists on which the two squared losses are estimated")
     explored: Annotated[Rising, at_least(3)] = Field(
         (3, 4, 5), description="lengths of the lists on which exploring first is played against near ties"
     )
@@ -108,7 +91,7 @@ class Seen(Row):
     """Lists whose labels are seen in part."""
 
     m: int = Field(description="documents of the list")
-    grades: int = Field(description="number of grades, 0, 1, ...")
+    grades: int = Field(description="grades, 0, 1, ...")
     k: int = Field(description="labels that are seen")
 
 
@@ -138,7 +121,7 @@ class Squared(Seen, table="tables/topk-label-squared"):
 
     target: str = Field(description="what scores are compared with: G/Z, or G/Z less its mean")
     T: int = Field(description="rounds of the game")
-    regret: Annotated[Interval, LOW_HIGH] = Field(description="mean regret over games, with its 95 % interval")
+    regret: OnlyInterval = Field(description="mean regret over games, with its 95 % interval")
     learned: Interval = Field(description="the same of the scores that were learned, in rounds of exploration as well")
     linear_limit: float = Field(description="regret against G/Z that no learner falls below, T ||a(P) - a(Q)||^2 / 4")
     slope: Interval = Field(description="power of T with which the regret grows, fitted to all T, with a 95 % interval")
@@ -156,16 +139,14 @@ class Regret(OfGame, table="tables/topk-label-regret"):
     """The regret in NDCG of one learner after T rounds, averaged over the laws of a pair."""
 
     T: int = Field(description="rounds of the game")
-    regret: Annotated[Interval, LOW_HIGH] = Field(description="mean regret over games, with its 95 % interval")
+    regret: OnlyInterval = Field(description="mean regret over games, with its 95 % interval")
     linear_limit: float = Field(description="regret that no learner falls below which cannot tell the laws apart")
 
 
 class Growth(OfGame, table="tables/topk-label-exponents"):
     """How the regret in NDCG of one learner grows."""
 
-    slope: Annotated[Interval, LOW_HIGH] = Field(
-        description="power of T with which the regret grows, fitted to all T, with its 95 % interval"
-    )
+    slope: OnlyInterval = Field(description="power of T with which regret grows, fitted to all T; 95 % interval")
 
 
 class Explored(Row, table="tables/topk-label-explored"):
@@ -313,7 +294,7 @@ def squared_regret(game: Game, law: Floats, T: int, axes: tuple[int, int, int]) 
 
 def games(settings: LabelsSettings, seed: int) -> Iterator[Regret | Growth]:
     """Play every game at every T, and fit the exponents of the regret."""
-    for game in progress.counted(list(_played(settings)), _LOG, "games"):
+    for game in progress.counted(list(_played(settings)), "games"):
         regrets, case = [], {**game._asdict(), "learnable": game.learnable}
         for T in settings.rounds:
             pair = laws_of(game, T)
@@ -455,13 +436,11 @@ def _seconds(settings: LabelsSettings, cell: Cell) -> float:
 
 EXPERIMENT = Experiment(
     LabelsSettings,
-    (
-        Step(
-            "labels",
-            measure,
-            rows=(Law, Target, Squared, Regret, Growth, Explored),
-            cost=Cost(2.0, start_mb=500.0),
-            seconds=_seconds,
-        ),
+    Step(
+        "labels",
+        measure,
+        rows=(Law, Target, Squared, Regret, Growth, Explored),
+        cost=Cost(2.0, start_mb=500.0),
+        seconds=_seconds,
     ),
 )

@@ -33,7 +33,6 @@ multiples of that of its theorem, which favours it; Algorithm 1 has the step of 
 of queries from the population.
 """
 
-import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -47,17 +46,25 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import Axis, generator
-from pipeline_lib.core.settings import Jobs, Positive, Positives, Rising, Settings, Whole, at_least, no_fewer_than
+from pipeline_lib.core.settings import (
+    Jobs,
+    Positive,
+    Positives,
+    Rising,
+    Settings,
+    Several,
+    Whole,
+    at_least,
+    no_fewer_than,
+)
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import bandit, erm, loss_ranges, top_k_feedback
 from pipeline_lib.papers.topk.games import exponent
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.sources.population_settings import Overrides
 from pipeline_lib.statistics import mean_interval
-
-_LOG = logging.getLogger(__name__)
 
 LEARNERS: Mapping[str, int] = {"squared": 1, "kl": 1, "ranksvm": 2}
 """The surrogates of Theorem 4.1 and how many labels each is shown."""
@@ -83,7 +90,7 @@ IDLE_STEP = 1e-300
 class RegretSettings(Settings):
     """Theorem 4.1 and eq. 4: regret against the best fixed ranker, eta = T^(-2/3), gamma = T^(-1/3)."""
 
-    queries: Annotated[Whole, Ge(2)] = Field(200, description="number of queries from which the rounds are drawn")
+    queries: Several = Field(200, description="queries from which the rounds are drawn")
     population: Overrides = Field(
         {"features": 5, "documents": 5}, description="overrides of the population's defaults (docs/population.md)"
     )
@@ -91,17 +98,17 @@ class RegretSettings(Settings):
     rounds: Annotated[Rising, at_least(100), no_fewer_than(3, "for an exponent")] = Field(
         (1000, 3000, 10000, 30000, 100000, 300000, 1000000), description="values of T from which the exponent is fitted"
     )
-    seeds: Annotated[Whole, Ge(2)] = Field(5, description="number of runs for every T")
+    seeds: Several = Field(5, description="runs for every T")
     short_rounds: Whole = Field(10000, description="values of T up to this one are played by more seeds, for eq. 4")
-    short_seeds: Annotated[Whole, Ge(2)] = Field(100, description="number of runs for these T, at least `seeds`")
+    short_seeds: Several = Field(100, description="runs for these T, at least `seeds`")
     bandit_rounds: Annotated[Whole, Ge(100)] = Field(
         100000, description="values of T up to this one are played by bandit gradient descent"
     )
-    bandit_seeds: Annotated[Whole, Ge(2)] = Field(8, description="number of its runs for every T")
+    bandit_seeds: Several = Field(8, description="its runs for every T")
     bandit_factors: Positives = Field(
         (1.0, 10.0), description="its steps, in units of that of its theorem; the best in hindsight counts"
     )
-    slices: Jobs = Field(2, description="number of jobs among which the runs are divided")
+    slices: Jobs = Field(2, description="jobs among which the runs are divided")
 
     def rounds_up_to(self, longest: int) -> tuple[int, ...]:
         """The values of T up to the longest, or the fewest from which an exponent can be fitted."""
@@ -120,7 +127,7 @@ class OfGame(Row):
 class Played(OfGame, table="slices/topk-regret/{slice}"):
     """One game of T rounds; averages are over its rounds."""
 
-    seed: int = Field(description="number of the run, from 0")
+    seed: int = Field(description="the run, from 0")
     T: int = Field(description="rounds of the game")
     loss: float = Field(description="average loss of the scores by which was ranked, random ones included")
     own_loss: float = Field(description="average loss of the scores X_t w_t")
@@ -131,7 +138,7 @@ class Regret(OfGame, table="tables/topk-regret"):
     """Regret, and both sides of (4), of one player after T rounds; losses are sums over the rounds."""
 
     T: int = Field(description="rounds of the game")
-    regret: Annotated[Interval, LOW_HIGH] = Field(
+    regret: OnlyInterval = Field(
         description="loss of what was shown less that of the best fixed ranker, mean over the first seeds with a 95 % "
         "interval"
     )
@@ -149,9 +156,7 @@ class Regret(OfGame, table="tables/topk-regret"):
 class Exponent(OfGame, table="tables/topk-exponents"):
     """How the regret of one player grows."""
 
-    slope: Annotated[Interval, LOW_HIGH] = Field(
-        description="power of T with which the regret grows, fitted to all T, with its 95 % interval"
-    )
+    slope: OnlyInterval = Field(description="power of T with which regret grows, fitted to all T; 95 % interval")
 
 
 class Exploration(Row, table="tables/topk-exploration"):
@@ -161,9 +166,7 @@ class Exploration(Row, table="tables/topk-exploration"):
     surrogate: str = Field(description="loss that is learned")
     T: int = Field(description="rounds of the game")
     seeds: int = Field(description="runs in the mean")
-    extra: Annotated[Interval, LOW_HIGH] = Field(
-        description="loss of what was shown less that of X_t w_t, mean over seeds with its 95 % interval"
-    )
+    extra: OnlyInterval = Field(description="loss of what was shown less that of X_t w_t; mean, 95 % interval")
     random_loss: float = Field(description="expected loss if scores uniform on [0, 1]^m were shown in all rounds")
     gamma: float = Field(description="probability of a round of exploration, T^(-1/3)")
 
@@ -173,9 +176,7 @@ class Bandit(Row, table="tables/topk-bandit"):
 
     surrogate: str = Field(description="loss that is learned")
     T: int = Field(description="rounds of the game")
-    regret: Annotated[Interval, LOW_HIGH] = Field(
-        description="loss less that of the best fixed ranker, mean over seeds with its 95 % interval"
-    )
+    regret: OnlyInterval = Field(description="loss less that of the best fixed ranker; mean, 95 % interval over seeds")
     bound: float = Field(description="bound on the regret by its theorem, infinite for T too small for the theorem")
     largest_regret: float = Field(description="regret that no rankers in the ball can exceed")
     factor: float = Field(description="its step, in units of that of its theorem")
@@ -243,7 +244,7 @@ def measure(job: Job) -> Iterator[Played]:
     settings: RegretSettings = job.settings
     numbers = range(int(job.cell["slice"]), max(settings.seeds, settings.short_seeds), settings.slices)
     games = games_of(settings, job.seed)
-    for number in progress.counted(numbers, _LOG, "seeds"):
+    for number in progress.counted(numbers, "seeds"):
         for game in games:
             for T in game.rounds(settings):
                 if number < game.seeds(settings, T):
@@ -444,22 +445,20 @@ def _joining_seconds(settings: RegretSettings, cell: Cell) -> float:
 
 EXPERIMENT = Experiment(
     RegretSettings,
-    (
-        Step(
-            "regret_slice",
-            measure,
-            rows=(Played,),
-            divided={"slice": lambda settings: range(settings.slices)},
-            surrogates=tuple(LEARNERS),
-            seconds=_playing_seconds,
-        ),
-        Step(
-            "regret",
-            join,
-            reads=(Played,),
-            rows=(Regret, Exponent, Exploration, Bandit),
-            surrogates=tuple(LEARNERS),
-            seconds=_joining_seconds,
-        ),
+    Step(
+        "regret_slice",
+        measure,
+        rows=(Played,),
+        divided={"slice": lambda settings: range(settings.slices)},
+        surrogates=tuple(LEARNERS),
+        seconds=_playing_seconds,
+    ),
+    Step(
+        "regret",
+        join,
+        reads=(Played,),
+        rows=(Regret, Exponent, Exploration, Bandit),
+        surrogates=tuple(LEARNERS),
+        seconds=_joining_seconds,
     ),
 )

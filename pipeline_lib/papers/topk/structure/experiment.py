@@ -33,7 +33,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Rising, Settings, Whole, at_least, at_most
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import erm, top_k_feedback
 from pipeline_lib.learners.top_k_feedback import Probabilities, estimate, show_probability
@@ -67,12 +67,12 @@ QUOTIENTS = (
 class StructureSettings(Settings):
     """What losses are made of: necessity in Lemma 1, other listwise losses, calibration, and the noise of estimates."""
 
-    scores: Whole = Field(10, description="number of random score vectors at which listwise gradients are decomposed")
-    lists: Whole = Field(20, description="number of random lists on which losses are taken apart")
+    scores: Whole = Field(10, description="random score vectors at which listwise gradients are decomposed")
+    lists: Whole = Field(20, description="random lists on which losses are taken apart")
     lengths: Annotated[Rising, at_least(4), at_most(20)] = Field(
         (5, 10), description="values of m at which the variances of the estimates are compared"
     )
-    queries: Annotated[Whole, Ge(20)] = Field(60, description="number of queries over which these are averaged")
+    queries: Annotated[Whole, Ge(20)] = Field(60, description="queries over which these are averaged")
     horizon: Annotated[Whole, Ge(10)] = Field(100000, description="T, which gives their gamma")
 
 
@@ -94,7 +94,7 @@ class Listwise(Row, table="tables/topk-listwise"):
     surrogate: str = Field(description="listwise loss whose gradient is decomposed")
     m: int = Field(description="documents of the list")
     y_max: int = Field(description="largest label; labels are 0 to y_max")
-    k: int = Field(description="number of labels, below m")
+    k: int = Field(description="labels, below m")
     beyond: float = Field(description="largest absolute part that takes more than k labels jointly, over all scores")
 
 
@@ -114,7 +114,7 @@ class Calibration(Row, table="tables/topk-calibration"):
 
     surrogate: str = Field(description="surrogate whose expectation is minimised")
     m: int = Field(description="documents of the list")
-    grades: int = Field(description="number of grades, 0, 1, ...")
+    grades: int = Field(description="grades, 0, 1, ...")
     gap: float = Field(
         description="lead in expected relevance of the document that minimisers rank behind another; negative if there "
         "is none"
@@ -130,9 +130,7 @@ class VarianceQuotient(Row, table="tables/topk-variance-quotients"):
     above: str = Field(description="surrogate and number of labels of the estimator in the numerator")
     below: str = Field(description="those of the estimator in the denominator")
     same_loss: bool = Field(description="whether both estimate the gradient of the same loss")
-    quotient: Annotated[Interval, LOW_HIGH] = Field(
-        description="quotient of the variances relative to ||E z||^2, with its 95 % interval over queries"
-    )
+    quotient: OnlyInterval = Field(description="quotient of the variances over ||E z||^2; 95 % interval over queries")
 
 
 def measure(job: Job) -> Iterator[Row]:
@@ -300,13 +298,11 @@ def _quotient(above: Floats, below: Floats) -> Interval:
 
 EXPERIMENT = Experiment(
     StructureSettings,
-    (
-        Step(
-            "structure",
-            measure,
-            rows=(Estimable, Listwise, Sum, Calibration, VarianceQuotient),
-            surrogates=(*ESTIMATED, *LISTWISE, CALIBRATED),
-            cost=Cost(4.0, start_mb=500.0),
-        ),
+    Step(
+        "structure",
+        measure,
+        rows=(Estimable, Listwise, Sum, Calibration, VarianceQuotient),
+        surrogates=(*ESTIMATED, *LISTWISE, CALIBRATED),
+        cost=Cost(4.0, start_mb=500.0),
     ),
 )

@@ -4,7 +4,6 @@ The population is known (:mod:`pipeline_lib.papers.twolayer.chain.known_pairs`).
 ranker, whose mean is 0, so that they are not negative.
 """
 
-import logging
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Names, Positive, Sizes, Whole
+from pipeline_lib.core.settings import Names, Positive, Several, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Field
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
@@ -24,30 +23,24 @@ from pipeline_lib.learners import erm
 from pipeline_lib.learners.balls import lowest
 from pipeline_lib.papers.chains import ChainLink, ChainSettings
 from pipeline_lib.papers.twolayer.chain.known_pairs import Indices, KnownPairs
-from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss, Several
+from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss
 from pipeline_lib.theory import chains, pair_losses
 from pipeline_lib.theory.chains import Chain, Link
 from pipeline_lib.theory.known_population import scaled
 from pipeline_lib.theory.two_layer_rademacher import contracted
 
-_LOG = logging.getLogger(__name__)
-
 
 class TwoLayerChainSettings(ChainSettings):
     """What every step of the proofs costs, on samples of queries and documents of every available data set."""
 
-    queries: Sizes = Field(
-        (100, 1000), description="values of n, the number of queries in a sample, drawn with replacement"
-    )
-    documents: Several = Field(
-        8, description="m, the number of documents of every query in a sample, drawn with replacement"
-    )
+    queries: Sizes = Field((100, 1000), description="values of n, queries of a sample, drawn with replacement")
+    documents: Several = Field(8, description="m, documents of every query of a sample, drawn with replacement")
     longest: Several = Field(40, description="longer lists of the data set are cut to so many documents at random")
     radius: Positive = Field(2.5, description="W in ||w|| <= W, for documents scaled to ||x||_2 <= 1")
     losses: Annotated[tuple[Loss, ...], *Names.__metadata__] = Field(("hinge",), description="losses used in training")
-    ascent_steps: Whole = Field(12, description="number of steps of every search for a supremum")
-    starts: Whole = Field(2, description="number of random points where such a search begins")
-    own_queries: Whole = Field(30, description="number of queries of a sample with suprema of their own")
+    ascent_steps: Whole = Field(12, description="steps of every search for a supremum")
+    starts: Whole = Field(2, description="random points where such a search begins")
+    own_queries: Whole = Field(30, description="queries of a sample with suprema of their own")
 
 
 class TwoLayerLink(ChainLink, table="tables/twolayer-chain"):
@@ -65,7 +58,7 @@ def measure(job: Job) -> Iterator[LinkOfLoss]:
     rng = generator(seed, "twolayer-chain", dataset, "documents")
     data = scaled(documents).subsample_documents(settings.longest, rng)
     pairs = KnownPairs(data, pair_losses.get(name), settings.radius)
-    for n in progress.counted(settings.queries, _LOG, f"sizes, {name} on {dataset},"):
+    for n in progress.counted(settings.queries, f"sizes, {name} on {dataset},"):
         measured = sampled(settings, pairs, n, (seed, "twolayer-chain", dataset, name, n))
         for chain in all_chains(settings, pairs, n, measured):
             yield from map(LinkOfLoss.of, chain.rows(dataset=dataset, loss=name, n=n))
@@ -237,16 +230,14 @@ def _seconds(settings: TwoLayerChainSettings, cell: Cell) -> float:
 
 EXPERIMENT = Experiment(
     TwoLayerChainSettings,
-    (
-        Step(
-            "chain_slice",
-            measure,
-            rows=(LinkOfLoss,),
-            divided={"loss": lambda settings: settings.losses},
-            surrogates=SURROGATES,
-            cost=Cost(3.0, start_mb=700.0),
-            seconds=_seconds,
-        ),
-        Step("chain", join, reads=(LinkOfLoss,), rows=(TwoLayerLink,), cost=Cost(1.0)),
+    Step(
+        "chain_slice",
+        measure,
+        rows=(LinkOfLoss,),
+        divided={"loss": lambda settings: settings.losses},
+        surrogates=SURROGATES,
+        cost=Cost(3.0, start_mb=700.0),
+        seconds=_seconds,
     ),
+    Step("chain", join, reads=(LinkOfLoss,), rows=(TwoLayerLink,), cost=Cost(1.0)),
 )

@@ -134,12 +134,10 @@ def _covariance(law: Mapping[Drawn, Fraction], a: int, b: int) -> Fraction:
 
 EXPERIMENT = Experiment(
     DefinitionsSettings,
-    (
-        Step(
-            "definitions",
-            measure,
-            rows=(AllPairs, Covariances),
-            cost=Cost(1.0, start_mb=500.0),
-        ),
+    Step(
+        "definitions",
+        measure,
+        rows=(AllPairs, Covariances),
+        cost=Cost(1.0, start_mb=500.0),
     ),
 )

@@ -9,7 +9,6 @@ where R^_n, the middle risk, is over all documents of the sampled queries. A rep
 first queries and first documents throughout the grid, so that a whole repetition is the unit of every interval.
 """
 
-import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby, product
@@ -23,20 +22,18 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import Stream, generator
-from pipeline_lib.core.settings import Jobs, Names, Positive, Probability, Rising, Settings, Sizes, Whole
+from pipeline_lib.core.settings import Jobs, Names, Positive, Probability, Rising, Settings, Several, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.complexities import Complexities
-from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss, Several
+from pipeline_lib.papers.twolayer.risks import POPULATION, SURROGATES, Loss
 from pipeline_lib.sources.population import Population
 from pipeline_lib.sources.population_settings import WithoutDocuments
 from pipeline_lib.statistics import limits_at_infinity, mean_interval, ratio_interval
 from pipeline_lib.theory import pair_losses, two_layer
 from pipeline_lib.theory.pair_losses import PairLoss
-
-_LOG = logging.getLogger(__name__)
 
 HINGE = "hinge"
 # A limit is fitted with three coefficients.
@@ -59,28 +56,22 @@ class GapsSettings(Settings):
         description="losses used in training; the 0-1 risk is measured for the rankers trained with the hinge loss",
     )
     queries: Sizes = Field((10, 40, 160), description="values of n, the number of queries, on the grid")
-    documents: Sizes = Field(
-        (2, 4, 8, 16, 32), description="values of m, the number of documents per query, on the grid"
-    )
+    documents: Sizes = Field((2, 4, 8, 16, 32), description="values of m, documents per query, on the grid")
     more_queries: Rising = Field(
         (320, 640, 1280, 2560), description="further values of n at the smallest m, which show the limit of the gap"
     )
     more_documents: Rising = Field(
         (64, 256, 1024, 2048), description="further values of m at the smallest n, which show the limit of the gap"
     )
-    repetitions: Several = Field(40, description="number of repetitions of the whole grid")
-    middle_documents: Several = Field(
-        4000, description="number of fresh documents of the sampled queries on which the middle risk is measured"
-    )
-    risk_queries: Several = Field(
-        100000, description="number of fresh queries on which every expected risk is measured"
-    )
+    repetitions: Several = Field(40, description="repetitions of the whole grid")
+    middle_documents: Several = Field(4000, description="fresh documents of the queries, for the middle risk")
+    risk_queries: Several = Field(100000, description="fresh queries on which every expected risk is measured")
     reference_queries: Whole = Field(
         20000,
-        description="number of queries from which the best ranker is computed, whose gap is subtracted from means",
+        description="queries from which the best ranker is computed, whose gap is subtracted from means",
     )
-    draws: Several = Field(200, description="number of samples for every estimate of D(k)")
-    slices: Jobs = Field(4, description="number of jobs among which the repetitions are divided")
+    draws: Several = Field(200, description="samples for every estimate of D(k)")
+    slices: Jobs = Field(4, description="jobs among which the repetitions are divided")
 
     @model_validator(mode="after")
     def _lines_rise(self) -> Self:
@@ -116,7 +107,7 @@ class GapsSettings(Settings):
 class Measured(Row, table="slices/twolayer-gaps/{slice}"):
     """The risks of one ranker, trained in one repetition with one loss on n queries with m documents each."""
 
-    repetition: int = Field(description="number of the repetition, from 0")
+    repetition: int = Field(description="the repetition, from 0")
     loss: str = Field(description="loss of the risks; zero-one is measured for the rankers trained with the hinge loss")
     queries: int = Field(description="n, queries of the training sample")
     documents: int = Field(description="m, documents of each query")
@@ -206,7 +197,7 @@ def measure(job: Job) -> Iterator[Measured]:
     for loss in losses:
         rng = generator(seed, "twolayer-gaps", "best", loss.name, role="reference")
         best[loss.name] = risks.best_ranker(population, loss, settings.radius, settings.reference_queries, rng)
-    for repetition in progress.counted(range(part, settings.repetitions, settings.slices), _LOG, "repetitions"):
+    for repetition in progress.counted(range(part, settings.repetitions, settings.slices), "repetitions"):
         drawn = _drawn(settings, population, generator(seed, "twolayer-gaps", "sample", repetition, role="train"))
         for loss in losses:
             yield from _measured(settings, repetition, drawn, pool, loss, best[loss.name])
@@ -368,25 +359,23 @@ def _remaining(
 
 EXPERIMENT = Experiment(
     GapsSettings,
-    (
-        Step(
-            "gaps_slice",
-            measure,
-            rows=(Measured,),
-            divided={"slice": lambda settings: range(settings.slices)},
-            surrogates=SURROGATES,
-            cost=Cost(2.0, start_mb=800.0),
-            seconds=lambda settings, cell: (
-                1.4e-5 * settings.repetitions / settings.slices * sum(n * m for n, m in settings.cells)
-            ),
+    Step(
+        "gaps_slice",
+        measure,
+        rows=(Measured,),
+        divided={"slice": lambda settings: range(settings.slices)},
+        surrogates=SURROGATES,
+        cost=Cost(2.0, start_mb=800.0),
+        seconds=lambda settings, cell: (
+            1.4e-5 * settings.repetitions / settings.slices * sum(n * m for n, m in settings.cells)
         ),
-        Step(
-            "gaps",
-            join,
-            reads=(Measured,),
-            rows=(Gap, Older, Remaining),
-            surrogates=SURROGATES,
-            seconds=lambda settings, cell: 7e-7 * settings.draws * sum(settings.queries) * sum(settings.documents),
-        ),
+    ),
+    Step(
+        "gaps",
+        join,
+        reads=(Measured,),
+        rows=(Gap, Older, Remaining),
+        surrogates=SURROGATES,
+        seconds=lambda settings, cell: 7e-7 * settings.draws * sum(settings.queries) * sum(settings.documents),
     ),
 )

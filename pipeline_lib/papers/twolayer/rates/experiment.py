@@ -25,7 +25,17 @@ from scipy.special import bdtrik
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Positive, Probability, Rising, Settings, Sizes, Whole, at_least, no_fewer_than
+from pipeline_lib.core.settings import (
+    Positive,
+    Probability,
+    Rising,
+    Settings,
+    Several,
+    Sizes,
+    Whole,
+    at_least,
+    no_fewer_than,
+)
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.papers.twolayer.rates import mixed
@@ -56,12 +66,10 @@ class RatesSettings(Settings):
     documents: Annotated[Sizes, no_fewer_than(3, "for an exponent")] = Field(
         (64, 256, 1024, 4096), description="values of m, the number of documents of every query"
     )
-    fixed_queries: Annotated[Whole, Ge(2)] = Field(100, description="number of queries when documents grow")
-    repetitions: Annotated[Whole, Ge(100)] = Field(600, description="number of samples for every n and m")
+    fixed_queries: Several = Field(100, description="queries when documents grow")
+    repetitions: Annotated[Whole, Ge(100)] = Field(600, description="samples for every n and m")
     budgets: Annotated[Rising, at_least(8)] = Field((1920,), description="values of C, the total number of documents")
-    tried: Sizes = Field(
-        (2, 3, 4, 6, 8, 16), description="further values of m, the number of documents per query, within a budget"
-    )
+    tried: Sizes = Field((2, 3, 4, 6, 8, 16), description="further values of m, documents per query, within a budget")
     planned_capacities: Annotated[Rising, no_fewer_than(2, "to compare")] = Field(
         (1, 4, 16), description="values of the capacity whose plans by Theorem 1 are tried on all of them"
     )
@@ -69,7 +77,7 @@ class RatesSettings(Settings):
     rankers_by_documents: Annotated[Rising, no_fewer_than(2, "to compare")] = Field(
         (1, 10, 100, 1000), description="numbers of rankers that documents decide, beside one that queries decide"
     )
-    plan_repetitions: Annotated[Whole, Ge(2)] = Field(1000, description="number of samples for every plan")
+    plan_repetitions: Several = Field(1000, description="samples for every plan")
     delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")
     c1: Positive = Field(1.0, description="c1 in the bound of Theorem 1, for its plan")
 
@@ -114,7 +122,7 @@ class Rate(Line, table="tables/twolayer-rates"):
 class Exponent(Line, table="tables/twolayer-rate-exponents"):
     """The power with which the worst gap of one class falls along one line, and those of the bounds."""
 
-    fixed: int = Field(description="number of the other")
+    fixed: int = Field(description="the other")
     exponent: Interval = Field(description="slope of log gap over log number, with 95 % interval")
     of_deviation: float = Field(description="the same of the first term of the bound with the true rates")
     of_printed: float = Field(description="the same of Theorem 1")
@@ -322,13 +330,11 @@ def _seconds(settings: RatesSettings, cell: Cell) -> float:
 
 EXPERIMENT = Experiment(
     RatesSettings,
-    (
-        Step(
-            "rates",
-            measure,
-            rows=(Rate, Exponent, Plan, Split, Mixed),
-            cost=Cost(2.0, start_mb=500.0),
-            seconds=_seconds,
-        ),
+    Step(
+        "rates",
+        measure,
+        rows=(Rate, Exponent, Plan, Split, Mixed),
+        cost=Cost(2.0, start_mb=500.0),
+        seconds=_seconds,
     ),
 )

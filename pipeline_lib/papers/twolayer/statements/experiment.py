@@ -41,11 +41,9 @@ RANDOM_PAIRS = 10
 class StatementsSettings(Settings):
     """Definition 3 and equation 6 compared with direct computations, and the bound of Theorem 1 with short lists."""
 
-    draws: Annotated[Whole, Ge(100)] = Field(
-        20000, description="number of draws of random signs for every Rademacher average"
-    )
+    draws: Annotated[Whole, Ge(100)] = Field(20000, description="draws of random signs for every Rademacher average")
     radius: Positive = Field(3.0, description="W, the radius of the class ||w|| <= W")
-    matrices: Whole = Field(20, description="number of random loss matrices for every m in equation 6")
+    matrices: Whole = Field(20, description="random loss matrices for every m in equation 6")
     score_bounds: Annotated[Positives, no_fewer_than(2, "to compare")] = Field(
         (0.01, 0.1, 1.0), description="values of B, the bound on the scores, for the averages of the losses"
     )
@@ -76,13 +74,11 @@ class Remark(Row, table="tables/twolayer-remarks"):
 
     loss: str = Field(description="surrogate loss phi")
     case: str = Field(description="sample of pairs")
-    steps_below: int = Field(description="number of larger bounds on the scores that are tried")
+    steps_below: int = Field(description="larger bounds on the scores that are tried")
     score_bound: float = Field(description="B, the bound on the scores")
     average: float = Field(description="average of the loss, over all signs")
     centred_average: float = Field(description="average of phi - phi(0)")
-    contracted: float = Field(
-        description="bound on the average by contraction of that of linear rankers, with a term for phi(0)"
-    )
+    contracted: float = Field(description="bound on the average by contraction from linear rankers, and phi(0)")
     without_constant: float = Field(description="contracted without the term for phi(0)")
     with_half_the_constant: float = Field(description="contracted with half of that term")
     printed: float = Field(description="B phi'(B) sqrt(V/k), the remark's bound for c2 = 1")
@@ -207,14 +203,12 @@ def _short_lists(settings: StatementsSettings) -> Iterator[ShortList]:
 
 EXPERIMENT = Experiment(
     StatementsSettings,
-    (
-        Step(
-            "statements",
-            measure,
-            rows=(Identity, Remark, ShortList),
-            surrogates=SURROGATES,
-            cost=Cost(1.0, start_mb=500.0),
-            seconds=lambda settings, cell: 5e-5 * settings.draws,
-        ),
+    Step(
+        "statements",
+        measure,
+        rows=(Identity, Remark, ShortList),
+        surrogates=SURROGATES,
+        cost=Cost(1.0, start_mb=500.0),
+        seconds=lambda settings, cell: 5e-5 * settings.draws,
     ),
 )

@@ -5,7 +5,6 @@ true pairwise 0-1 error is measured: on the two-layer population, and on data se
 training queries and testing on all documents of the test queries.
 """
 
-import logging
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,17 +20,15 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.core.settings import Jobs, Positive, Probability, Rising, Settings, Sizes, Whole, at_least
+from pipeline_lib.core.settings import Jobs, Positive, Probability, Rising, Settings, Several, Sizes, Whole, at_least
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
-from pipeline_lib.data.rows import LOW_HIGH, Field, Interval, Row
+from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
-from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss, Several
+from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss
 from pipeline_lib.sources.population_settings import WithoutDocuments
 from pipeline_lib.statistics import LEVEL, mean_interval
 from pipeline_lib.theory import pair_losses, two_layer
-
-_LOG = logging.getLogger(__name__)
 
 POPULATION = "population"
 # Bootstrap samples of repetitions behind the interval of the best split.
@@ -45,17 +42,13 @@ Budgets = Annotated[Rising, at_least(6)]
 class TradeoffSettings(Settings):
     """Deep compared with shallow judging: C documents, distributed over n queries."""
 
-    population: WithoutDocuments = Field(
-        risks.POPULATION, description="overrides of the population's defaults, as for the gaps"
-    )
+    population: WithoutDocuments = Field(risks.POPULATION, description="overrides of population defaults, as in gaps")
     loss: Loss = Field("logistic", description="loss used in training")
     radius: Positive = Field(3.0, description="W, the radius of the class ||w|| <= W, on the population")
     data_radius: Positive = Field(10.0, description="W on data sets, for standardised features divided by sqrt(d)")
     delta: Probability = Field(0.05, description="delta in the bound that determines n*")
     c1: Positive = Field(1.0, description="c1 in the bound that determines n*")
-    budgets: Budgets = Field(
-        (120, 480, 1920), description="values of C, the total number of documents, on the population"
-    )
+    budgets: Budgets = Field((120, 480, 1920), description="values of C, the total documents, on the population")
     data_budgets: Budgets = Field(
         (60,), description="values of C on data sets; a data set needs at least C/2 queries with at least C/2 documents"
     )
@@ -64,17 +57,11 @@ class TradeoffSettings(Settings):
         description="values of m, the number of documents per query; used where m divides C",
     )
     data_documents: Sizes = Field((2, 4, 6, 10, 15, 30), description="values of m on data sets; used where m divides C")
-    repetitions: Annotated[Whole, Ge(4)] = Field(200, description="number of repetitions on the population")
-    data_repetitions: Annotated[Whole, Ge(4)] = Field(
-        240, description="number of repetitions on every fold of a data set"
-    )
-    risk_queries: Several = Field(
-        50000, description="number of fresh queries in every repetition, for the true error on the population"
-    )
-    reference_queries: Whole = Field(
-        20000, description="number of queries that determine the limiting ranker, to which excess errors refer"
-    )
-    slices: Jobs = Field(3, description="number of jobs among which the repetitions are divided")
+    repetitions: Annotated[Whole, Ge(4)] = Field(200, description="repetitions on the population")
+    data_repetitions: Annotated[Whole, Ge(4)] = Field(240, description="repetitions on every fold of a data set")
+    risk_queries: Several = Field(50000, description="fresh queries in every repetition, for the true error")
+    reference_queries: Whole = Field(20000, description="queries that determine the ranker that excess errors refer to")
+    slices: Jobs = Field(3, description="jobs among which the repetitions are divided")
 
     @model_validator(mode="after")
     def _budgets_are_split(self) -> Self:
@@ -97,7 +84,7 @@ class Place(Row):
     """Data and the size of the samples that are drawn from them."""
 
     dataset: str = Field(description="data set, or population")
-    features: int = Field(description="number of features, V of linear scores")
+    features: int = Field(description="features, V of linear scores")
     budget: int = Field(description="C, documents of a training sample")
 
 
@@ -105,7 +92,7 @@ class Measured(Place, table="slices/twolayer-tradeoff/{slice}"):
     """The error of one ranker, trained in one repetition with one split of a budget."""
 
     fold: int = Field(description="fold of the data set, from 1; 0 on the population")
-    repetition: int = Field(description="number of the repetition, from 0")
+    repetition: int = Field(description="the repetition, from 0")
     queries: int = Field(description="n, queries of the training sample")
     documents: int = Field(description="m, documents of each query")
     error: float = Field(description="pairwise 0-1 error on fresh queries, or on the test queries of the fold")
@@ -119,7 +106,7 @@ class Split(Place, table="tables/twolayer-tradeoff"):
     queries: int = Field(description="n, queries of a training sample")
     documents: int = Field(description="m, documents of each query")
     repetitions: int = Field(description="samples in the means, over all folds")
-    error: Annotated[Interval, LOW_HIGH] = Field(description="mean pairwise 0-1 error on other queries, 95 % interval")
+    error: OnlyInterval = Field(description="mean pairwise 0-1 error on other queries, 95 % interval")
     excess: Interval | None = Field(description="error minus that of the best ranker; missing on data sets")
 
 
@@ -165,7 +152,7 @@ def _on_population(settings: TradeoffSettings, seed: int, part: int) -> Iterator
     population = risks.population(settings.population)
     loss, measured = pair_losses.get(settings.loss), pair_losses.get(pair_losses.ZERO_ONE)
     best = _reference(settings, seed)
-    for repetition in progress.counted(range(part, settings.repetitions, settings.slices), _LOG, "repetitions"):
+    for repetition in progress.counted(range(part, settings.repetitions, settings.slices), "repetitions"):
         # Splits differ by less than the error of a pool, so that every repetition has another; intervals contain it.
         rng = generator(seed, "twolayer-tradeoff", "pool", repetition, role="truth")
         pool = risks.Pool.of(population.draw(settings.risk_queries, rng, 2))
@@ -206,7 +193,7 @@ def on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> Ite
     test = test.take(np.flatnonzero(test.documents_per_query >= 2))
     loss, measured = pair_losses.get(settings.loss), pair_losses.get(pair_losses.ZERO_ONE)
     repetitions = range(part, settings.data_repetitions, settings.slices)
-    for repetition in progress.counted(repetitions, _LOG, f"repetitions on {fold.dataset}, fold {fold.number},"):
+    for repetition in progress.counted(repetitions, f"repetitions on {fold.dataset}, fold {fold.number},"):
         for budget in settings.data_budgets:
             rng = generator(seed, "twolayer-tradeoff", fold.dataset, fold.number, budget, repetition)
             eligible = np.flatnonzero(train.documents_per_query >= budget // 2)
@@ -304,26 +291,24 @@ def best_queries(errors: Mapping[int, Floats], budget: int, rng: np.random.Gener
 
 EXPERIMENT = Experiment(
     TradeoffSettings,
-    (
-        Step(
-            "tradeoff_slice",
-            measure,
-            rows=(Measured,),
-            divided={"slice": lambda settings: range(settings.slices)},
-            documents=EVERY,
-            with_folds=True,
-            facts=["folds"],
-            surrogates=SURROGATES,
-            cost=Cost(2.0, start_mb=800.0),
-            seconds=lambda settings, cell: 1e-4 * settings.repetitions / settings.slices * sum(settings.budgets),
-        ),
-        Step(
-            "tradeoff",
-            join,
-            reads=(Measured,),
-            rows=(Split, Best),
-            surrogates=SURROGATES,
-            cost=Cost(2.0, start_mb=500.0),
-        ),
+    Step(
+        "tradeoff_slice",
+        measure,
+        rows=(Measured,),
+        divided={"slice": lambda settings: range(settings.slices)},
+        documents=EVERY,
+        with_folds=True,
+        facts=["folds"],
+        surrogates=SURROGATES,
+        cost=Cost(2.0, start_mb=800.0),
+        seconds=lambda settings, cell: 1e-4 * settings.repetitions / settings.slices * sum(settings.budgets),
+    ),
+    Step(
+        "tradeoff",
+        join,
+        reads=(Measured,),
+        rows=(Split, Best),
+        surrogates=SURROGATES,
+        cost=Cost(2.0, start_mb=500.0),
     ),
 )
