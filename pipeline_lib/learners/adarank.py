@@ -138,14 +138,11 @@ def run(data: RankingData, measure: str, *, rounds: Count, repeats: Count | None
 class AdaRankSettings(Selecting):
     """AdaRank, with single features as weak rankers."""
 
+    tuned = "rounds"
     measure: RankingMeasure = Field("map", description="the measure that is boosted: map, ndcg or ndcg@K")
     rounds: Whole = Field(100, description="largest number of rounds; the best number is chosen on the validation part")
     repeats: Whole | None = Field(1, description="how often a feature may be chosen; null: without limit, as printed")
     features: PlainFeatures = Field("raw", description="raw or standardised")
-
-    def chooses(self) -> bool:
-        """Whether there are several numbers of rounds."""
-        return self.rounds > 1
 
 
 @checked

@@ -8,7 +8,6 @@ import numpy as np
 
 from pipeline_lib.core import progress
 from pipeline_lib.core.checks import Seed, checked
-from pipeline_lib.core.cost import Size
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, selection
@@ -70,15 +69,11 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     return Trained(LinearModel.of(w, feature_names=names_of(train)), {"feature": feature, "sign": sign, "value": value})
 
 
-def _seconds(settings: BestFeatureSettings, size: Size) -> float:
-    # Every feature is ranked by, with both signs.
-    return IMPORTS + 2e-7 * size.cells
-
-
 LEARNER = Learner(
     train,
     BestFeatureSettings,
     formula=r"s = \pm x_k, \text{ the feature and the sign that rank the training queries best}",
     control=True,
-    seconds=_seconds,
+    # Every feature is ranked by, with both signs.
+    seconds=lambda settings, size: IMPORTS + 2e-7 * size.cells,
 )

@@ -653,11 +653,6 @@ def _seconds(settings: ConeSettings, size: Size) -> float:
     return IMPORTS + 3e-11 * work * pairs * (size.features + 450)
 
 
-def _megabytes(settings: ConeSettings, size: Size) -> float:
-    # All features that it computes with in double precision, however many they are
-    return megabytes(settings, size) + 8e-6 * TRAINING * _drawn(settings, size) * size.cells
-
-
 LEARNER = Learner(
     train,
     ConeSettings,
@@ -666,5 +661,6 @@ LEARNER = Learner(
         r"\phi_j \min_{w \ge 0,\, \sum_k w_k = 1} \lVert z_j - U w \rVert^2"
     ),
     seconds=_seconds,
-    megabytes=_megabytes,
+    # All features that it computes with in double precision, however many they are
+    megabytes=lambda settings, size: megabytes(settings, size) + 8e-6 * TRAINING * _drawn(settings, size) * size.cells,
 )

@@ -63,7 +63,6 @@ from pipeline_lib.learners.learner import (
     Selecting,
     Tolerance,
     seen_by,
-    several,
 )
 from pipeline_lib.learners.models import LinearResult
 from pipeline_lib.learners.problem import DesignMatrix, Problem, Solution, design_matrix
@@ -215,6 +214,7 @@ def path(
 class ErmSettings(Selecting):
     """Regularised empirical risk minimisation: l2/2 ||w||^2 + mean surrogate loss over queries."""
 
+    tuned = "l2"
     l2: Regularisation = Field(
         (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0),
         description="l2, or several values, of which the best is chosen on the validation part",
@@ -228,10 +228,6 @@ class ErmSettings(Selecting):
     features: Features = Field(
         "standardised", description="standardised, raw, or {kernel: gaussian, components: 300, bandwidth: median}"
     )
-
-    def chooses(self) -> bool:
-        """Whether there are several l2."""
-        return several(self.l2)
 
 
 @checked

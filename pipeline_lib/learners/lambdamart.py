@@ -37,15 +37,12 @@ LARGEST_LABEL = 52
 class LambdaMARTSettings(Selecting):
     """LambdaMART: gradient-boosted trees, grown by LightGBM."""
 
+    tuned = "trees"
     trees: Whole = Field(300, le=100_000, description="most trees; the best number is chosen on the validation part")
     leaves: Whole = Field(15, ge=2, le=131_072, description="largest number of leaves of a tree")
     step: Positive = Field(0.05, description="the factor of every tree")
     least_documents: Whole = Field(20, le=10**9, description="smallest number of documents in a leaf")
     truncation: Whole = Field(30, le=10**9, description="lambdas are those of NDCG cut off at this rank")
-
-    def chooses(self) -> bool:
-        """Whether there are several numbers of trees."""
-        return self.trees > 1
 
 
 @checked
@@ -131,11 +128,6 @@ def _seconds(settings: LambdaMARTSettings, size: Size) -> float:
     return IMPORTS + 0.5 + settings.trees * (2e-4 * settings.leaves + passes)
 
 
-def _megabytes(settings: LambdaMARTSettings, size: Size) -> float:
-    # LightGBM is given all features in double precision, and makes integers of them.
-    return megabytes(settings, size) + 10e-6 * TRAINING * size.cells
-
-
 LEARNER = Learner(
     train,
     LambdaMARTSettings,
@@ -146,5 +138,6 @@ LEARNER = Learner(
     ),
     requires="lightgbm",
     seconds=_seconds,
-    megabytes=_megabytes,
+    # LightGBM is given all features in double precision, and makes integers of them.
+    megabytes=lambda settings, size: megabytes(settings, size) + 10e-6 * TRAINING * size.cells,
 )

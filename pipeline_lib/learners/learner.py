@@ -4,10 +4,11 @@ A learner is a module of ``pipeline_lib/learners/``, named like the learner with
 to know of it as ``LEARNER = Learner(...)``.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le
 from pydantic import AfterValidator, Field, create_model
@@ -158,20 +159,14 @@ Sizes = Annotated[Rising | Whole, AfterValidator(listed)]
 """One number, or several to choose from."""
 
 
-def several(values: Any) -> bool:
-    """Whether there is more than one value to choose from.
-
-    Example
-    -------
-    >>> several((0.1, 1.0)), several((0.1,))
-    (True, False)
-    """
-    return len(listed(values)) > 1
-
-
 class Selecting(Settings):
-    """Settings of a learner that chooses a setting on the validation part."""
+    """Settings of a learner that chooses a setting on the validation part.
 
+    ``tuned`` is the setting that leaves a choice if it has several values, or counts several rounds, passes or trees;
+    a learner without it has always a choice.
+    """
+
+    tuned: ClassVar[str] = ""
     selection: Text = Field(
         "letor4_mean_ndcg",
         description="measure by which settings are chosen on the validation part; in a study, the headline by default",
@@ -179,7 +174,8 @@ class Selecting(Settings):
 
     def chooses(self) -> bool:
         """Whether anything is left to be chosen, for which queries must be kept out of training."""
-        return True
+        value = getattr(self, self.tuned) if self.tuned else math.inf
+        return len(value) > 1 if isinstance(value, tuple) else bool(value > 1)
 
 
 class NoSettings(Settings):

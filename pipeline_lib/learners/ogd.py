@@ -26,7 +26,7 @@ from pipeline_lib.core.settings import Truth, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, rounds, selection
 from pipeline_lib.learners.balls import Ball, project
-from pipeline_lib.learners.learner import IMPORTS, Features, Learner, Radius, Selecting, Steps, listed, seen_by, several
+from pipeline_lib.learners.learner import IMPORTS, Features, Learner, Radius, Selecting, Steps, listed, seen_by
 from pipeline_lib.learners.models import AveragedResult
 from pipeline_lib.learners.ranker import Trained, names_of
 from pipeline_lib.surrogates.base import Surrogate
@@ -233,16 +233,13 @@ def decreasing_steps(n: Count, first: Positive) -> Floats:
 class OgdSettings(Selecting):
     """Online gradient descent, eta_t = c / sqrt(t) over the training queries in random order."""
 
+    tuned = "step"
     step: Steps = Field((1e-3, 1e-2, 1e-1, 1.0), description="c, or several values, from which validation chooses")
     passes: Whole = Field(5, description="times that every query is visited")
     radius: Radius = Field(None, description="largest ||w||; null means no limit")
     ball: Ball = Field("l2", description="the norm that the radius limits: l2 or l1")
     average: Truth = Field(True, description="whether the mean of all iterates is the ranker, or the last one")
     features: Features = Field("standardised", description="as for erm")
-
-    def chooses(self) -> bool:
-        """Whether there are several steps."""
-        return several(self.step)
 
 
 @checked

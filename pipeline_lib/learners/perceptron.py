@@ -251,16 +251,13 @@ def _subgradient(X, s, y, v, misordered, best, z):  # type: ignore[no-untyped-de
 class PerceptronSettings(Selecting):
     """The perceptron of SLAM, over the training queries in random order."""
 
+    tuned = "passes"
     passes: Whole = Field(10, description="largest number of passes; the best number is chosen on the validation part")
     average: Truth = Field(True, description="whether the mean of all iterates is the ranker, or the last one")
     features: Features = Field("standardised", description="as for erm")
     measure: RankingMeasure = Field("ndcg", description="the ranking loss and its weights: ndcg, map or ndcg@K")
     step: Literal["theory"] | Positive = Field(1.0, description='the step size: a number, or "theory"')
     active: Literal["margin", "misordered"] = Field("margin", description="hinges: margin, as printed, or misordered")
-
-    def chooses(self) -> bool:
-        """Whether there are several numbers of passes."""
-        return self.passes > 1
 
 
 @checked

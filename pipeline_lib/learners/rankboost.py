@@ -30,7 +30,6 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Seed, checked
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.core.cost import Size
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.settings import Whole
 from pipeline_lib.data import query_blocks
@@ -146,14 +145,11 @@ def run(data: RankingData, *, rounds: Count, pairs: Literal["alike", "queries-al
 class RankBoostSettings(Selecting):
     """RankBoost, with thresholds of single features as weak rankers."""
 
+    tuned = "rounds"
     rounds: Whole = Field(300, description="largest number of rounds; the best number is chosen on the validation part")
     pairs: Literal["alike", "queries-alike"] = Field(
         "alike", description="whether all pairs have equal weight (alike) or all queries (queries-alike)"
     )
-
-    def chooses(self) -> bool:
-        """Whether there are several numbers of rounds."""
-        return self.rounds > 1
 
 
 @checked
@@ -229,16 +225,6 @@ def _best_place(order, last, pi):  # type: ignore[no-untyped-def]
     return best_place, signed
 
 
-def _seconds(settings: RankBoostSettings, size: Size) -> float:
-    # A round passes over all documents in the order of every feature.
-    return IMPORTS + 1.5e-9 * settings.rounds * size.cells + 1e-7 * settings.rounds * size.documents
-
-
-def _megabytes(settings: RankBoostSettings, size: Size) -> float:
-    # The order of the documents by every feature, in 32 bits, and where its value changes
-    return megabytes(settings, size) + 5e-6 * TRAINING * size.cells
-
-
 LEARNER = Learner(
     train,
     RankBoostSettings,
@@ -246,6 +232,8 @@ LEARNER = Learner(
         r"s \leftarrow s + \alpha_t\, \mathbb{1}[x_{k_t} > \theta_t], \quad "
         r"\text{pairs with } y_i > y_j \text{ weighted by } e^{s_j - s_i}"
     ),
-    seconds=_seconds,
-    megabytes=_megabytes,
+    # A round passes over all documents in the order of every feature.
+    seconds=lambda settings, size: IMPORTS + settings.rounds * (1.5e-9 * size.cells + 1e-7 * size.documents),
+    # The order of the documents by every feature, in 32 bits, and where its value changes
+    megabytes=lambda settings, size: megabytes(settings, size) + 5e-6 * TRAINING * size.cells,
 )

@@ -52,7 +52,7 @@ from pipeline_lib.core.settings import Probability, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners import top_k_kernels as kernels
-from pipeline_lib.learners.learner import IMPORTS, Features, Learner, Radius, Selecting, Steps, listed, seen_by, several
+from pipeline_lib.learners.learner import IMPORTS, Features, Learner, Radius, Selecting, Steps, listed, seen_by
 from pipeline_lib.learners.models import LinearResult
 from pipeline_lib.learners.ranker import Trained, axes_of, names_of
 from pipeline_lib.learners.rounds import of_game, random_passes
@@ -350,6 +350,7 @@ class TopKFeedbackSettings(Selecting):
     eta = c T^(-2/3) over T rounds.
     """
 
+    tuned = "step"
     k: Whole = Field(2, description="labels that are seen; pairwise surrogates need at least 2")
     step: Steps = Field((1e-3, 1e-2, 1e-1, 1.0), description="c, or several values, from which validation chooses")
     passes: Whole = Field(50, description="times that every query is visited")
@@ -357,14 +358,8 @@ class TopKFeedbackSettings(Selecting):
         "theory", description="probability of a random order: a number, or theory for T^(-1/3)"
     )
     radius: Radius = Field(10.0, description="largest ||w||; null means no limit")
-    probabilities: Literal["correct", "as-printed"] = Field(
-        "correct", description="correct, or as-printed, which biases the estimates"
-    )
+    probabilities: Literal["correct", "as-printed"] = Field("correct", description="as-printed biases the estimates")
     features: Features = Field("standardised", description="as for erm")
-
-    def chooses(self) -> bool:
-        """Whether there are several steps."""
-        return several(self.step)
 
 
 @checked
@@ -403,7 +398,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
 
     def with_step(inside: RankingData, c: float) -> tuple[Floats, int, dict[str, float]]:
         found = run(
-            *(inside if len(long_enough) == inside.n_queries else inside.take(long_enough), loss),
+            inside if len(long_enough) == inside.n_queries else inside.take(long_enough),
+            loss,
             k=chosen["k"],
             rounds=len(order),
             eta=c * step,

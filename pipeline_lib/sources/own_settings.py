@@ -80,9 +80,7 @@ class OwnDataSettings(Settings):
         description="values that are missing in tables: `refuse` them, or take `zero`, the `mean` of the query, or "
         "this mean and a feature that is 1 there (`flag`)",
     )
-    separator: Separator | None = Field(
-        None, description="what separates the columns of text; by default a comma in .csv, and a tab in .tsv"
-    )
+    separator: Separator | None = Field(None, description="between columns; by default a comma in .csv, a tab in .tsv")
 
     @property
     def n_folds(self) -> int:

@@ -134,13 +134,6 @@ class PopulationSettings(Settings):
         return sum(self.documents) / 2 if isinstance(self.documents, tuple) else float(self.documents)
 
     @property
-    def most_documents(self) -> int:
-        """The largest number of documents of a query."""
-        if isinstance(self.documents, LogNormalLengths):
-            return self.documents.high
-        return max(self.documents) if isinstance(self.documents, tuple) else self.documents
-
-    @property
     def realisable(self) -> bool:
         """Whether u orders every pair of documents correctly: there is no noise of either kind."""
         return self.noise == 0.0 and self.query_noise == 0.0

@@ -38,10 +38,10 @@ def test_bounds_margin_and_shape_hold_for_all_settings(chosen):
     population = Population(chosen)
     data = population.draw(60, rng(3))
     assert (data.n_queries, data.n_features) == (60, chosen.features)
-    low = {int: lambda m: m, tuple: min, LogNormalLengths: lambda law: law.low}[type(chosen.documents)]
-    assert low(chosen.documents) <= data.documents_per_query.min()
-    assert data.documents_per_query.max() <= chosen.most_documents
-    assert low(chosen.documents) <= chosen.mean_documents <= chosen.most_documents
+    m = chosen.documents
+    low, high = (m.low, m.high) if isinstance(m, LogNormalLengths) else (m, m) if isinstance(m, int) else m
+    assert low <= data.documents_per_query.min() <= data.documents_per_query.max() <= high
+    assert low <= chosen.mean_documents <= high
     assert np.linalg.norm(population.utility) == pytest.approx(1.0)
     assert np.linalg.norm(data.X64, axis=1).max() <= chosen.feature_norm
     assert np.abs(data.X64).max() <= population.feature_norm_inf <= chosen.feature_norm

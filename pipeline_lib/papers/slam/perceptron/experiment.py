@@ -113,9 +113,7 @@ class PerceptronSettings(Settings):
     )
     etas: Positives = Field((1e-3, 0.1, 10.0), description="step sizes compared with eta = 1, and that of Theorem 5")
     checkpoints: Several = Field(5, description="values of T at which the best comparator is computed")
-    short_rounds: Annotated[Whole, Ge(200)] = Field(
-        5000, description="T in the streams that bring the perceptron close to its bounds"
-    )
+    short_rounds: Annotated[Whole, Ge(200)] = Field(5000, description="T in streams that come close to the bounds")
     orthogonal_queries: Several = Field(50, description="different queries, and features, in the orthogonal streams")
     v_max_lengths: Annotated[Rising, at_least(3)] = Field(
         (3, 10, 30, 100, 300, 1000), description="values of m in the table of v_max"

@@ -95,9 +95,7 @@ class Bias(Row, table="tables/topk-biases"):
     m: int = Field(description="documents of the list")
     gamma: float = Field(description="probability of a random order, in (0, 1)")
     probabilities: str = Field(description="correct, or which wrong probability is divided by")
-    largest_relative_bias: float = Field(
-        description="largest of max |mean - truth| / max(1, max |truth|) over lists of scores and labels"
-    )
+    largest_relative_bias: float = Field(description="largest max |mean - truth| / max(1, max |truth|) over all lists")
 
 
 class Probability(Row, table="tables/topk-probabilities"):

@@ -43,7 +43,7 @@ from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Rising, Settings, Several, Sizes, Whole, at_least, no_fewer_than
 from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
-from pipeline_lib.experiment import Cell, Experiment, Job, Step
+from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.topk.games import exponent, grown, value
 from pipeline_lib.statistics import mean_interval
 from pipeline_lib.theory import partial_labels
@@ -430,10 +430,6 @@ def _seen(values: Floats, game: Game, documents: tuple[int, ...], size: int) -> 
     return partial_labels.split(mean, game.m, game.grades, size)[0]
 
 
-def _seconds(settings: LabelsSettings, cell: Cell) -> float:
-    return 2.0 + 2e-5 * sum(T ** (2 / 3) for T in settings.rounds) * settings.seeds
-
-
 EXPERIMENT = Experiment(
     LabelsSettings,
     Step(
@@ -441,6 +437,6 @@ EXPERIMENT = Experiment(
         measure,
         rows=(Law, Target, Squared, Regret, Growth, Explored),
         cost=Cost(2.0, start_mb=500.0),
-        seconds=_seconds,
+        seconds=lambda settings, cell: 2.0 + 2e-5 * sum(T ** (2 / 3) for T in settings.rounds) * settings.seeds,
     ),
 )

@@ -91,9 +91,7 @@ class RegretSettings(Settings):
     """Theorem 4.1 and eq. 4: regret against the best fixed ranker, eta = T^(-2/3), gamma = T^(-1/3)."""
 
     queries: Several = Field(200, description="queries from which the rounds are drawn")
-    population: Overrides = Field(
-        {"features": 5, "documents": 5}, description="overrides of the population's defaults (docs/population.md)"
-    )
+    population: Overrides = Field({"features": 5, "documents": 5}, description="overrides of population defaults")
     radius: Positive = Field(3.0, description="U, the radius of the learner")
     rounds: Annotated[Rising, at_least(100), no_fewer_than(3, "for an exponent")] = Field(
         (1000, 3000, 10000, 30000, 100000, 300000, 1000000), description="values of T from which the exponent is fitted"
@@ -101,9 +99,7 @@ class RegretSettings(Settings):
     seeds: Several = Field(5, description="runs for every T")
     short_rounds: Whole = Field(10000, description="values of T up to this one are played by more seeds, for eq. 4")
     short_seeds: Several = Field(100, description="runs for these T, at least `seeds`")
-    bandit_rounds: Annotated[Whole, Ge(100)] = Field(
-        100000, description="values of T up to this one are played by bandit gradient descent"
-    )
+    bandit_rounds: Annotated[Whole, Ge(100)] = Field(100000, description="largest T of bandit gradient descent")
     bandit_seeds: Several = Field(8, description="its runs for every T")
     bandit_factors: Positives = Field(
         (1.0, 10.0), description="its steps, in units of that of its theorem; the best in hindsight counts"

@@ -39,9 +39,7 @@ class ExtremesSettings(Settings):
     sizes: Annotated[Rising, at_least(4), no_fewer_than(2, "to compare")] = Field(
         (100, 10000, 1000000), description="values of n and of m, the numbers of queries and of documents per query"
     )
-    deltas: FallingProbabilities = Field(
-        (0.05, 1e-12, 1e-100), description="values of delta, falling; bounds hold with probability 1 - delta"
-    )
+    deltas: FallingProbabilities = Field((0.05, 1e-12, 1e-100), description="falling values of delta")
 
 
 class Exact(Row, table="tables/twolayer-extremes"):

@@ -57,12 +57,8 @@ class GapsSettings(Settings):
     )
     queries: Sizes = Field((10, 40, 160), description="values of n, the number of queries, on the grid")
     documents: Sizes = Field((2, 4, 8, 16, 32), description="values of m, documents per query, on the grid")
-    more_queries: Rising = Field(
-        (320, 640, 1280, 2560), description="further values of n at the smallest m, which show the limit of the gap"
-    )
-    more_documents: Rising = Field(
-        (64, 256, 1024, 2048), description="further values of m at the smallest n, which show the limit of the gap"
-    )
+    more_queries: Rising = Field((320, 640, 1280, 2560), description="further values of n at the smallest m")
+    more_documents: Rising = Field((64, 256, 1024, 2048), description="further values of m at the smallest n")
     repetitions: Several = Field(40, description="repetitions of the whole grid")
     middle_documents: Several = Field(4000, description="fresh documents of the queries, for the middle risk")
     risk_queries: Several = Field(100000, description="fresh queries on which every expected risk is measured")
