@@ -80,7 +80,12 @@ class ConfiguredLearner:
         train = data
         if validation is None:
             train, validation = parts(data, seed) if learner.chooses(chosen) else (data, data)
-        trained = learner.train(train, validation, self.settings, seed)
+        try:
+            trained = learner.train(train, validation, self.settings, seed)
+        except DataError as error:  # the same data have another name here
+            if not str(error).startswith("train: "):
+                raise
+            raise DataError(f"data: {str(error).removeprefix('train: ')}") from error
         return replace(trained, about={"algorithm": self.name, "settings": self.settings} | trained_with(data))
 
 

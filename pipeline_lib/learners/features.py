@@ -13,7 +13,7 @@ import numpy as np
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Natural, Seed, checked
-from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.learners.kernel import RandomFourier
 from pipeline_lib.learners.models import LinearModel, RandomFourierModel
@@ -64,6 +64,8 @@ def fitted(setting: str | Mapping[str, Any], train: RankingData, seed: Seed) -> 
     ------
     ConfigurationError
         When the setting is none of these.
+    DataError
+        When there is no document whose features can be standardised.
 
     Example
     -------
@@ -75,6 +77,8 @@ def fitted(setting: str | Mapping[str, Any], train: RankingData, seed: Seed) -> 
     inputs = (train.n_features, names_of(train))
     if setting == "raw":
         return Features(None, None, *inputs)
+    if not train.n_documents:
+        raise DataError("train: expected at least one document, found none")
     if setting == "standardised":
         return Features(Standardisation.of(train), None, *inputs)
     if not isinstance(setting, Mapping) or set(setting) != set(KERNEL_KEYS) or setting["kernel"] != "gaussian":

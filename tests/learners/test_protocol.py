@@ -14,6 +14,7 @@ import pytest
 
 from pipeline_lib import RankingData, learners
 from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DamagedFileError, DataError
+from pipeline_lib.learners import features
 from pipeline_lib.learners.ranker import Trained
 from pipeline_lib.learners.selection import mean_measure
 
@@ -199,6 +200,16 @@ def test_nothing_is_trained_on_queries_set_apart(data) -> None:
     assert open_.fit(data.take([0])).predict(data).shape == (data.n_documents,)
     with pytest.raises(DataError, match="data: "):
         open_.fit(data.take([]))
+
+
+def test_a_message_names_the_data_as_the_caller_does() -> None:
+    alike = RankingData.from_arrays(np.zeros((2, 1)), [0, 1], [1, 1])
+    with pytest.raises(DataError, match=r"^train: rankboost: .* feature"):
+        learners.get("rankboost").train(alike, alike, {}, 0)
+    with pytest.raises(DataError, match=r"^data: rankboost: .* feature"):
+        learners.create("rankboost").fit(alike)
+    with pytest.raises(DataError, match=r"^train: expected at least one document"):
+        features.fitted("standardised", RankingData.from_arrays(np.zeros((0, 1)), [], []), 0)
 
 
 def test_a_wrong_setting_is_named_before_training() -> None:
