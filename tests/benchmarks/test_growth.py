@@ -1,4 +1,4 @@
-"""Are the papers' studies run at shares of their sizes, and are exponents and larger sizes computed from what they took?"""
+"""Are the papers' studies run at shares of their sizes, and are exponents computed from what they took?"""
 
 from itertools import product
 
