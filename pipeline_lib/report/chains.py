@@ -59,10 +59,13 @@ def figure(chain: Rows) -> Figure:
         factor = "" if link.factor is None else f" ×{short(link.factor)}"
         rows.append((f"{link.label}{factor}", {"value": Measured(link.value, link.low, link.high)}))
     rows[-1][1][LARGEST] = Measured(first.trivial, first.trivial, first.trivial)
+    step = _costliest(chain)
+    lost = f"“{step.label}” costs most, a factor of {short(step.factor)}" if step.leads else "where the bound loses"
     return row_figure(
         _name(chain),
-        f"{first.place}: where the bound loses ({first.dataset}, {first.setting})",
-        "From what is measured to the number that is stated, with 95 % intervals; after the name of a step its factor",
+        f"{first.place}: {lost}",
+        f"From what is measured to the number that is stated ({first.dataset}, {first.setting}), with 95 % intervals; "
+        "after the name of a step its factor",
         {"": rows},
         xlabel="loss",
         log="x",

@@ -34,6 +34,10 @@ def test_every_link_has_a_row_with_the_factor_of_its_step(tmp_path: Path) -> Non
     assert [container.lines[0].get_xdata().tolist() for container in axis.containers] == [[0.5, 1.0, 50.0, 51.0], [7.0]]
     assert [label.get_text() for label in axis.get_yticklabels()][2] == "covering ×50"
     assert "covering ×50: value 50" in figure.description
+    assert "“covering”" in figure.title
+    assert "50" in figure.title
+    # A step that is not surely the costliest is not named.
+    assert "“" not in chains.figure(Rows(rows(10, 1.9), ("lists-chain",))).title
     assert "<svg" in save(figure, tmp_path)
 
 
