@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from pipeline_lib.claims import ledger
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.exact import experiment as exact
 from pipeline_lib.papers.lists.exact.expectations import minimiser_moments
@@ -103,12 +102,3 @@ def test_the_moments_of_the_minimiser_are_those_of_a_mean_of_signs(n: int, p: fl
     slope, mean = 0.3, 2.0 * p - 1.0
     exact = (slope * mean, slope**2 * (4.0 * p * (1.0 - p) / n + mean**2))
     assert minimiser_moments(n, p, slope, radius=1.0) == pytest.approx(exact, rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("named", "value"),
-    [("lengths", [2, 3, 10]), ("queries", [100, 1000]), ("delta", 0.5), ("features", [1, 10, 100])],
-)
-def test_wrong_settings_are_refused(named: str, value: Any) -> None:
-    with pytest.raises(ConfigurationError, match=named):
-        ExactSettings.parse({named: value})

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from pipeline_lib.claims.trials import Trial
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Row
 from pipeline_lib.learners import perceptron as learner
@@ -118,18 +117,6 @@ def test_the_adversary_shows_the_query_that_is_ranked_worst(measure):
     # The loss of every query for this w: that of a first round with a step too small to matter.
     losses = [learner.run(data, np.r_[order[:30], q], measure, step).losses[-1] for q in range(8)]
     assert losses[order[30]] == pytest.approx(max(losses))
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"measures": ["map", "ndcg@3"]}, "expected ndcg among them"),
-        ({"measures": ["map", "ndcg"]}, "expected ndcg@K among them"),
-    ],
-)
-def test_wrong_settings_of_the_perceptron_are_refused(change, said):
-    with pytest.raises(ConfigurationError, match=said):
-        PerceptronSettings.parse({**ONLINE, **change})
 
 
 @pytest.mark.parametrize("measure", perceptron.SHORT_MEASURES)

@@ -6,10 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.papers.twolayer.extremes import distributions
 from pipeline_lib.papers.twolayer.extremes.distributions import Lists
-from pipeline_lib.papers.twolayer.extremes.experiment import ExtremesSettings
 
 COINS, OF_DOCUMENTS, MEMORY, OF_MEMORISED = distributions.extremes(0.2)
 
@@ -83,12 +82,3 @@ def test_tiny_probabilities_are_those_of_the_binomial_distribution():
 def test_lists_without_a_closed_form_are_refused():
     with pytest.raises(DataError, match="3, 5"):
         OF_DOCUMENTS.gap(Lists(((3, 5),)), 0.1)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [({"deltas": [0.01, 0.3]}, "falling"), ({"share": 0.5}, "share"), ({"sizes": [2, 20]}, "sizes")],
-)
-def test_wrong_settings_are_named(change, message):
-    with pytest.raises(ConfigurationError, match=message):
-        ExtremesSettings.parse(change)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.rows import Row
 from pipeline_lib.papers.twolayer import risks
@@ -182,17 +181,3 @@ def test_estimated_complexities_bound_the_linear_average():
     assert plain < linear < 1.4 * plain
     hinge = found.of("hinge", "queries")(1)
     assert hinge == pytest.approx(2 * linear + 2.0)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"more_queries": [8, 16]}, "more_queries: expected numbers above 8"),
-        ({"losses": ["hing"]}, "losses.0.: expected 'hinge'"),
-        ({"queries": [4], "more_queries": [16]}, "more_queries: expected three numbers together with queries"),
-        ({"documents": [2], "more_documents": [8]}, "more_documents: expected three numbers together with"),
-    ],
-)
-def test_wrong_settings_are_named(change, message):
-    with pytest.raises(ConfigurationError, match=message):
-        GapsSettings.parse({**SMALL, **change})

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.papers.twolayer.tradeoff import experiment as tradeoff
@@ -184,16 +183,3 @@ def test_the_interval_of_the_best_split_covers_it():
     errors = {m: rng.normal(0.1 if m in (4, 8) else 1.0, 0.02, 50) for m in (2, 4, 8, 60)}
     found = tradeoff.best_queries(errors, 120, rng)
     assert (found.low, found.high) == (15.0, 30.0)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"budgets": [13]}, "expected 2, 6 and a divisor between them for the budget 13"),
-        ({"documents": [2, 6]}, "a divisor between"),
-        ({"documents": [3, 4, 6]}, "expected 2, 6"),
-    ],
-)
-def test_wrong_settings_are_named(change, message):
-    with pytest.raises((ConfigurationError, ValueError), match=message):
-        TradeoffSettings.parse({**SMALL, **change})
