@@ -6,17 +6,15 @@ from typing import Any
 
 import pytest
 
-from pipeline_lib.claims import ledger
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.exact import experiment as exact
 from pipeline_lib.papers.lists.exact.expectations import minimiser_moments
-from pipeline_lib.papers.lists.exact.settings import ExactSettings
 from tests import readings
 from tests.papers.jobs import tables as tables_of
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
 Tables = dict[str, list[dict[str, Any]]]
-SMALL = ExactSettings.parse(SETTINGS["lists"]["exact"])
+SMALL = small("lists", "exact")
 OTHERS: Tables = {f"lists-{name}": [] for name in ("cells", "sparse", "coverings")}
 """Tables of other experiments that the same claims are read from."""
 
@@ -24,10 +22,6 @@ OTHERS: Tables = {f"lists-{name}": [] for name in ("cells", "sparse", "coverings
 @pytest.fixture(scope="module")
 def tables() -> Tables:
     return defaultdict(list, tables_of(exact.measure(Job(SMALL, 1))))
-
-
-def judged(claim: str, tables: Tables, folder: Path) -> ledger.JudgedClaim:
-    return readings.judged(f"lists-{claim}", {**OTHERS, **tables}, SMALL.plain(), folder)
 
 
 @pytest.mark.parametrize(
@@ -42,9 +36,7 @@ def judged(claim: str, tables: Tables, folder: Path) -> ledger.JudgedClaim:
 def test_claims_are_decided_and_everything_planted_is_told_apart(
     claim: str, status: str, tables: Tables, tmp_path: Path
 ) -> None:
-    found = judged(claim, tables, tmp_path)
-    assert found.severity is not None
-    assert (found.status, found.severity.missed) == (status, ())
+    assert readings.decided(f"lists-{claim}", {**OTHERS, **tables}, SMALL.plain(), tmp_path) == (status, [])
 
 
 COMMON = {"loss": "listnet", "m": 5, "n": 50}
@@ -79,7 +71,7 @@ def test_loose_bounds_are_not_verified_and_say_up_to_which_factor_they_are_teste
     claim: str, missed: list[str], error: float, tables: Tables, tmp_path: Path
 ) -> None:
     """A constant that is wrong by ``error`` cannot be noticed, and the verdict says so."""
-    found = judged(claim, {**tables, **SAMPLED}, tmp_path)
+    found = readings.judged(f"lists-{claim}", {**OTHERS, **tables, **SAMPLED}, SMALL.plain(), tmp_path)
     assert found.severity is not None
     assert found.severity.slack_factor is not None
     assert (found.status, [plant.name for plant in found.severity.missed]) == ("consistent", missed)

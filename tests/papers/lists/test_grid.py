@@ -2,7 +2,6 @@
 
 import math
 from collections import defaultdict
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,21 +9,21 @@ import pytest
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.grid import experiment as grid
 from pipeline_lib.papers.lists.grid import summary
-from pipeline_lib.papers.lists.grid.settings import GridSettings
 from pipeline_lib.theory import list_bounds
 from tests import readings
 from tests.papers.jobs import tables
 from tests.papers.lists.samples import made_row
-from tests.small_settings import SETTINGS
+from tests.small_settings import SETTINGS, small
 
-GRID: dict[str, Any] = {**SETTINGS["lists"]["grid"], "rate_repetitions": 4}
-LOSSES = GRID["losses"]
-ASKED = GridSettings.parse(GRID)
+LOSSES = SETTINGS["lists"]["grid"]["losses"]
 
 
 def changed(**settings):
     """The settings of all tests here, but for some."""
-    return GridSettings.parse({**GRID, **settings})
+    return small("lists", "grid", rate_repetitions=4, **settings)
+
+
+ASKED = changed()
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,12 @@ import pytest
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.sparse import experiment as sparse
-from pipeline_lib.papers.lists.sparse.experiment import SparseSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
 from tests import readings
 from tests.papers.jobs import tables
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
-SPARSE = SparseSettings.parse(SETTINGS["lists"]["sparse"])
+SPARSE = small("lists", "sparse")
 
 
 def test_theorem_12_is_judged_by_certified_gaps_and_excess_risks():

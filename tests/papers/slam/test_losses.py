@@ -1,7 +1,6 @@
 """SLAM's claims on small settings, and the pieces they are made of."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +11,11 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Row
 from pipeline_lib.papers.slam import wrong_weights
 from pipeline_lib.papers.slam.losses import experiment as losses
-from pipeline_lib.papers.slam.losses.experiment import LossesSettings
 from pipeline_lib.papers.slam.ranking_losses import largest_losses
 from tests import readings
-from tests.papers.jobs import Given, tables
-from tests.small_settings import SETTINGS
+from tests.papers.jobs import Given, of, tables
+from tests.small_settings import small
 
-SMALL: dict[str, Any] = {**SETTINGS["slam"]["losses"], "lists": 100, "descent_rounds": 5}
 CLAIMS = [
     *("slam-thm2", "slam-thm2-tight", "slam-thm3", "slam-cor7-weights", "slam-eq30", "slam-weight-sums"),
     *("slam-grad-l1", "slam-cor9-table", "slam-thm10", "slam-thm10-scores", "slam-eq8", "slam-ndcg-not-optimal"),
@@ -32,7 +29,7 @@ def toy() -> RankingData:
 
 
 def found_on(data: dict[str, RankingData]) -> list[Row]:
-    return list(losses.measure(Given(LossesSettings.parse(SMALL), 1, data=data)))
+    return list(losses.measure(Given(small("slam", "losses", lists=100, descent_rounds=5), 1, data=data)))
 
 
 def trials(rows: list[Row], claim: str) -> list[Trial]:
@@ -59,8 +56,8 @@ def test_every_claim_gets_evidence() -> None:
     assert all(0.5 < norm <= 1.0 + 1e-12 for norm in norms)
     settings = [trial.setting for trial in trials(found, "slam-grad-l1")]
     assert {setting["inputs"] for setting in settings} == {"random and adversarial", "toy"}
-    searched = [row.searched for row in found if isinstance(row, losses.Constant) and row.surrogate == "ranksvm"]
-    [growth] = [row for row in found if isinstance(row, losses.Growth) and row.surrogate == "ranksvm"]
+    searched = [row.searched for row in of(losses.Constant, found) if row.surrogate == "ranksvm"]
+    [growth] = [row for row in of(losses.Growth, found) if row.surrogate == "ranksvm"]
     assert growth.searched_exponent == pytest.approx(np.polyfit(np.log([4, 8, 16]), np.log(searched), 1)[0])
 
 

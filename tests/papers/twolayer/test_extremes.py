@@ -53,16 +53,6 @@ def test_coins_of_documents_by_simulation(groups):
     assert OF_DOCUMENTS.query_error(lists, 0.0) == 0.0
 
 
-def test_the_two_ways_to_one_distribution_agree():
-    # One short list and one long one, by convolution, against the sum over both counts.
-    lists = Lists(((1, 5), (1, 6)))
-    p, both = distributions.DIFFICULT, 0.0
-    for a, b in itertools.product(range(6), range(7)):
-        weight = math.comb(5, a) * p**a * (1 - p) ** (5 - a) * math.comb(6, b) * p**b * (1 - p) ** (6 - b)
-        both += weight * ((a * (a - 1) / 20 + b * (b - 1) / 30) / 2 < p**2 - 0.2)
-    assert OF_DOCUMENTS.gap(lists, 0.2) == pytest.approx(both)
-
-
 def test_quantiles_are_exceeded_as_often_as_stated():
     lists = Lists(((20, 3),))
     for delta in (0.3, 0.05, 1e-3):
