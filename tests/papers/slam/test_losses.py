@@ -14,6 +14,7 @@ from pipeline_lib.papers.slam.losses import experiment as losses
 from pipeline_lib.papers.slam.ranking_losses import largest_losses
 from tests import readings
 from tests.papers.jobs import Given, of, tables
+from tests.samples import unrelated
 from tests.small_settings import small
 
 CLAIMS = [
@@ -21,11 +22,6 @@ CLAIMS = [
     *("slam-grad-l1", "slam-cor9-table", "slam-thm10", "slam-thm10-scores", "slam-eq8", "slam-ndcg-not-optimal"),
     *("slam-ranksvm", "slam-ranksvm-corrected", "slam-normalisation"),
 ]
-
-
-def toy() -> RankingData:
-    rng = np.random.default_rng(0)
-    return RankingData.from_arrays(rng.normal(size=(30, 3)), rng.integers(0, 3, size=30), np.repeat(np.arange(3), 10))
 
 
 def found_on(data: dict[str, RankingData]) -> list[Row]:
@@ -41,9 +37,9 @@ def values(rows: list[Row], claim: str, name: str) -> list[float]:
 
 
 def test_every_claim_gets_evidence() -> None:
-    found = found_on({"toy": toy()})
+    found = found_on({"toy": unrelated(3, 10)})
     assert all(trials(found, claim) for claim in CLAIMS)
-    assert found == found_on({"toy": toy()})
+    assert found == found_on({"toy": unrelated(3, 10)})
     for claim in ("slam-thm2", "slam-thm3", "slam-cor7-weights"):
         assert min(values(found, claim, "smallest_slack")) >= -1e-12
     assert values(found, "slam-thm10-scores", "dimension") == [2 * d for d in (1, 2, 3)] * 3

@@ -53,16 +53,6 @@ def test_coins_of_documents_by_simulation(groups):
     assert OF_DOCUMENTS.query_error(lists, 0.0) == 0.0
 
 
-def test_quantiles_are_exceeded_as_often_as_stated():
-    lists = Lists(((20, 3),))
-    for delta in (0.3, 0.05, 1e-3):
-        at = distributions.quantile(COINS.gap, lists, delta)
-        assert COINS.gap(lists, at + 1e-9) <= delta < COINS.gap(lists, at - 1e-9)
-    assert distributions.quantile(MEMORY.gap, lists, 0.05) == pytest.approx(0.2)
-    assert distributions.quantile(MEMORY.document_error, lists, 0.05) == 0.0
-    assert distributions.quantile(OF_MEMORISED.document_error, lists, 0.05) == pytest.approx(0.2)
-
-
 def test_tiny_probabilities_are_those_of_the_binomial_distribution():
     # P(K = 0) and P(K <= 1) of 400 coins.
     assert distributions._below(400, 0.5, 1 / 400) == pytest.approx(2.0**-400)
