@@ -17,6 +17,8 @@ from pipeline_lib.claims.verdicts import Check
 from pipeline_lib.core import storage
 from pipeline_lib.data.rows import schema
 
+Tables = Mapping[str, Sequence[Mapping[str, Any]]]
+
 
 @functools.cache
 def ledger_of_claims() -> tuple[Claim, ...]:
@@ -29,23 +31,17 @@ def check_of(entry: Mapping[str, Any] | str) -> Check:
     return TypeAdapter[Check](AnyCheck).validate_python(entry)
 
 
-def trials(
-    claim: str, tables: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any] | None = None
-) -> list[Trial]:
+def trials(claim: str, tables: Tables, settings: Mapping[str, Any] | None = None) -> list[Trial]:
     """The trials of a claim in tables given as rows under the names that the claim uses."""
     return [trial for trials, _ in _read(claim, tables, settings) for trial in trials]
 
 
-def notes(
-    claim: str, tables: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any] | None = None
-) -> str:
+def notes(claim: str, tables: Tables, settings: Mapping[str, Any] | None = None) -> str:
     """The notes of a claim on such tables."""
     return " ".join(noted for _, noted in _read(claim, tables, settings) if noted)
 
 
-def judged(
-    claim: str, tables: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any], folder: Path
-) -> ledger.JudgedClaim:
+def judged(claim: str, tables: Tables, settings: Mapping[str, Any], folder: Path) -> ledger.JudgedClaim:
     """A claim, judged on such tables of one experiment, and all that is planted into them.
 
     Settings that are not given have their defaults, here and in the other functions.
@@ -63,9 +59,15 @@ def judged(
     return judgement
 
 
-def _read(
-    claim: str, tables: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any] | None
-) -> list[tuple[list[Trial], str]]:
+def decided(claim: str, tables: Tables, settings: Mapping[str, Any], folder: Path) -> tuple[str, list[str]]:
+    """The status of a claim on such tables, and the names of what is planted into them and not noticed."""
+    found = judged(claim, tables, settings, folder)
+    assert found.severity is not None
+    assert found.severity.planted
+    return found.status, [plant.name for plant in found.severity.missed]
+
+
+def _read(claim: str, tables: Tables, settings: Mapping[str, Any] | None) -> list[tuple[list[Trial], str]]:
     [found] = [one for one in ledger_of_claims() if one.id == claim]
     declared = {
         table.removeprefix("tables/"): (schema(row), one.settings().plain())
@@ -82,6 +84,6 @@ def _read(
     ]
 
 
-def values(claim: str, name: str, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Any]:
+def values(claim: str, name: str, tables: Tables) -> list[Any]:
     """One value of all trials that have it."""
     return [trial.values[name] for trial in trials(claim, tables) if name in trial.values]

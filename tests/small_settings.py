@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pipeline_lib import papers
+
 SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
     "slam": {
         "losses": {
@@ -32,7 +34,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "sizes": [10, 30, 90],
             "radii": [1.0],
             "repetitions": 2,
-            "parts": 1,
             "truth": 200,
             "documents": [3, 5],
             "features": 3,
@@ -40,17 +41,12 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
         },
         "weights": {
             "enumerated": [2, 3],
-            "enumerated_label": 2,
             "lengths": [10, 20],
             "documents": 1600,
             "noises": [0.05, 1.0],
             "sublists": [3],
-            "margins": [0.1, 10.0],
-            "l2": 0.001,
-            "trained_sublists": 3,
-            "trained_l2": 0.01,
         },
-        "lengths": {"lengths": [3, 30], "opposed": [3, 5], "rounds": 200, "queries": 5, "margin": 0.2},
+        "lengths": {"lengths": [3, 30], "opposed": [3, 5], "rounds": 200, "queries": 5},
         "sentences": {
             "lists": 40,
             "lengths": [3, 6],
@@ -80,7 +76,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "bandit_seeds": 2,
             "slices": 1,
         },
-        "adversary": {"rounds": [1000, 3000, 10000], "seeds": 2, "radius": 3.0},
+        "adversary": {"rounds": [1000, 3000, 10000], "seeds": 2},
         "labels": {
             "documents": [2, 3],
             "grades": [2, 3],
@@ -94,8 +90,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "rounds": 2000,
             "seeds": 2,
             "points": 4,
-            "radius": 100.0,
-            "smoothing": 0.01,
         },
     },
     "cone": {
@@ -106,15 +100,12 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "pairs": 50,
             "basis": 2,
             "passes": 3,
-            "fold_steps": 200,
             "small_passes": 5,
             "small_fold_steps": [5, 500],
         },
         "bases": {
-            "datasets": "all",
             "bases": [1, 2],
             "basis": 2,
-            "starts": 1,
             "passes": 2,
             "methods": ["sg"],
             "components": [1, 2],
@@ -135,10 +126,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "repetitions": 2,
             "kinds": 4,
             "features": 2,
-            "documents": 3,
             "bases": [1],
-            "c": 1.0,
-            "epsilon": 0.05,
             "tail_queries": [10],
             "tail_epsilons": [0.05],
             "tied_queries": [5],
@@ -147,7 +135,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "tradeoff_queries": [4],
             "tradeoff_sums": [1.0, 2.0],
         },
-        "chain": {"queries": [20], "repetitions": 2, "kinds": 4, "documents": 4, "basis": 1, "c": 1.0},
+        "chain": {"queries": [20], "repetitions": 2, "kinds": 4, "documents": 4, "basis": 1},
     },
     "lists": {
         "constants": {
@@ -155,8 +143,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "lengths": [4],
             "ranksvm_lengths": [4, 8, 16],
             "largest_labels": [1],
-            "score_bound": 2.0,
-            "restarts": 1,
         },
         "grid": {
             "queries": [10, 20, 40],
@@ -167,17 +153,13 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "held_out_documents": 600,
             "held_out_queries_at_least": 100,
             "best_ranker_documents": 3000,
-            "radius": 2.5,
-            "tol": 0.0001,
             "ascent_steps": 3,
             "reference_documents": 100,
-            "delta": 0.05,
             "populations": {
                 "noisy": {"features": 4},
                 "realisable": {"features": 4, "noise": 0, "query_noise": 0, "margin": 0.4999},
             },
             "realisable_lengths": [3],
-            "realisable_losses": ["listnet"],
             "losses": [
                 {"name": "listnet", "surrogate": "listnet", "options": {}},
                 {"name": "smooth-dcg", "surrogate": "smooth-dcg", "options": {"sign": "regret"}},
@@ -193,7 +175,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "radius": 2.0,
             "tol": 0.01,
             "ascent_steps": 3,
-            "delta": 0.05,
         },
         "averages": {
             "queries": [10],
@@ -241,7 +222,6 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "ascent_steps": 3,
             "starts": 1,
             "replaced": 1,
-            "losses": [{"name": "listnet", "surrogate": "listnet", "options": {}}],
         },
     },
     "twolayer": {
@@ -295,10 +275,14 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "documents": 4,
             "repetitions": 2,
             "radius": 2.0,
-            "losses": ["hinge"],
             "ascent_steps": 3,
             "starts": 1,
             "own_queries": 5,
         },
     },
 }
+
+
+def small(paper: str, experiment: str, **changed: Any) -> Any:
+    """The small settings of an experiment, some of them changed, as the experiment takes them."""
+    return papers.experiment(paper, experiment).settings.parse({**SETTINGS[paper][experiment], **changed})

@@ -51,18 +51,6 @@ def test_what_counts_as_a_clear_error() -> None:
 # --- What was seen to go wrong ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("labels", [[0, 300, 1], [0, -5, 1]])
-def test_labels_outside_0_to_255_reach_no_learner(labels: list[int]) -> None:
-    X, offsets, qids = np.eye(3, dtype=np.float32), np.array([0, 3]), np.array([1])
-    with pytest.raises(DataError, match=r"y\[1\].*0 to 255"):
-        RankingData(X, np.array(labels, np.int32), offsets, qids)
-    with pytest.raises(DataError, match=r"y\[1\]"):
-        surrogates.slam.weights(labels)
-    for name in surrogates.NAMES:
-        with pytest.raises(DataError, match=r"y\[1\]"):
-            surrogates.create(name).value([0.0, 1.0, 2.0], labels, [0, 3])
-
-
 @pytest.mark.parametrize(
     "weights",
     [

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline_lib import RankingData, learners
+from pipeline_lib import learners
 from pipeline_lib.cli import main
 from pipeline_lib.core import progress
 from pipeline_lib.learners import erm
 from pipeline_lib.sources import folds
+from tests.samples import drawn
 
 LINE = re.compile(r" +\d+\.\d s  ([\w.]+): (.+)")
 ONLINE = {"features": "raw", "selection": "map"}
@@ -41,13 +42,6 @@ INSTALLED = [name for name in SETTINGS if learners.get(name).unusable is None]
 TRAINING = "train-model --dataset d --model m --algorithm erm --fold 1 --seed 3"
 
 
-def _data() -> RankingData:
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(60, 3))
-    y = (X @ [1.0, 0.5, 0.0] + rng.normal(size=60) > 0.3).astype(int)
-    return RankingData.from_arrays(X, y, np.repeat(np.arange(12), 5))
-
-
 def _lines(text: str) -> list[tuple[str, str]]:
     found = [LINE.fullmatch(line) for line in text.splitlines()]
     assert all(found), text
@@ -57,7 +51,7 @@ def _lines(text: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("learner", INSTALLED)
 def test_a_short_training_writes_a_line_a_setting(learner: str, capfd: pytest.CaptureFixture[str]) -> None:
     settings, expected = SETTINGS[learner]
-    data, stream = _data(), io.StringIO()
+    data, stream = drawn(12, 5, levels=2), io.StringIO()
     with progress.printed(stream):
         heard = learners.get(learner).train(data, data, settings, 7)
     unheard = learners.get(learner).train(data, data, settings, 7)
@@ -72,7 +66,7 @@ def test_a_short_training_writes_a_line_a_setting(learner: str, capfd: pytest.Ca
 
 
 def test_a_line_says_what_the_record_says() -> None:
-    data, stream = _data(), io.StringIO()
+    data, stream = drawn(12, 5, levels=2), io.StringIO()
     with progress.printed(stream):
         record = learners.get("erm").train(data, data, SETTINGS["erm"][0], 7).record
     tried = sorted(record["path"], key=lambda step: -step["l2"])
@@ -91,7 +85,7 @@ def test_a_line_says_what_the_record_says() -> None:
 def test_a_job_writes_its_lines_into_its_log_and_not_into_its_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    _data().write_parquet(tmp_path / "documents.parquet")
+    drawn(12, 5, levels=2).write_parquet(tmp_path / "documents.parquet")
     parts = {"train": np.arange(8), "validation": np.arange(8, 12)}
     monkeypatch.setattr(folds, "queries", lambda path, fold, part: parts[part])
 
@@ -131,11 +125,11 @@ def test_a_long_fit_says_how_far_it_is(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    quiet = erm.fit(_data(), surrogate, l2=l2, radius=radius, ball=ball)
+    quiet = erm.fit(drawn(12, 5, levels=2), surrogate, l2=l2, radius=radius, ball=ball)
     assert not caplog.messages
     monkeypatch.setattr(progress, "SECONDS", 0.0)  # as if every step took so long
     caplog.set_level(logging.INFO)
-    found = erm.fit(_data(), surrogate, l2=l2, radius=radius, ball=ball)
+    found = erm.fit(drawn(12, 5, levels=2), surrogate, l2=l2, radius=radius, ball=ball)
     assert found.objective == quiet.objective
     assert caplog.messages
     assert all(message.startswith(f"{surrogate}, l2 = {l2:g}: ") for message in caplog.messages)

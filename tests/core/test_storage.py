@@ -25,18 +25,10 @@ from pipeline_lib.data.stored_data import (
     read_parts,
 )
 from pipeline_lib.sources import catalog, folds
+from tests.samples import same, unrelated
 
 FLIPS = 400
 TABLE = pl.DataFrame({"k": [1, 2, None], "x": [0.5, -1e300, 0.0], "name": ["a", "b", "é"]})
-
-
-def ranking_data() -> RankingData:
-    rng = np.random.default_rng(3)
-    return RankingData.from_arrays(rng.standard_normal((60, 4)), rng.integers(0, 3, 60), np.repeat(np.arange(20), 3))
-
-
-def equal_data(a: RankingData, b: RankingData) -> bool:
-    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("X", "y", "offsets", "qids"))
 
 
 def model(folder: Path) -> tuple[Path, Callable[[Path], Any]]:
@@ -50,7 +42,7 @@ def table(folder: Path) -> tuple[Path, Callable[[Path], Any]]:
 
 
 def documents(folder: Path) -> tuple[Path, Callable[[Path], Any]]:
-    ranking_data().write_parquet(folder / "documents.parquet")
+    unrelated(20, 3, 4).write_parquet(folder / "documents.parquet")
 
     def read(path: Path) -> Any:
         data = RankingData.read_parquet(path, stored=True)
@@ -112,21 +104,21 @@ def test_equal_content_gives_equal_bytes(kind: Any, tmp_path: Path) -> None:
 
 
 def test_a_large_file_is_checked_in_bounded_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = ranking_data()
+    data = unrelated(20, 3, 4)
     path = tmp_path / "documents.parquet"
     for block in (64, 1000, storage.BLOCK):
         monkeypatch.setattr(storage, "BLOCK", block)
         data.write_parquet(path)
-        assert equal_data(RankingData.read_parquet(path, stored=True), data)
+        assert same(RankingData.read_parquet(path, stored=True), data)
         assert query_index(path)[1].tolist() == data.qids.tolist()
         assert read_parts(path)[0]["rows"] == data.n_documents
 
 
 def test_files_of_other_programs_are_read_where_no_checksum_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "documents.parquet"
-    ranking_data().write_parquet(path)
+    unrelated(20, 3, 4).write_parquet(path)
     pq.write_table(pq.read_table(path).replace_schema_metadata(None), path)
-    assert equal_data(RankingData.read_parquet(path), ranking_data())
+    assert same(RankingData.read_parquet(path), unrelated(20, 3, 4))
     for read in (lambda: RankingData.read_parquet(path, stored=True), lambda: storage.read_table(path)):
         with pytest.raises(DamagedFileError, match=r"documents\.parquet"):
             read()

@@ -16,14 +16,12 @@ from pipeline_lib.sources import folds
 from pipeline_lib.theory import certificates, ranker_facts
 from pipeline_lib.theory.constants import constants
 from pipeline_lib.theory.ranker_facts import Facts
+from tests.samples import drawn
 
 
 @pytest.fixture
 def data() -> RankingData:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 3))
-    y = np.digitize(X[:, 0] + rng.normal(size=120), [0.0, 1.0])
-    return RankingData.from_arrays(X, y, np.repeat(np.arange(30), 4))
+    return drawn(30, 4, 3)
 
 
 def test_the_table_of_a_study_says_what_holds_of_each_model_and_why_of_the_others(data) -> None:

@@ -1,6 +1,5 @@
 """Data frames, group sizes and names: what goes in comes out again, and what is wrong is named with its row."""
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -13,15 +12,10 @@ from hypothesis import strategies as st
 
 from pipeline_lib.core.errors import ArgumentError, DataError
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
+from tests.samples import same
 
-FIELDS = [field.name for field in dataclasses.fields(RankingData)]
 singles = st.floats(width=32, allow_nan=False, allow_infinity=False)
 texts = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=5)
-
-
-def same(a: RankingData, b: RankingData) -> bool:
-    arrays = all(np.array_equal(getattr(a, name), getattr(b, name)) for name in FIELDS[:4])
-    return arrays and (a.feature_names, a.query_names) == (b.feature_names, b.query_names)
 
 
 @st.composite

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import stored_data
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
+from tests.samples import same
 
 
 def some_data(sizes: list[int], d: int = 3, seed: int = 0) -> RankingData:
@@ -21,10 +22,6 @@ def some_data(sizes: list[int], d: int = 3, seed: int = 0) -> RankingData:
     return RankingData.from_arrays(
         rng.normal(size=(n, d)), rng.integers(0, 5, n), np.repeat(10 * np.arange(len(sizes)) + 3, sizes)
     )
-
-
-def same(a: RankingData, b: RankingData) -> bool:
-    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("X", "y", "offsets", "qids"))
 
 
 # --- Building

@@ -19,7 +19,7 @@ from pipeline_lib.theory.known_population import scaled
 from tests.papers.jobs import Given
 from tests.papers.jobs import tables as tables_of
 from tests.readings import judged
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
 PAPERS = ("lists", "cone", "twolayer")
 Rows = list[dict[str, Any]]
@@ -28,7 +28,7 @@ Rows = list[dict[str, Any]]
 def computed(paper: str, datasets: dict[str, RankingData], changed: dict[str, Any]) -> Rows:
     """The rows of a paper's experiment with small settings."""
     declared = papers.experiment(paper, "chain")
-    settings = declared.settings.parse(SETTINGS[paper]["chain"] | changed)
+    settings = small(paper, "chain", **changed)
     step, *joined = declared.steps
     cells = [{"loss": loss} for loss in settings.losses] if "loss" in step.divided else [{}]
     rows = [row for cell in cells for row in step.run(Given(settings, 7, cell=cell, data=datasets))]

@@ -23,21 +23,17 @@ from pipeline_lib.experiment import Job, Step
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Trained
 from pipeline_lib.papers.lists.grid import experiment as grid
-from pipeline_lib.papers.lists.grid.settings import GridSettings
 from pipeline_lib.papers.lists.sparse import experiment as sparse
-from pipeline_lib.papers.lists.sparse.experiment import SparseSettings
 from pipeline_lib.papers.slam.risk import experiment as risk
-from pipeline_lib.papers.slam.risk.experiment import RiskSettings
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.gaps import experiment as gaps
-from pipeline_lib.papers.twolayer.gaps.experiment import GapsSettings
 from pipeline_lib.sources import catalog, folds
 from pipeline_lib.sources.catalog import Fold, Part
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
 from tests import readings
 from tests.papers.jobs import Given, tables
-from tests.small_settings import SETTINGS
+from tests.small_settings import SETTINGS, small
 
 COMPARES = {
     ("cone", "bases"): {"train", "validation", "test"},
@@ -121,7 +117,7 @@ def cells(step: Step, settings: Any) -> Iterator[dict[str, str]]:
 def run(paper: str, name: str, data: Path, folder: Path) -> None:
     """All steps of an experiment one after the other, in one process."""
     one = papers.experiment(paper, name)
-    settings, written = one.settings.parse(SETTINGS[paper][name], name), list[Path]()
+    settings, written = small(paper, name), list[Path]()
     for step in one.steps:
         for cell in cells(step, settings):
             paths = [folder / f"{table.format(**cell)}.parquet" for table in step.tables]
@@ -158,18 +154,14 @@ def leak(monkeypatch: pytest.MonkeyPatch, module: Any, into: Callable[[tuple[Any
     monkeypatch.setattr(module, "generator", lambda *axes, **role: original(*into(axes), **role))
 
 
-def parsed(paper: str, name: str, settings: Any) -> Any:
-    return settings.parse(SETTINGS[paper][name], name)
-
-
 def test_training_samples_that_are_those_held_out_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     leak(monkeypatch, grid, lambda axes: (*axes[: axes.index("sample")], "held out") if "sample" in axes else axes)
     with pytest.raises(DataError, match="for test only, found train"):
-        list(grid.measure(Job(parsed("lists", "grid", GridSettings), 1, {"loss": "listnet", "part": "0"})))
+        list(grid.measure(Job(small("lists", "grid"), 1, {"loss": "listnet", "part": "0"})))
 
 
 def test_a_true_risk_on_a_training_sample_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = parsed("slam", "risk", RiskSettings)
+    settings = small("slam", "risk")
     leak(monkeypatch, risk, lambda axes: (*axes[:2], "sample", settings.sizes[0], 0) if "truth" in axes else axes)
     with pytest.raises(DataError, match="for truth only, found train"):
         list(risk.measure(Job(settings, 1, {"surrogate": "slam-ndcg", "part": "0"})))
@@ -179,7 +171,7 @@ def test_a_middle_risk_on_the_training_documents_is_refused(monkeypatch: pytest.
     original = gaps._drawn
     monkeypatch.setattr(gaps, "_drawn", lambda *given: [(data, data) for data, _ in original(*given)])
     with pytest.raises(DataError, match="for middle, found train"):
-        list(gaps.measure(Given(parsed("twolayer", "gaps", GapsSettings), 1, {"slice": "0"})))
+        list(gaps.measure(Given(small("twolayer", "gaps"), 1, {"slice": "0"})))
 
 
 def test_a_pool_that_a_search_has_seen_measures_no_risk() -> None:
@@ -192,7 +184,7 @@ def test_a_pool_that_a_search_has_seen_measures_no_risk() -> None:
 def test_samples_of_sparse_rankers_are_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
     leak(monkeypatch, sparse, lambda axes: (*axes[:3], 0) if axes[-1] == "held out" else axes)
     with pytest.raises(DataError, match="for train only, found test"):
-        list(sparse.measure(Job(parsed("lists", "sparse", SparseSettings), 1)))
+        list(sparse.measure(Job(small("lists", "sparse"), 1)))
 
 
 def test_parts_of_a_data_set_share_no_query() -> None:
@@ -248,7 +240,7 @@ def status(claim: str, tables: dict[str, list[dict[str, Any]]], settings: dict[s
 
 
 def test_the_document_layer_of_a_leak_refutes_theorem_3(monkeypatch: pytest.MonkeyPatch) -> None:
-    small, original = SETTINGS["twolayer"]["gaps"], gaps._drawn
+    settings, original = small("twolayer", "gaps"), gaps._drawn
 
     def leaking(*given: Any) -> list[tuple[RankingData, RankingData]]:
         return [(data, replace(data, role="middle")) for data, _ in original(*given)]
@@ -256,15 +248,14 @@ def test_the_document_layer_of_a_leak_refutes_theorem_3(monkeypatch: pytest.Monk
     statuses = []
     for drawn in (original, leaking):
         monkeypatch.setattr(gaps, "_drawn", drawn)
-        settings = GapsSettings.parse(small)
         measured = list(gaps.measure(Given(settings, 1, {"slice": "0"})))
         found = tables(gaps.join(Given(settings, 1, earlier=measured)))
-        statuses.append(status("twolayer-thm3", {**found, "twolayer-extremes": []}, small))
+        statuses.append(status("twolayer-thm3", {**found, "twolayer-extremes": []}, settings.plain()))
     assert statuses[1] == "refuted" != statuses[0]
 
 
 def test_a_true_risk_that_is_the_training_risk_refutes_theorem_8(monkeypatch: pytest.MonkeyPatch) -> None:
-    small, original = {**SETTINGS["slam"]["risk"], "sizes": [10], "repetitions": 20, "truth": 2000}, risk.losses_of
+    settings, original = small("slam", "risk", sizes=[10], repetitions=20, truth=2000), risk.losses_of
 
     def leaking(loss: Any, data: RankingData, w: Any) -> Any:
         sample = Population(PopulationSettings(features=3, documents=(3, 5))).draw(10, np.random.default_rng(0))
@@ -273,10 +264,9 @@ def test_a_true_risk_that_is_the_training_risk_refutes_theorem_8(monkeypatch: py
     statuses = []
     for losses in (original, leaking):
         monkeypatch.setattr(risk, "losses_of", losses)
-        settings = RiskSettings.parse(small)
         measured = risk.measure(Job(settings, 1, {"surrogate": "listnet", "part": "0"}))
         found = tables(risk.summarised(measured, 0.95))
-        statuses.append(status("slam-thm8", {**found, "slam-finite-risk": []}, small))
+        statuses.append(status("slam-thm8", {**found, "slam-finite-risk": []}, settings.plain()))
     assert statuses[1] == "refuted" != statuses[0]
 
 

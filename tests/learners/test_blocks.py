@@ -14,17 +14,9 @@ from pipeline_lib.learners import erm
 from pipeline_lib.learners.problem import Problem, design_matrix
 from pipeline_lib.surrogates.base import SmoothSurrogate
 from pipeline_lib.theory import ranker_facts
+from tests.samples import drawn
 
-D = 5
-
-
-def drawn(seed: int, n_queries: int = 24) -> RankingData:
-    """Noisy linear utilities cut into three labels; lists of 1 to 12 documents."""
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(1, 13, n_queries)
-    X = rng.normal(size=(sizes.sum(), D))
-    utility = X @ rng.normal(size=D) + rng.normal(size=len(X))
-    return RankingData.from_arrays(X, np.digitize(utility, [0.0, 1.5]), np.repeat(np.arange(n_queries), sizes))
+D, SIZES = 5, (1, 12)
 
 
 @pytest.fixture
@@ -41,7 +33,7 @@ def problem_of(data: RankingData, surrogate: Any, l2: float = 0.1) -> Problem:
 @pytest.mark.usefixtures("many_blocks")
 @pytest.mark.parametrize("n_queries", [1, 2, 24])
 def test_blocks_hold_every_query_once(n_queries: int) -> None:
-    data = drawn(0, n_queries)
+    data = drawn(n_queries, SIZES, D)
     blocks = query_blocks.of(data.offsets, D)
     assert n_queries < 24 or len(blocks) > 4
     rows = np.concatenate([np.arange(data.n_documents)[block.rows] for block in blocks])
@@ -57,7 +49,7 @@ def test_blocks_hold_every_query_once(n_queries: int) -> None:
 @pytest.mark.parametrize("name", ["listnet", "ranknet", "ranksvm", "slam-ndcg"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_risk_by_blocks_is_the_risk(name: str, weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    data, rng = drawn(1), np.random.default_rng(2)
+    data, rng = drawn(24, SIZES, D, seed=1), np.random.default_rng(2)
     loss = surrogates.create(name)
     weights = rng.random(data.n_queries) if weighted else None
     w = rng.normal(size=D)
@@ -95,7 +87,7 @@ FITS: list[tuple[str, dict[str, Any]]] = [
 def test_a_minimum_by_blocks_is_the_minimum(
     name: str, settings: dict[str, Any], request: pytest.FixtureRequest
 ) -> None:
-    data = drawn(3)
+    data = drawn(24, SIZES, D, seed=3)
     whole = erm.fit(data, name, **settings)
     request.getfixturevalue("many_blocks")
     found = erm.fit(data, name, **settings)
@@ -106,7 +98,7 @@ def test_a_minimum_by_blocks_is_the_minimum(
 
 def test_many_features_with_kinks_by_blocks(request: pytest.FixtureRequest) -> None:
     """By blocks, cutting planes take the place of the interior-point method."""
-    rng, data = np.random.default_rng(5), drawn(4)
+    rng, data = np.random.default_rng(5), drawn(24, SIZES, D, seed=4)
     wide = RankingData(rng.normal(size=(data.n_documents, 40)).astype(np.float32), data.y, data.offsets, data.qids)
     whole = erm.fit(wide, "slam-ndcg", l2=0.1)
     request.getfixturevalue("many_blocks")
@@ -118,7 +110,7 @@ def test_many_features_with_kinks_by_blocks(request: pytest.FixtureRequest) -> N
 
 
 def test_standardisation_and_facts_by_blocks(request: pytest.FixtureRequest) -> None:
-    data, w = drawn(6), np.arange(1.0, D + 1.0)
+    data, w = drawn(24, SIZES, D, seed=6), np.arange(1.0, D + 1.0)
     loss = surrogates.create("listnet")
 
     def found() -> tuple[Standardisation, RankingData, Any, Any]:
@@ -150,7 +142,7 @@ LEARNERS: list[tuple[str, dict[str, Any]]] = [
 def test_the_bytes_of_a_model_do_not_depend_on_the_threads(
     learner: str, settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    data, written = drawn(7, 60), []
+    data, written = drawn(60, SIZES, D), []
     for number in (1, 2, 3):
         with query_blocks.threads(number):
             learners.create(learner, **settings).fit(data, seed=3).save(tmp_path / "model.json")

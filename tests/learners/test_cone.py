@@ -10,13 +10,7 @@ from pipeline_lib import RankingData
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.learners import cone, cone_kernels
 from pipeline_lib.learners.cone_ranking import FoldIn, direction, same_order, votes
-
-
-def drawn(n_queries: int, m: int, d: int, seed: int, y_max: int = 2) -> RankingData:
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n_queries * m, d))
-    y = np.clip(np.round(X[:, 0] + rng.standard_normal(len(X))), 0, y_max).astype(int)
-    return RankingData.from_arrays(X, y, np.repeat(np.arange(n_queries), m))
+from tests.samples import drawn
 
 
 def differences(data: RankingData, problem: cone.Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

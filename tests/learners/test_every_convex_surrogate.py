@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from pipeline_lib import surrogates
-from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import erm
 from pipeline_lib.learners.balls import project
+from tests.samples import drawn, objective
 
 CONVEX = [name for name in surrogates.NAMES if surrogates.create(name).convex]
 OPTIONS = [
@@ -21,18 +21,7 @@ CASES = [*((name, {}) for name in CONVEX), *OPTIONS]
 NAMES = [f"{name} {options}" if options else name for name, options in CASES]
 
 
-def drawn(n: int = 40, m: int = 12, d: int = 8, seed: int = 0) -> RankingData:
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n * m, d))
-    utility = X @ rng.standard_normal(d) / np.sqrt(d) + 0.7 * rng.standard_normal(n * m)
-    return RankingData.from_arrays(X, np.digitize(utility, [0.4, 1.2]), np.repeat(np.arange(n), m))
-
-
-DATA = drawn()
-
-
-def objective(surrogate, l2, w):
-    return 0.5 * l2 * w @ w + surrogate.value(DATA.X64 @ w, DATA.y, DATA.offsets).mean()
+DATA = drawn(40, 12, 8, noise=0.7)
 
 
 def nothing_is_lower(surrogate, l2, fit, radius=None, ball="l2"):
@@ -47,7 +36,7 @@ def nothing_is_lower(surrogate, l2, fit, radius=None, ball="l2"):
             slope = l2 * w + DATA.X64.T @ surrogate.gradient(DATA.X64 @ w, DATA.y, DATA.offsets) / DATA.n_queries
             w = w - 1e-4 * slope / max(np.linalg.norm(slope), 1e-300)
         w = w if radius is None else project(w, radius, ball)
-        if objective(surrogate, l2, w) < bound:
+        if objective(DATA, surrogate, l2, w) < bound:
             return False
     return True
 
@@ -59,7 +48,7 @@ def test_regularised(name, options, l2):
     fit = erm.fit(DATA, surrogate, l2=l2)
     assert fit.certified, fit.reason
     assert 0.0 <= fit.relative_gap <= 1e-6
-    assert fit.objective == pytest.approx(objective(surrogate, l2, fit.w), rel=1e-12)
+    assert fit.objective == pytest.approx(objective(DATA, surrogate, l2, fit.w), rel=1e-12)
     assert nothing_is_lower(surrogate, l2, fit)
 
 
@@ -75,7 +64,7 @@ def test_in_a_ball(name, options, l2, ball):
 
 @pytest.mark.parametrize("name", ["listnet", "squared", "ranksvm", "slam-map"])
 def test_many_features_in_an_l1_ball(name):
-    data = drawn(n=12, m=8, d=400)
+    data = drawn(12, 8, 400)
     fit = erm.fit(data, name, l2=0.0, radius=0.5, ball="l1")
     assert fit.certified, fit.reason
     assert np.abs(fit.w).sum() == pytest.approx(0.5, rel=1e-6)

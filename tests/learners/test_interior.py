@@ -15,16 +15,11 @@ from pipeline_lib.learners import bundle, erm, interior, smoothing
 from pipeline_lib.learners.problem import Problem
 from pipeline_lib.surrogates import programmes
 from pipeline_lib.surrogates.base import SmoothableSurrogate
+from tests.samples import unrelated
 
 LINEAR = ("ranksvm", "slam-ndcg", "slam-map", "slam-ndcg@3")
 KINKED = (*LINEAR, "structured-ndcg", "svm-map")
 BALLS = [(None, "l2"), (0.3, "l2"), (0.3, "l1")]
-
-
-def drawn(n: int = 8, m: int = 5, d: int = 4, seed: int = 0, levels: int = 4) -> RankingData:
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n * m, d))
-    return RankingData.from_arrays(X, rng.integers(0, levels, n * m), np.repeat(np.arange(n), m))
 
 
 def of(data: RankingData, name: str, l2: float = 0.1, radius: float = math.inf, ball: str = "l2") -> Problem:
@@ -66,7 +61,7 @@ def test_the_optimum_of_the_programme_is_the_loss(name, options, seed, levels):
 @given(seed=st.integers(0, 2**32 - 1))
 def test_whatever_the_multipliers_the_minorant_is_below(name, seed):
     rng = np.random.default_rng(seed)
-    data, loss = drawn(4, 6, seed=seed % 1000), surrogates.create(name)
+    data, loss = unrelated(4, 6, seed=seed % 1000, levels=4), surrogates.create(name)
     factors = rng.uniform(0.5, 2.0, 4)
     programme = loss.programme(data.y, data.offsets).scaled(factors)
     multipliers = programme.feasible(10.0 ** rng.uniform(-6, 2, len(programme.heights)))
@@ -85,7 +80,7 @@ def test_whatever_the_multipliers_the_minorant_is_below(name, seed):
 @pytest.mark.parametrize(("radius", "ball"), BALLS)
 @pytest.mark.parametrize("l2", [1e-2, 1.0])
 def test_all_methods_meet_at_the_minimum(name, radius, ball, l2):
-    problem = of(drawn(20, 5), name, l2, math.inf if radius is None else radius, ball)
+    problem = of(unrelated(20, 5, 4), name, l2, math.inf if radius is None else radius, ball)
     start = np.zeros(4)
     found = [bundle.minimise(problem, start, 1e-7)]
     programme = problem.surrogate.programme(problem.y, problem.offsets)
@@ -104,7 +99,7 @@ def test_all_methods_meet_at_the_minimum(name, radius, ball, l2):
 @pytest.mark.parametrize("name", ["slam-ndcg", "svm-map"])
 @pytest.mark.parametrize("ball", ["l2", "l1"])
 def test_an_inactive_ball_changes_nothing_without_l2_either(name, ball):
-    data = drawn(30, 5)
+    data = unrelated(30, 5, 4)
     free = erm.fit(data, name, l2=1e-7)
     for l2 in (0.0, 1e-7):
         problem = of(data, name, l2, 100.0 * float(np.abs(free.w).sum()) + 1.0, ball)
@@ -117,7 +112,7 @@ def test_an_inactive_ball_changes_nothing_without_l2_either(name, ball):
 @pytest.mark.parametrize("name", ["ranksvm", "slam-ndcg"])
 def test_features_given_twice_change_no_minimum(name):
     # Without l2 and with an inactive ball, rounding leaves their second derivative without a square root.
-    once, values = of(drawn(12), name, 0.0, 1e4), []
+    once, values = of(unrelated(12), name, 0.0, 1e4), []
     for problem in (once, replace(once, X=np.hstack([once.X, once.X]))):
         found = interior.minimise(problem, problem.surrogate.programme(problem.y, problem.offsets), 1e-9)
         assert not found.reason
@@ -126,7 +121,7 @@ def test_features_given_twice_change_no_minimum(name):
 
 
 def test_long_lists_are_squared_by_other_means(monkeypatch):
-    problem = of(drawn(6, 9, 40), "slam-ndcg")
+    problem = of(unrelated(6, 9, 40), "slam-ndcg")
     programme = problem.surrogate.programme(problem.y, problem.offsets)
     short = interior.minimise(problem, programme, 1e-9)
     monkeypatch.setattr(interior, "SHORT", 2)
@@ -137,7 +132,7 @@ def test_long_lists_are_squared_by_other_means(monkeypatch):
     ("module", "limit", "name"), [(erm, "LARGEST_MATRICES", "slam-ndcg"), (programmes, "MOST_ROWS", "ranksvm")]
 )
 def test_a_programme_that_is_too_large_is_left_to_cutting_planes(monkeypatch, module, limit, name):
-    data = drawn(12, 6, 40)
+    data = unrelated(12, 6, 40)
     whole = erm.fit(data, name, l2=0.1)
     monkeypatch.setattr(module, limit, 10)
     other = erm.fit(data, name, l2=0.1)

@@ -9,14 +9,9 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import kernel
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.kernel import RandomFourier
+from tests.samples import unrelated
 
 GAUSSIAN = {"kernel": "gaussian", "components": 200, "bandwidth": "median"}
-
-
-def drawn(seed: int = 0, n: int = 30, m: int = 10, d: int = 3) -> RankingData:
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n * m, d))
-    return RankingData.from_arrays(X, rng.integers(0, 3, n * m), np.repeat(np.arange(n), m))
 
 
 def ring(seed: int) -> RankingData:
@@ -29,7 +24,7 @@ def ring(seed: int) -> RankingData:
 
 def error(components: int) -> float:
     """Root mean square difference to the kernel, over pairs of documents and draws."""
-    data = drawn(n=4)
+    data = unrelated(4, 10)
     X = data.X64
     exact = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / (2 * 1.5**2))
     squares = []
@@ -46,21 +41,21 @@ def test_the_error_falls_as_one_over_the_root_of_the_components():
 
 
 def test_the_median_bandwidth_is_the_median_distance():
-    data = drawn(n=5)
+    data = unrelated(n=5)
     X = data.X64
     distances = np.linalg.norm(X[:, None] - X[None], axis=2)[np.triu_indices(len(X), 1)]
     assert kernel.median_distance(data, (1,)) == pytest.approx(np.median(distances))
 
 
 def test_a_model_scores_what_the_learner_saw_up_to_the_single_precision_in_which_it_is_stored():
-    data = drawn()
+    data = unrelated()
     features = fitted(GAUSSIAN, data, (3, "fold", 1))
     model = features.model(np.random.default_rng(0).standard_normal(200))
     np.testing.assert_allclose(model.predict(data), features.apply(data).X64 @ model.w, atol=1e-4)
 
 
 def test_a_score_does_not_depend_on_where_a_document_stands(monkeypatch):
-    data = drawn()
+    data = unrelated()
     model = fitted(GAUSSIAN, data, 0).model(np.ones(200))
     whole = model.predict(data)
     monkeypatch.setattr(kernel, "ROWS_AT_ONCE", 7)
@@ -84,7 +79,7 @@ def test_a_kernel_ranks_what_no_line_can(learner):
 
 
 def test_standardised_and_raw_are_linear():
-    data = drawn()
+    data = unrelated()
     w = np.array([1.0, -2.0, 0.5])
     np.testing.assert_allclose(fitted("raw", data, 0).model(w).predict(data), data.X64 @ w, atol=1e-12)
     standard = fitted("standardised", data, 0)
@@ -93,13 +88,13 @@ def test_standardised_and_raw_are_linear():
 
 def test_wrong_features_are_refused():
     with pytest.raises(DataError, match="X: expected 3 features, found 2"):
-        RandomFourier(3, 5, 1.0, (0,)).apply(drawn(d=2))
+        RandomFourier(3, 5, 1.0, (0,)).apply(unrelated(d=2))
     same = RankingData.from_arrays(np.zeros((3, 2)), [0, 1, 0], [1, 1, 1])
     with pytest.raises(DataError, match=r"bandwidth: expected .*found 'mean'"):
-        RandomFourier.of(drawn(), 5, "mean", 0)
+        RandomFourier.of(unrelated(), 5, "mean", 0)
     with pytest.raises(DataError, match="median distance between documents is 0"):
         RandomFourier.of(same, 5, "median", 0)
     with pytest.raises(ConfigurationError, match="features: expected 'standardised', 'raw' or the keys"):
-        fitted({"kernel": "gaussian"}, drawn(), 0)
+        fitted({"kernel": "gaussian"}, unrelated(), 0)
     with pytest.raises(DataError, match=r"w: expected .*\(5,\)"):
-        fitted({"kernel": "gaussian", "components": 5, "bandwidth": 1.0}, drawn(), 0).model(np.zeros(4))
+        fitted({"kernel": "gaussian", "components": 5, "bandwidth": 1.0}, unrelated(), 0).model(np.zeros(4))

@@ -8,25 +8,17 @@ from scipy.optimize import minimize_scalar
 
 from pipeline_lib import surrogates
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import ogd
 from pipeline_lib.learners.balls import norm, project
+from tests.samples import drawn
 
 CONVEX = [name for name in surrogates.NAMES if surrogates.create(name).convex]
-
-
-def drawn(seed: int = 0, n: int = 20, m: int = 6, d: int = 4) -> RankingData:
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(1, m + 1, n)
-    X = rng.standard_normal((sizes.sum(), d))
-    y = np.digitize(X @ np.arange(1, d + 1) + rng.standard_normal(len(X)), [0.0, 3.0])
-    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), sizes))
 
 
 @pytest.mark.parametrize("name", surrogates.NAMES)
 @pytest.mark.parametrize("ball", ["l2", "l1"])
 def test_every_round_follows_the_formula(name, ball):
-    data, loss = drawn(), surrogates.create(name)
+    data, loss = drawn(20, d=4), surrogates.create(name)
     order = np.random.default_rng(1).integers(0, data.n_queries, 50)
     steps = ogd.decreasing_steps(50, 0.05)
     found = ogd.run(data, loss, step=steps, order=order, radius=0.7, ball=ball)
@@ -50,7 +42,7 @@ def test_every_round_follows_the_formula(name, ball):
 @pytest.mark.parametrize("name", surrogates.NAMES)
 @pytest.mark.parametrize("ball", ["l2", "l1"])
 def test_runs_side_by_side_are_those_one_by_one(name, ball):
-    data, loss = drawn(), surrogates.create(name)
+    data, loss = drawn(20, d=4), surrogates.create(name)
     orders = np.random.default_rng(2).integers(0, data.n_queries, (3, 30))
     given = {"step": ogd.decreasing_steps(30, 0.1), "radius": 0.1, "ball": ball}
     together = ogd.runs(data, loss, orders=orders, **given)
@@ -72,7 +64,7 @@ def test_runs_side_by_side_are_those_one_by_one(name, ball):
 )
 def test_the_regret_bound_holds_against_everybody_in_the_ball(name, seed, eta, ball):
     rng = np.random.default_rng(seed)
-    data, loss = drawn(int(rng.integers(1000))), surrogates.create(name)
+    data, loss = drawn(20, d=4, seed=int(rng.integers(1000))), surrogates.create(name)
     order = rng.integers(0, data.n_queries, 40)
     found = ogd.run(data, loss, step=eta, order=order, radius=1.0, ball=ball)
     for u in (np.zeros(4), *(project(2 * rng.standard_normal(4), 1.0, ball) for _ in range(5)), found.w):
@@ -116,12 +108,12 @@ def test_the_smooth_step_is_the_best_for_its_bound(n, radius, smoothness, risk):
 )
 def test_wrong_arguments_are_refused(wrong, said):
     with pytest.raises(DataError, match=said):
-        ogd.run(drawn(), "listnet", **{"step": 0.1, **wrong})
+        ogd.run(drawn(20, d=4), "listnet", **{"step": 0.1, **wrong})
     side_by_side = {"orders": [wrong.pop("order", [0])], "step": 0.1, **wrong}
     with pytest.raises(DataError, match=said.replace(r"order\[1", r"orders\[0, 1")):
-        ogd.runs(drawn(), "listnet", **side_by_side)
+        ogd.runs(drawn(20, d=4), "listnet", **side_by_side)
 
 
 def test_steps_that_overflow_are_named():
     with pytest.raises(DataError, match="step: too large"), np.errstate(all="ignore"):
-        ogd.run(drawn(), "squared", step=1e30, order=np.zeros(60, int))
+        ogd.run(drawn(20, d=4), "squared", step=1e30, order=np.zeros(60, int))

@@ -8,21 +8,12 @@ from hypothesis import strategies as st
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import perceptron
 from pipeline_lib.surrogates import slam
+from tests.samples import drawn
 from tests.surrogates.ranking_losses import listwise_loss
 
 MEASURES = ["ndcg", "map", "ndcg@3"]
 ACTIVE = ["margin", "misordered"]
 ETAS = [1.0, 0.37, "theory"]
-
-
-def drawn(seed: int, n: int = 12, largest: int = 7, d: int = 3, y_max: int = 2, noise: float = 1.0) -> RankingData:
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(1, largest + 1, n)
-    X = rng.standard_normal((sizes.sum(), d))
-    X[rng.random(len(X)) < 0.1] = 0.0  # ties
-    utility = X @ np.arange(1, d + 1) + noise * rng.standard_normal(len(X))
-    y = np.clip(np.floor(utility - 0.5), 0, y_max).astype(int)
-    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), sizes))
 
 
 def plain(data, order, measure, eta, active):
@@ -58,7 +49,7 @@ def plain(data, order, measure, eta, active):
 @pytest.mark.parametrize("eta", ETAS)
 def test_the_compiled_loop_is_algorithm_1(measure, active, eta):
     for seed in range(6):
-        data = drawn(seed, largest=7 if seed % 2 else 70, n=8)
+        data = drawn(8, (1, 7 if seed % 2 else 70), seed=seed, ties=0.1)
         order = np.random.default_rng(seed).integers(0, data.n_queries, 60)
         found = perceptron.run(data, order, measure, eta, active)
         w, average, losses, surrogate_losses, squared_norms = plain(data, order, measure, found.eta, active)
@@ -75,7 +66,7 @@ def test_the_compiled_loop_is_algorithm_1(measure, active, eta):
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(MEASURES), st.sampled_from(ETAS))
 def test_equation_16_holds_in_every_round(seed, measure, eta):
-    data = drawn(seed)
+    data = drawn(seed=seed, ties=0.1)
     found = perceptron.run(data, np.random.default_rng(seed).integers(0, data.n_queries, 50), measure, eta)
     labels = data.y.astype(np.int32)
     v_max = slam.v_max_of_all(labels, data.offsets, measure).max()
@@ -102,7 +93,7 @@ def worst_first(data, measure, rounds):
 @settings(max_examples=200)
 def test_theorem_5_holds_for_the_step_of_the_theory(seed, measure, noise, scale):
     rng = np.random.default_rng(seed)
-    data = drawn(seed, noise=noise)
+    data = drawn(seed=seed, noise=noise, ties=0.1)
     # In turn: random queries; two again and again; and an adversary's, who shows what is ranked worst.
     order = [
         lambda: rng.integers(0, data.n_queries, 40),
@@ -122,7 +113,7 @@ def test_theorem_5_holds_for_the_step_of_the_theory(seed, measure, noise, scale)
 
 
 def test_misordered_mistakes_do_not_depend_on_eta_and_margin_mistakes_do():
-    data = drawn(5, n=30, largest=6)
+    data = drawn(30, seed=5, ties=0.1)
     order = np.random.default_rng(1).integers(0, 30, 400)
     for measure in MEASURES:
         # powers of two: scaling w by them is exact, so that not even rounding differs

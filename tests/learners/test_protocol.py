@@ -17,6 +17,7 @@ from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DamagedF
 from pipeline_lib.learners import features
 from pipeline_lib.learners.ranker import Trained
 from pipeline_lib.learners.selection import mean_measure
+from tests.samples import drawn
 
 KERNEL = {"kernel": "gaussian", "components": 8, "bandwidth": "median"}
 QUICK: dict[str, dict[str, Any]] = {
@@ -51,10 +52,7 @@ RESULTS: Results = {
 
 @pytest.fixture(scope="module")
 def data() -> RankingData:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 3))
-    y = np.digitize(X[:, 1] + 0.3 * rng.normal(size=80), [0.0, 1.0])
-    return RankingData.from_arrays(X, y, np.repeat(np.arange(16), 5))
+    return drawn(16, 5, 3)
 
 
 @pytest.fixture(scope="module")

@@ -10,18 +10,7 @@ from pipeline_lib import surrogates
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import erm
 from pipeline_lib.surrogates.base import Surrogate
-
-
-def drawn(d: int = 2, n: int = 12, m: int = 8) -> RankingData:
-    rng = np.random.default_rng(3)
-    X = rng.standard_normal((n * m, d))
-    y = np.digitize(X @ np.linspace(1, 2, d) + rng.standard_normal(n * m), [0.5, 2.0])
-    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), m))
-
-
-def objective(data, loss, l2, w):
-    return 0.5 * l2 * w @ w + loss.value(data.X64 @ w, data.y, data.offsets).mean()
-
+from tests.samples import drawn, objective
 
 LOSSES = [
     {"sigma": 1.0},
@@ -34,7 +23,7 @@ LOSSES = [
 @pytest.mark.parametrize("options", LOSSES, ids=str)
 @pytest.mark.parametrize(("radius", "ball"), [(None, "l2"), (2.0, "l2"), (2.0, "l1")])
 def test_no_point_of_a_fine_grid_is_lower(options, radius, ball):
-    data, loss = drawn(), surrogates.create("smooth-dcg", **options)
+    data, loss = drawn(12, 8, 2), surrogates.create("smooth-dcg", **options)
     fit = erm.fit(data, loss, l2=0.05, radius=radius, ball=ball)
     reach = 2.0 if radius else 4.0
     for w in itertools.product(np.linspace(-reach, reach, 41), repeat=2):
@@ -45,7 +34,7 @@ def test_no_point_of_a_fine_grid_is_lower(options, radius, ball):
 
 
 def test_a_local_minimum_says_so():
-    fit = erm.fit(drawn(), "smooth-dcg", l2=0.1)
+    fit = erm.fit(drawn(12, 8, 2), "smooth-dcg", l2=0.1)
     assert (fit.certified, fit.certificate) == (False, "local")
     assert math.isinf(fit.gap)
     assert math.isinf(fit.relative_gap)
@@ -53,7 +42,7 @@ def test_a_local_minimum_says_so():
 
 
 def test_the_same_seed_gives_the_same_minimum_and_it_is_stationary():
-    data, loss = drawn(d=6), surrogates.create("smooth-dcg", sigma=0.3)
+    data, loss = drawn(12, 8, 6), surrogates.create("smooth-dcg", sigma=0.3)
     a, b = (erm.fit(data, loss, l2=0.01, seed=7) for _ in range(2))
     assert np.array_equal(a.w, b.w)
     gradient = 0.01 * a.w + data.X64.T @ loss.gradient(data.X64 @ a.w, data.y, data.offsets) / data.n_queries
@@ -61,7 +50,7 @@ def test_the_same_seed_gives_the_same_minimum_and_it_is_stationary():
 
 
 def test_it_is_never_above_its_start_or_a_convex_stand_in():
-    data, loss = drawn(d=6), surrogates.create("smooth-dcg", sigma=0.3)
+    data, loss = drawn(12, 8, 6), surrogates.create("smooth-dcg", sigma=0.3)
     stand_in = erm.fit(data, "listnet", l2=0.01).w
     fit = erm.fit(data, loss, l2=0.01, start=stand_in)
     assert fit.objective <= objective(data, loss, 0.01, stand_in)
@@ -87,7 +76,7 @@ def test_a_surrogate_that_cannot_be_annealed_is_restarted():
 
 
 def test_training_calls_it_neither_certified_nor_failed():
-    data = drawn(d=4)
+    data = drawn(12, 8, 4)
     settings = {"surrogate": "smooth-dcg", "options": {"sigma": 0.3}, "l2": [0.1, 0.01], "selection": "ndcg@10"}
     record = erm.train(data, data, settings, (1, "fold", 2)).record
     assert record["certified"] is None

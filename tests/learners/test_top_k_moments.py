@@ -24,18 +24,6 @@ def test_probabilities_of_ordered_tops_are_those_of_all_rankings(k):
     assert sum(p for _, p in top_k_moments.ordered_tops(scores, k, gamma)) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("name", BOUNDED)
-def test_the_second_moment_is_the_sum_over_ordered_tops(name):
-    rng = np.random.default_rng(1)
-    loss, k = surrogates.create(name), top_k_feedback.ORDERS[name]
-    X, y, gamma = rng.normal(size=(5, 3)), np.array([0, 2, 1, 0, 2]), 0.2
-    scores, total = X @ rng.normal(size=3), 0.0
-    for top, p in top_k_moments.ordered_tops(scores, k, gamma):
-        f = top_k_feedback.estimate(loss, scores, top, y[list(top)], np.argsort(-scores), gamma, k)
-        total += p * np.sum((X.T @ f) ** 2)
-    assert top_k_moments.second_moment(loss, X, scores, y, k, gamma) == pytest.approx(total)
-
-
 @given(
     st.sampled_from(BOUNDED),
     st.integers(2, 5),

@@ -11,13 +11,7 @@ from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.learners import models
 from pipeline_lib.learners.installed import why_unusable
 from pipeline_lib.study import configuration
-
-
-def drawn(n=12, m=6, d=3, seed=0, noise=0.5):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n * m, d)).astype(np.float32)
-    y = np.digitize(X @ np.arange(1.0, d + 1) + noise * rng.normal(size=n * m), [0.0, 2.0])
-    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), m))
+from tests.samples import drawn
 
 
 def stump(threshold=0.5, **changes):

@@ -20,7 +20,12 @@ class Given(Job):
         return dict(self.data)
 
     def rows(self, table: Any) -> list[Any]:
-        return [row for row in self.earlier if isinstance(row, table)]
+        return of(table, self.earlier)
+
+
+def of(kind: type[Row], rows: Iterable[Row]) -> list[Any]:
+    """The rows of one class."""
+    return [row for row in rows if isinstance(row, kind)]
 
 
 def tables(rows: Iterable[Row]) -> dict[str, list[dict[str, Any]]]:

@@ -7,11 +7,10 @@ import pytest
 from page_of_paper import Build, builder, figures, raw
 
 from pipeline_lib.papers.lists.lengths import experiment as lengths
-from pipeline_lib.papers.lists.lengths.experiment import LengthsSettings
 from tests.papers.jobs import tables as tables_of
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
-SMALL = LengthsSettings.parse({**SETTINGS["lists"]["lengths"], "scores": [1.0], "queries": [1000]})
+SMALL = small("lists", "lengths", scores=[1.0], queries=[1000])
 NEAREST = {"case": "ranksvm", "radius": 0.5, "m": 2, "d": 1, "n": 100, "gap": 0.1}
 Tables = dict[str, list[dict[str, Any]]]
 

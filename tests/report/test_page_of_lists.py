@@ -8,31 +8,13 @@ from page_of_paper import Build, builder, figures, raw
 
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.exact import experiment as exact
-from pipeline_lib.papers.lists.exact.settings import ExactSettings
 from pipeline_lib.papers.lists.grid import summary
-from pipeline_lib.papers.lists.grid.settings import GridSettings
 from tests.papers.jobs import tables as tables_of
 from tests.papers.lists.samples import made_row
-from tests.small_settings import SETTINGS as SMALL
+from tests.small_settings import small
 
-SETTINGS = GridSettings.parse(
-    {
-        "queries": [10, 20, 40],
-        "lengths": [3, 6, 12],
-        "documents_at_most": 480,
-        "repetitions": 3,
-        "rate_repetitions": 3,
-        "held_out_documents": 600,
-        "held_out_queries_at_least": 100,
-        "best_ranker_documents": 3000,
-        "tol": 1e-4,
-        "ascent_steps": 3,
-        "populations": {"noisy": {"features": 4}, "realisable": {"features": 4}},
-        "realisable_lengths": [3, 6],
-        "realisable_losses": ["listnet"],
-        "losses": [{"name": "listnet", "surrogate": "listnet", "options": {}}],
-    }
-)
+LISTNET = [{"name": "listnet", "surrogate": "listnet", "options": {}}]
+SETTINGS = small("lists", "grid", documents_at_most=480, realisable_lengths=[3, 6], losses=LISTNET)
 
 
 @pytest.fixture
@@ -91,8 +73,7 @@ def test_every_figure_of_the_gaps_can_be_drawn(build: Build, flat: dict[str, lis
 
 @pytest.fixture(scope="module")
 def exact_tables() -> dict[str, list[dict[str, Any]]]:
-    settings = ExactSettings.parse(SMALL["lists"]["exact"])
-    return tables_of(exact.measure(Job(settings, 1)))
+    return tables_of(exact.measure(Job(small("lists", "exact"), 1)))
 
 
 def test_every_figure_of_the_exact_gaps_can_be_drawn(

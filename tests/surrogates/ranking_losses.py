@@ -55,7 +55,7 @@ def ranking_loss(name, s, y):
 
 def compared(name, y):
     """Labels as the surrogate takes them."""
-    return np.minimum(y, 1) if name == "svm-map" else np.asarray(y)
+    return np.minimum(y, 1) if name.endswith("map") else np.asarray(y)
 
 
 def features(name, order, y):

@@ -1,4 +1,4 @@
-"""Is smooth-dcg the published gain, DCG@1 in the limit, and within the constants derived for it?"""
+"""Is smooth-dcg the published gain, and within the constants derived for it?"""
 
 import numpy as np
 import pytest
@@ -21,14 +21,6 @@ def test_the_value_is_the_published_formula(sigma):
     # documents far below the top, too, get their share exactly (where the formula itself does not cancel)
     apart = np.abs(gains - p @ gains) > 0.1
     np.testing.assert_allclose(gradient[apart], (p * (gains - p @ gains) / sigma)[apart], rtol=1e-9)
-
-
-def test_tends_to_the_gain_of_the_top_document():
-    rng = np.random.default_rng(1)
-    for m in (1, 2, 4, 7):
-        s, y = rng.permutation(m) * 1.0, rng.integers(0, 4, m)
-        value = SmoothDCG(0.02, "as-printed").value(s, y, [0, m])[0]
-        assert value == pytest.approx(2.0 ** y[np.argmax(s)] - 1.0, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("m", [2, 3, 6])

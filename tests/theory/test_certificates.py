@@ -6,26 +6,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipeline_lib import RankingData, learners, surrogates
+from pipeline_lib import learners, surrogates
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.learners.models import LinearModel, TreesModel
 from pipeline_lib.theory import certificates, contraction, list_bounds, list_lengths, ranker_facts
 from pipeline_lib.theory.ranker_facts import Facts
+from tests.samples import drawn
 
 KNOWN = Facts(n=500, m=12, d=6, y_max=2, l2=1.5, l1=3.0, feature_l2=2.0, feature_linf=1.0, empirical_risk=0.4)
 LOSSES = ("listnet", "ranksvm", "slam-ndcg", "smooth-dcg", "squared", "svm-map")
 
 
-def sample(n: int, seed: int, d: int = 5, m: int = 6) -> RankingData:
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-1.0, 1.0, size=(n * m, d))
-    y = np.clip(np.round(X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=n * m)), 0, 2)
-    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), m))
-
-
 @pytest.mark.parametrize("name", ["listnet", "ranksvm"])
 def test_the_certified_risk_is_far_above_the_true_one(name: str) -> None:
-    train, others, loss = sample(60, 0), sample(2_000, 1), surrogates.create(name)
+    train, others, loss = drawn(60, 6, 5), drawn(2_000, 6, 5, seed=1), surrogates.create(name)
     model = learners.create("erm", surrogate=name, l2=1e-3).fit(train).model
     known = ranker_facts.of_model(model, train, loss)
     true = ranker_facts.of_model(model, others, loss).empirical_risk
@@ -136,7 +130,7 @@ def test_where_no_bound_holds_it_is_said_why() -> None:
 
 
 def test_models_without_facts_say_why() -> None:
-    data, loss = sample(3, 0), surrogates.create("listnet")
+    data, loss = drawn(3, 6, 5), surrogates.create("listnet")
     stump = TreesModel.of([0], [-1], [0.0], [0], [0], [1.0], n_features=5)
     with pytest.raises(DataError, match="trees"):
         ranker_facts.of_model(stump, data, loss)
@@ -147,7 +141,7 @@ def test_models_without_facts_say_why() -> None:
 
 
 def test_facts_are_those_of_the_features_that_the_model_sees() -> None:
-    data, loss = sample(30, 4), surrogates.create("listnet")
+    data, loss = drawn(30, 6, 5), surrogates.create("listnet")
     model = LinearModel.of([1.0, 0.0, 0.0, 0.0, 2.0], mean=[0.5] * 5, scale=[0.25] * 5)
     known = ranker_facts.of_model(model, data, loss)
     standardised = (data.X64 - 0.5) / 0.25
@@ -159,4 +153,4 @@ def test_facts_are_those_of_the_features_that_the_model_sees() -> None:
 
 def test_weights_for_other_features_are_refused() -> None:
     with pytest.raises(DataError, match="w: expected 5 weights"):
-        ranker_facts.facts(sample(3, 0), np.zeros(4), surrogates.create("listnet"))
+        ranker_facts.facts(drawn(3, 6, 5), np.zeros(4), surrogates.create("listnet"))

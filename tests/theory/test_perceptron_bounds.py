@@ -14,7 +14,7 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import perceptron
 from pipeline_lib.surrogates import slam
 from pipeline_lib.theory import perceptron_bounds
-from tests.learners.test_perceptron import drawn
+from tests.samples import drawn
 
 MEASURES = ["ndcg", "map", "ndcg@3"]
 
@@ -28,7 +28,7 @@ def differences(data: RankingData) -> np.ndarray:
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_ratios_are_those_of_equation_16(measure):
-    data = drawn(1)
+    data = drawn(seed=1, ties=0.1)
     order = np.random.default_rng(1).integers(0, 12, 60)
     result = perceptron.run(data, order, measure)
     found = perceptron_bounds.ratios(data, order, result, measure)
@@ -48,7 +48,7 @@ def test_ratios_are_those_of_equation_16(measure):
 @given(st.integers(0, 2**32 - 1), st.sampled_from(MEASURES), st.sampled_from(["margin", "misordered"]))
 @settings(max_examples=60)
 def test_the_bound_holds_at_the_best_comparator(seed, measure, active):
-    data = drawn(seed % 1000, noise=[0.0, 1.0, 5.0][seed % 3])
+    data = drawn(seed=seed % 1000, noise=[0.0, 1.0, 5.0][seed % 3], ties=0.1)
     order = np.random.default_rng(seed).integers(0, 12, 80)
     # With misordered documents any step will do: the run does not depend on it.
     step = "theory" if active == "margin" or seed % 2 else 0.3
@@ -61,7 +61,7 @@ def test_the_bound_holds_at_the_best_comparator(seed, measure, active):
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_no_other_comparator_is_better_than_the_gap_says(measure):
-    data = drawn(3)
+    data = drawn(seed=3, ties=0.1)
     mistaken = np.random.default_rng(3).integers(0, 12, 200)
     factor = 7.0
     labels = np.minimum(data.y, 1) if measure == "map" else data.y
@@ -79,12 +79,12 @@ def test_no_other_comparator_is_better_than_the_gap_says(measure):
 
 
 def test_without_mistakes_the_bound_is_0():
-    found = perceptron_bounds.right_side(drawn(0), np.zeros(0, int), 1.0)
+    found = perceptron_bounds.right_side(drawn(ties=0.1), np.zeros(0, int), 1.0)
     assert (found.bound, found.comparator_loss, found.certified) == (0.0, 0.0, True)
 
 
 def test_the_largest_margin_in_two_dimensions_is_that_of_a_scan():
-    data = drawn(4, n=10, largest=4, d=2, noise=0.0)
+    data = drawn(10, (1, 4), 2, seed=4, noise=0.0)
     found = perceptron_bounds.largest_margin(data, tol=1e-6)
     apart = differences(data)
     angles = np.linspace(0, 2 * np.pi, 200_001)
@@ -112,7 +112,7 @@ def test_the_largest_margin_of_orthogonal_differences(d):
 
 def test_the_largest_margin_is_positive_only_where_a_linear_ranker_separates():
     for seed in range(6):
-        data = drawn(seed, n=4, largest=4, noise=3.0 * (seed % 2))
+        data = drawn(4, (1, 4), seed=seed, noise=3.0 * (seed % 2))
         pairs = -differences(data)
         separable = linprog(np.zeros(3), A_ub=pairs, b_ub=-np.ones(len(pairs)), bounds=(None, None)).status == 0
         found = perceptron_bounds.largest_margin(data)
@@ -120,7 +120,7 @@ def test_the_largest_margin_is_positive_only_where_a_linear_ranker_separates():
 
 
 def test_corollary_6_holds_for_every_length_of_a_separable_stream():
-    data = drawn(7, n=15, largest=5, noise=0.0)
+    data = drawn(15, (1, 5), seed=7, noise=0.0)
     gamma = perceptron_bounds.largest_margin(data).gamma
     assert gamma > 0.0
     result = perceptron.run(data, np.tile(np.arange(15), 400), "ndcg", "theory")
@@ -128,7 +128,7 @@ def test_corollary_6_holds_for_every_length_of_a_separable_stream():
 
 
 def test_ratios_need_the_order_of_their_run():
-    data = drawn(0)
+    data = drawn(ties=0.1)
     with pytest.raises(DataError, match="order: expected the 2 rounds of the run, found 3"):
         perceptron_bounds.ratios(data, [0, 1, 2], perceptron.run(data, [0, 1]))
 

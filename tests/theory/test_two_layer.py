@@ -40,13 +40,6 @@ def test_pooling_is_one_long_list_of_pairs():
     assert pooled.concentration == two_layer.document_layer([10] * 50, two_layer.vc(4), 1.0, 0.05).concentration
 
 
-def test_sauer_massart_counts():
-    # k <= V: all 2^k vectors; else the binomial sum
-    for k, v in ((3, 5), (9, 2), (300, 4)):
-        count = sum(math.comb(k, i) for i in range(min(k, v) + 1))
-        assert two_layer.sauer_massart(v)(k) == pytest.approx(min(2.0, 2 * math.sqrt(2 * math.log(2 * count) / k)))
-
-
 def test_sauer_massart_bounds_the_exact_average_of_half_lines():
     # One feature, all thresholds' worth of rankers: w > 0 and w < 0. Exact Rademacher average over all signs.
     rng = np.random.default_rng(0)

@@ -11,16 +11,14 @@ from pipeline_lib.data.ranking_data import Standardisation
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.bases import components
 from pipeline_lib.papers.cone.bases import experiment as bases
-from pipeline_lib.papers.cone.bases.experiment import BasesSettings, BasisOfFold, ComparedOfFold, ShareOfFold
+from pipeline_lib.papers.cone.bases.experiment import BasisOfFold, ComparedOfFold, ShareOfFold
 from pipeline_lib.papers.cone.bases.rankings import means, signs
 from pipeline_lib.papers.cone.bases.votes import printed_votes
 from tests import readings
 from tests.papers.cone.samples import fold as fold_of_queries
 from tests.papers.cone.samples import sample
-from tests.papers.jobs import tables
-from tests.small_settings import SETTINGS
-
-BASES: dict[str, Any] = {**SETTINGS["cone"]["bases"], "methods": ["sg", "eg"]}
+from tests.papers.jobs import of, tables
+from tests.small_settings import small
 
 
 def basis(**changed: Any) -> BasisOfFold:
@@ -31,10 +29,8 @@ def basis(**changed: Any) -> BasisOfFold:
 
 
 def test_a_fold_of_bases(tmp_path: Path) -> None:
-    found = list(bases.of_fold(BasesSettings.parse(BASES), "sim", 1, fold_of_queries(), 5))
-    rows = [row for row in found if isinstance(row, BasisOfFold)]
-    compared = [row for row in found if isinstance(row, ComparedOfFold)]
-    shares = [row for row in found if isinstance(row, ShareOfFold)]
+    found = list(bases.of_fold(small("cone", "bases", methods=["sg", "eg"]), "sim", 1, fold_of_queries(), 5))
+    rows, compared, shares = (of(kind, found) for kind in (BasisOfFold, ComparedOfFold, ShareOfFold))
     assert {row.family for row in compared if row.chosen} >= {"published", "mean difference"}
     assert {row.what for row in shares} > {"risk and map", "signs, gradient"}
     assert [(row.K, row.fold_in) for row in rows] == [(K, how) for K in (1, 2) for how in ("gradient", "least-squares")]
@@ -49,9 +45,8 @@ def test_a_fold_of_bases(tmp_path: Path) -> None:
 
 
 def test_the_pass_that_is_best_on_the_validation_part_is_chosen() -> None:
-    settings = BasesSettings.parse({**SETTINGS["cone"]["bases"], "methods": ["exact"], "passes": 3})
-    found = bases.of_fold(settings, "sim", 1, fold_of_queries(), 5)
-    rows = [row for row in found if isinstance(row, BasisOfFold)]
+    settings = small("cone", "bases", methods=["exact"], passes=3)
+    rows = of(BasisOfFold, bases.of_fold(settings, "sim", 1, fold_of_queries(), 5))
     standard = Standardisation.of(fold_of_queries()[0])
     train, validation, test = (standard.apply(part) for part in fold_of_queries())
     chosen = set()
@@ -145,7 +140,7 @@ def test_differences_are_those_of_all_pairs_or_drawn_from_them() -> None:
 
 
 def test_the_size_that_is_best_on_the_validation_part_is_chosen() -> None:
-    settings = BasesSettings.parse({**SETTINGS["cone"]["bases"], "components": [1, 2]})
+    settings = small("cone", "bases", components=[1, 2])
     parts = [sample(12, seed) for seed in (1, 2, 3)]
     fit = cone.fit(parts[0], 2, passes=2, traced=False, seed=1)
     rows = list(bases.compared(settings, parts, fit.path[2], {"dataset": "sim", "fold": 1}, 1))
@@ -193,8 +188,7 @@ def test_differences_are_taken_fold_by_fold(tmp_path: Path) -> None:
     [chosen] = [row for row in found if row.family == "mean difference" and row.size is None]
     assert (chosen.more_ndcg, chosen.more_ndcg_low) == (pytest.approx(0.02), pytest.approx(0.02))
     assert (chosen.ndcg_high or 0.0) - (chosen.ndcg_low or 0.0) > 0.5
-    judgement = readings.judged("cone-mean-difference", tables(found), {}, tmp_path)
-    assert (judgement.status, [plant.caught for plant in judgement.severity.planted]) == ("verified", [True])
+    assert readings.decided("cone-mean-difference", tables(found), {}, tmp_path) == ("verified", [])
     # One fold has no interval, and decides nothing.
     single = bases.summary([row for row in rows if row.fold == 1])
     assert not readings.trials("cone-mean-difference", tables(single))

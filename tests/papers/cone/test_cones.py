@@ -1,32 +1,22 @@
 """Do projections, spectra and traces of the objective say what their claims read?"""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from pipeline_lib.papers.cone.cones import experiment as cones
-from pipeline_lib.papers.cone.cones.experiment import ConesSettings
 from pipeline_lib.theory.cones import pairs_of
 from tests import readings
 from tests.papers.cone.samples import sample
 from tests.papers.jobs import Given, tables
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
 PASSES, FOLD_STEPS = 300, (5, 5000)
-CONES: dict[str, Any] = {
-    **SETTINGS["cone"]["cones"],
-    "cones": 3,
-    "bases": [1, 2],
-    "pairs": 40,
-    "fold_steps": 500,
-    "small_passes": PASSES,
-    "small_fold_steps": list(FOLD_STEPS),
-}
+CHANGED = {"cones": 3, "bases": [1, 2], "pairs": 40, "fold_steps": 500, "small_passes": PASSES}
+CONES = small("cone", "cones", **CHANGED, small_fold_steps=FOLD_STEPS)
 
 
 def test_claims_on_cones_are_read_and_only_obtuse_cones_break_the_projection() -> None:
-    results = tables(cones.measure(Given(ConesSettings.parse(CONES), 1, data={"sim": sample(20, 0)})))
+    results = tables(cones.measure(Given(CONES, 1, data={"sim": sample(20, 0)})))
     projections = readings.trials("cone-project", results)
     assert {trial.setting["cone"] for trial in projections} == {"acute", "any"}
     for trial in projections:
@@ -38,7 +28,7 @@ def test_claims_on_cones_are_read_and_only_obtuse_cones_break_the_projection() -
     # Three updates and exact blocks: neither one basis step per query nor folding-in that is cut short.
     assert (by_sample.count("sim"), by_sample.count(cones.SMALL)) == (4, 4)
     judged = {(trial.setting["updates"], trial.setting.get("fold_steps")) for trial in descents}
-    assert judged == {("whole", CONES["fold_steps"]), ("whole", FOLD_STEPS[-1]), ("whole", None)}
+    assert judged == {("whole", CONES.fold_steps), ("whole", FOLD_STEPS[-1]), ("whole", None)}
     assert {trial.setting["method"] for trial in readings.trials("cone-descent", results)} == {
         "sg-printed",
         "eg",

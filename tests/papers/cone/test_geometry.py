@@ -3,8 +3,7 @@
 import numpy as np
 
 from pipeline_lib.papers.cone.geometry import experiment as geometry
-from pipeline_lib.papers.cone.geometry.experiment import GeometrySettings
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
 
 def test_cones_that_are_proper() -> None:
@@ -17,7 +16,7 @@ def test_cones_that_are_proper() -> None:
 
 
 def test_a_halfspace_is_no_hinge() -> None:
-    settings = GeometrySettings.parse(SETTINGS["cone"]["geometry"])
+    settings = small("cone", "geometry")
     for row in geometry.distances(settings, 1):
         assert row.to_squared < 1e-12 < row.to_best_hinge
     [row] = geometry.solutions(settings, 1)

@@ -14,16 +14,15 @@ from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.kinds import worst_change
 from pipeline_lib.papers.cone.leave_out import experiment as leave_out
 from pipeline_lib.papers.cone.leave_out import failures
-from pipeline_lib.papers.cone.leave_out.experiment import LeaveOutSettings
 from pipeline_lib.papers.cone.leave_out.failures import TWINS
 from pipeline_lib.theory import stability
 from tests import readings
 from tests.papers.jobs import tables
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
 
 def test_converged_cones_fall_as_one_over_p_and_theorem_2_is_nearly_sharp_on_the_line() -> None:
-    settings = LeaveOutSettings.parse({**SETTINGS["cone"]["leave_out"], "queries": [100, 300, 1000]})
+    settings = small("cone", "leave_out", queries=[100, 300, 1000])
     rows = list(leave_out.left_out(settings, 3))
     for row in rows:
         assert row.beta <= row.beta_worst <= row.beta_bound * (1 + 1e-12)
@@ -71,14 +70,14 @@ def test_theorem_1_is_refuted_without_beta_and_with_its_mean(
 ) -> None:
     for module in modules:
         monkeypatch.setattr(module, name, error)
-    settings = LeaveOutSettings.parse({**SETTINGS["cone"]["leave_out"], "queries": [30, 100, 300]})
+    settings = small("cone", "leave_out", queries=[30, 100, 300])
     found = [*leave_out.left_out(settings, 3), *leave_out.tails(settings), *map(leave_out.twins, TWINS[3:5])]
     read = tables(found)
     [claim] = [one for one in readings.ledger_of_claims() if one.id == "cone-thm1"]
     verdict = kinds.judge(claim.checks, readings.trials("cone-thm1", read))
     assert verdict.status == ("verified" if error is None else "refuted")
     if error is None:
-        judgement = readings.judged("cone-thm1", read, SETTINGS["cone"]["leave_out"], tmp_path)
+        judgement = readings.judged("cone-thm1", read, settings.plain(), tmp_path)
         assert judgement.severity is not None
         caught = {plant.name for plant in judgement.severity.planted if plant.caught}
         assert caught >= {"no-beta", "no-twice-beta", "mean-beta"}

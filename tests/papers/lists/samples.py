@@ -1,15 +1,6 @@
-"""Small samples without any structure."""
+"""Rows of the grid that are made up."""
 
-import numpy as np
-
-from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.papers.lists.grid.settings import Measured
-
-
-def small(n: int = 40, m: int = 5, d: int = 3, seed: int = 0) -> RankingData:
-    """n queries with m documents of d normal features, and random labels up to 2."""
-    rng = np.random.default_rng(seed)
-    return RankingData.from_arrays(rng.normal(size=(n * m, d)), rng.integers(0, 3, n * m), np.repeat(np.arange(n), m))
 
 
 def made_row(

@@ -10,16 +10,15 @@ from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.averages import experiment as averages
 from pipeline_lib.papers.lists.averages.experiment import AveragesSettings, ClosedForm, Packing
 from tests import readings
-from tests.papers.jobs import tables
+from tests.papers.jobs import of, tables
 from tests.papers.lists.plainly import closed_form
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
 
 def test_packings_and_cut_integrals_stay_below_their_bounds() -> None:
-    asked = AveragesSettings.parse(SETTINGS["lists"]["averages"])
+    asked = small("lists", "averages")
     rows = list(averages.measure(Job(asked, 1)))
-    coverings = [row for row in rows if isinstance(row, Packing)]
-    closed_forms = [row for row in rows if isinstance(row, ClosedForm)]
+    coverings, closed_forms = of(Packing, rows), of(ClosedForm, rows)
     assert all(row.log2_packing_found <= row.log2_covering_bound for row in coverings)
     assert len(closed_forms) == 6
     named = defaultdict(list, tables(rows))

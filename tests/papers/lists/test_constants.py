@@ -10,19 +10,12 @@ from pipeline_lib.claims.trials import Trial
 from pipeline_lib.data.rows import Row
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.constants import experiment as constants
-from pipeline_lib.papers.lists.constants.experiment import Constant, ConstantsSettings
+from pipeline_lib.papers.lists.constants.experiment import Constant
 from tests import readings
-from tests.papers.jobs import tables
-from tests.small_settings import SETTINGS
+from tests.papers.jobs import of, tables
+from tests.small_settings import small
 
-SMALL: dict[str, Any] = {
-    **SETTINGS["lists"]["constants"],
-    "listnet_lengths": [3, 200],
-    "largest_labels": [2],
-}
-
-
-SETTING = ConstantsSettings.parse(SMALL)
+SETTING = small("lists", "constants", listnet_lengths=[3, 200], largest_labels=[2])
 
 
 def trials(claim: str, rows: list[Row]) -> list[Trial]:
@@ -35,8 +28,8 @@ def results() -> list[Row]:
 
 
 def test_every_claim_gets_evidence(results: list[Row]) -> None:
-    found = [row for row in results if isinstance(row, Constant)]
-    assert [trial.setting["m"] for trial in trials("lists-prop1", results)] == SMALL["listnet_lengths"]
+    found = of(Constant, results)
+    assert [trial.setting["m"] for trial in trials("lists-prop1", results)] == [3, 200]
     assert all(
         trial.values["dimension"] == trial.values["twice_the_features"] for trial in trials("lists-thm3", results)
     )

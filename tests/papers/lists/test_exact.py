@@ -6,18 +6,15 @@ from typing import Any
 
 import pytest
 
-from pipeline_lib.claims import ledger
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.exact import experiment as exact
 from pipeline_lib.papers.lists.exact.expectations import minimiser_moments
-from pipeline_lib.papers.lists.exact.settings import ExactSettings
 from tests import readings
 from tests.papers.jobs import tables as tables_of
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
 Tables = dict[str, list[dict[str, Any]]]
-SMALL = ExactSettings.parse(SETTINGS["lists"]["exact"])
+SMALL = small("lists", "exact")
 OTHERS: Tables = {f"lists-{name}": [] for name in ("cells", "sparse", "coverings")}
 """Tables of other experiments that the same claims are read from."""
 
@@ -25,10 +22,6 @@ OTHERS: Tables = {f"lists-{name}": [] for name in ("cells", "sparse", "coverings
 @pytest.fixture(scope="module")
 def tables() -> Tables:
     return defaultdict(list, tables_of(exact.measure(Job(SMALL, 1))))
-
-
-def judged(claim: str, tables: Tables, folder: Path) -> ledger.JudgedClaim:
-    return readings.judged(f"lists-{claim}", {**OTHERS, **tables}, SMALL.plain(), folder)
 
 
 @pytest.mark.parametrize(
@@ -43,9 +36,7 @@ def judged(claim: str, tables: Tables, folder: Path) -> ledger.JudgedClaim:
 def test_claims_are_decided_and_everything_planted_is_told_apart(
     claim: str, status: str, tables: Tables, tmp_path: Path
 ) -> None:
-    found = judged(claim, tables, tmp_path)
-    assert found.severity is not None
-    assert (found.status, found.severity.missed) == (status, ())
+    assert readings.decided(f"lists-{claim}", {**OTHERS, **tables}, SMALL.plain(), tmp_path) == (status, [])
 
 
 COMMON = {"loss": "listnet", "m": 5, "n": 50}
@@ -80,7 +71,7 @@ def test_loose_bounds_are_not_verified_and_say_up_to_which_factor_they_are_teste
     claim: str, missed: list[str], error: float, tables: Tables, tmp_path: Path
 ) -> None:
     """A constant that is wrong by ``error`` cannot be noticed, and the verdict says so."""
-    found = judged(claim, {**tables, **SAMPLED}, tmp_path)
+    found = readings.judged(f"lists-{claim}", {**OTHERS, **tables, **SAMPLED}, SMALL.plain(), tmp_path)
     assert found.severity is not None
     assert found.severity.slack_factor is not None
     assert (found.status, [plant.name for plant in found.severity.missed]) == ("consistent", missed)
@@ -103,12 +94,3 @@ def test_the_moments_of_the_minimiser_are_those_of_a_mean_of_signs(n: int, p: fl
     slope, mean = 0.3, 2.0 * p - 1.0
     exact = (slope * mean, slope**2 * (4.0 * p * (1.0 - p) / n + mean**2))
     assert minimiser_moments(n, p, slope, radius=1.0) == pytest.approx(exact, rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("named", "value"),
-    [("lengths", [2, 3, 10]), ("queries", [100, 1000]), ("delta", 0.5), ("features", [1, 10, 100])],
-)
-def test_wrong_settings_are_refused(named: str, value: Any) -> None:
-    with pytest.raises(ConfigurationError, match=named):
-        ExactSettings.parse({named: value})

@@ -16,30 +16,14 @@ import pytest
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.exact import experiment as exact
 from pipeline_lib.papers.lists.exact.opposites import Opposites
-from pipeline_lib.papers.lists.exact.settings import ExactSettings
 from tests.papers.jobs import tables as tables_of
 from tests.papers.lists.plainly import LOSSES, closed_form, listnet, ranksvm, ranksvm_sum
+from tests.small_settings import small
 
 Rows = list[dict[str, Any]]
-SETTINGS = ExactSettings.parse(
-    {
-        "queries": [100, 10_000, 10**12],
-        "draws": 400,
-        "directions": 4,
-        "lengths": [2, 4, 10],
-        "features": [3, 10, 100],
-        "sparse_queries": [10**10],
-        "sparse_draws": 100,
-        "even_lengths": [2, 6],
-        "rounds": [2, 3, 20],
-        "simulated_up_to": 3,
-        "batches": [60, 400],
-        "packing_dimensions": [1, 2, 3],
-        "packing_norms": [1, 4],
-        "compared_queries": [1000],
-        "compared_lengths": [100, 1000],
-    }
-)
+CHANGED = {"queries": [100, 10_000, 10**12], "lengths": [2, 4, 10], "features": [3, 10, 100], "directions": 4}
+CHANGED |= {"sparse_queries": [10**10], "even_lengths": [2, 6], "rounds": [2, 3, 20], "batches": [60, 400]}
+SETTINGS = small("lists", "exact", **CHANGED, packing_dimensions=[1, 2, 3])
 DELTA = SETTINGS.delta
 
 

@@ -2,30 +2,28 @@
 
 import math
 from collections import defaultdict
-from typing import Any
 
 import numpy as np
 import pytest
 
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.grid import experiment as grid
 from pipeline_lib.papers.lists.grid import summary
-from pipeline_lib.papers.lists.grid.settings import GridSettings
 from pipeline_lib.theory import list_bounds
 from tests import readings
 from tests.papers.jobs import tables
 from tests.papers.lists.samples import made_row
-from tests.small_settings import SETTINGS
+from tests.small_settings import SETTINGS, small
 
-GRID: dict[str, Any] = {**SETTINGS["lists"]["grid"], "rate_repetitions": 4}
-LOSSES = GRID["losses"]
-ASKED = GridSettings.parse(GRID)
+LOSSES = SETTINGS["lists"]["grid"]["losses"]
 
 
 def changed(**settings):
     """The settings of all tests here, but for some."""
-    return GridSettings.parse({**GRID, **settings})
+    return small("lists", "grid", rate_repetitions=4, **settings)
+
+
+ASKED = changed()
 
 
 @pytest.fixture(scope="module")
@@ -187,20 +185,3 @@ def test_no_convex_loss_means_no_trials():
     results = joined(asked, made)
     without = ("lists-thm5", "lists-thm6", "lists-table1", "lists-eq8", "lists-m-free")
     assert not any(readings.trials(claim, results) for claim in without)
-
-
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ({"tol": 0.2}, "tol"),
-        ({"populations": {"noise": {}}}, r"populations: unknown key 'noise'; .*'noisy'"),
-        ({"realisable_losses": ["lisnet"]}, r"realisable_losses: .*'lisnet'; .*'listnet'"),
-        ({"best_ranker_documents": 599}, "best_ranker_documents"),
-        ({"losses": [*LOSSES, LOSSES[0]]}, "losses"),
-        ({"losses": [{"name": "listnet", "surrogate": "lisnet"}]}, r"losses\[0\]\.surrogate: .*'listnet'"),
-        ({"losses": [{"surrogate": "listnet"}]}, r"losses\[0\]: .*'name'"),
-    ],
-)
-def test_wrong_settings_are_refused(change, named):
-    with pytest.raises(ConfigurationError, match=rf"lists\.grid.*{named}"):
-        GridSettings.parse({**GRID, **change}, "lists.grid")

@@ -8,7 +8,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.papers.lists import held_out
 from pipeline_lib.sources.population import Population, PopulationSettings
-from tests.papers.lists.samples import small
+from tests.samples import unrelated
 
 
 @pytest.mark.parametrize("name", ["listnet", "ranksvm"])
@@ -17,7 +17,7 @@ from tests.papers.lists.samples import small
 def test_risks_by_blocks_are_the_intercepts_of_a_regression(name, with_levels, known, monkeypatch):
     # On the Legendre polynomials of the level and the reference's loss; on a column of ones, plain means.
     n, rng = 150, np.random.default_rng(1)
-    data, loss, W, w = small(n=n), surrogates.create(name), rng.normal(size=(3, 2)), rng.normal(size=3)
+    data, loss, W, w = unrelated(n), surrogates.create(name), rng.normal(size=(3, 2)), rng.normal(size=3)
     levels = rng.uniform(-1, 1, n) if with_levels else None
     monkeypatch.setattr(held_out, "DOCUMENTS_PER_BLOCK", 17)
     measured = held_out.risks(loss, data, W, w, levels, known)
@@ -41,18 +41,18 @@ def test_risks_by_blocks_are_the_intercepts_of_a_regression(name, with_levels, k
 
 
 def test_too_few_queries_or_levels_are_refused():
-    data, loss, W, w = small(n=40), surrogates.create("ranksvm"), np.ones((3, 1)), np.zeros(3)
+    data, loss, W, w = unrelated(40), surrogates.create("ranksvm"), np.ones((3, 1)), np.zeros(3)
     with pytest.raises(DataError, match="at least 90 queries with levels, found 40"):
         held_out.risks(loss, data, W, w, np.zeros(40))
     with pytest.raises(DataError, match="one for each of 40 queries"):
         held_out.risks(loss, data, W, w, np.zeros(39))
     with pytest.raises(DataError, match="at least two queries, found 1"):
-        held_out.risks(loss, small(n=1), W, w)
+        held_out.risks(loss, unrelated(1), W, w)
 
 
 @pytest.mark.parametrize("levels", [None, np.linspace(-1, 1, 100)])
 def test_the_reference_itself_has_the_risk_that_is_known(levels):
-    data, w, loss = small(n=100), np.ones(3), surrogates.create("listnet")
+    data, w, loss = unrelated(100), np.ones(3), surrogates.create("listnet")
     measured = held_out.risks(loss, data, w[:, None], w, levels, held_out.Known(0.7, 0.01))
     assert measured.value[0] == pytest.approx(0.7, rel=1e-9)
     assert measured.standard_error[0] == pytest.approx(0.01, rel=1e-6)

@@ -7,23 +7,15 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.sparse import experiment as sparse
-from pipeline_lib.papers.lists.sparse.experiment import SparseSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
 from tests import readings
 from tests.papers.jobs import tables
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
-SPARSE = SparseSettings.parse(SETTINGS["lists"]["sparse"])
-
-
-@pytest.mark.parametrize(("named", "value"), [("features", [2, 5, 50]), ("held_out_queries", 80)])
-def test_wrong_settings_of_the_l1_class_are_refused(named, value):
-    with pytest.raises(ConfigurationError, match=named):
-        SparseSettings.parse({**SPARSE.plain(), named: value})
+SPARSE = small("lists", "sparse")
 
 
 def test_theorem_12_is_judged_by_certified_gaps_and_excess_risks():

@@ -8,11 +8,11 @@ from pipeline_lib import surrogates
 from pipeline_lib.learners import erm, ogd
 from pipeline_lib.papers.lists import held_out
 from pipeline_lib.papers.lists.trained import descents, worst_gaps
-from tests.papers.lists.samples import small
+from tests.samples import unrelated
 
 
 def test_the_worst_ranker_found_is_worse_than_zero_and_in_the_ball():
-    sample, reference, loss = small(seed=1), small(n=400, seed=2), surrogates.create("listnet")
+    sample, reference, loss = unrelated(40, seed=1), unrelated(400, seed=2), surrogates.create("listnet")
     [w] = worst_gaps(loss, [sample], reference, 2.0, 10)
     assert np.linalg.norm(w) <= 2.0 + 1e-12
 
@@ -24,7 +24,7 @@ def test_the_worst_ranker_found_is_worse_than_zero_and_in_the_ball():
 
 
 def test_the_worst_ranker_of_the_l1_ball_is_a_step_uphill_to_a_corner_and_stays_inside():
-    sample, reference, loss = small(seed=1), small(n=400, seed=2), surrogates.create("listnet")
+    sample, reference, loss = unrelated(40, seed=1), unrelated(400, seed=2), surrogates.create("listnet")
     for steps in (2, 10):
         [w] = worst_gaps(loss, [sample], reference, 2.0, steps, "l1")
         assert np.abs(w).sum() <= 2.0 + 1e-12
@@ -39,8 +39,8 @@ def test_the_worst_ranker_of_the_l1_ball_is_a_step_uphill_to_a_corner_and_stays_
 
 
 def test_samples_do_not_see_each_other():
-    samples = [replace(small(seed=seed), role="train") for seed in (1, 2, 3)]
-    reference, loss = small(n=400, seed=4), surrogates.create("ranksvm")
+    samples = [replace(unrelated(40, seed=seed), role="train") for seed in (1, 2, 3)]
+    reference, loss = unrelated(400, seed=4), surrogates.create("ranksvm")
     together = worst_gaps(loss, samples, reference, 2.0, 6)
     alone = [worst_gaps(loss, [sample], reference, 2.0, 6)[0] for sample in samples]
     np.testing.assert_allclose(together, alone, rtol=1e-9)

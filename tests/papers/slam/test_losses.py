@@ -1,7 +1,6 @@
 """SLAM's claims on small settings, and the pieces they are made of."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +11,12 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Row
 from pipeline_lib.papers.slam import wrong_weights
 from pipeline_lib.papers.slam.losses import experiment as losses
-from pipeline_lib.papers.slam.losses.experiment import LossesSettings
 from pipeline_lib.papers.slam.ranking_losses import largest_losses
 from tests import readings
-from tests.papers.jobs import Given, tables
-from tests.small_settings import SETTINGS
+from tests.papers.jobs import Given, of, tables
+from tests.samples import unrelated
+from tests.small_settings import small
 
-SMALL: dict[str, Any] = {**SETTINGS["slam"]["losses"], "lists": 100, "descent_rounds": 5}
 CLAIMS = [
     *("slam-thm2", "slam-thm2-tight", "slam-thm3", "slam-cor7-weights", "slam-eq30", "slam-weight-sums"),
     *("slam-grad-l1", "slam-cor9-table", "slam-thm10", "slam-thm10-scores", "slam-eq8", "slam-ndcg-not-optimal"),
@@ -26,13 +24,8 @@ CLAIMS = [
 ]
 
 
-def toy() -> RankingData:
-    rng = np.random.default_rng(0)
-    return RankingData.from_arrays(rng.normal(size=(30, 3)), rng.integers(0, 3, size=30), np.repeat(np.arange(3), 10))
-
-
 def found_on(data: dict[str, RankingData]) -> list[Row]:
-    return list(losses.measure(Given(LossesSettings.parse(SMALL), 1, data=data)))
+    return list(losses.measure(Given(small("slam", "losses", lists=100, descent_rounds=5), 1, data=data)))
 
 
 def trials(rows: list[Row], claim: str) -> list[Trial]:
@@ -44,9 +37,9 @@ def values(rows: list[Row], claim: str, name: str) -> list[float]:
 
 
 def test_every_claim_gets_evidence() -> None:
-    found = found_on({"toy": toy()})
+    found = found_on({"toy": unrelated(3, 10)})
     assert all(trials(found, claim) for claim in CLAIMS)
-    assert found == found_on({"toy": toy()})
+    assert found == found_on({"toy": unrelated(3, 10)})
     for claim in ("slam-thm2", "slam-thm3", "slam-cor7-weights"):
         assert min(values(found, claim, "smallest_slack")) >= -1e-12
     assert values(found, "slam-thm10-scores", "dimension") == [2 * d for d in (1, 2, 3)] * 3
@@ -59,8 +52,8 @@ def test_every_claim_gets_evidence() -> None:
     assert all(0.5 < norm <= 1.0 + 1e-12 for norm in norms)
     settings = [trial.setting for trial in trials(found, "slam-grad-l1")]
     assert {setting["inputs"] for setting in settings} == {"random and adversarial", "toy"}
-    searched = [row.searched for row in found if isinstance(row, losses.Constant) and row.surrogate == "ranksvm"]
-    [growth] = [row for row in found if isinstance(row, losses.Growth) and row.surrogate == "ranksvm"]
+    searched = [row.searched for row in of(losses.Constant, found) if row.surrogate == "ranksvm"]
+    [growth] = [row for row in of(losses.Growth, found) if row.surrogate == "ranksvm"]
     assert growth.searched_exponent == pytest.approx(np.polyfit(np.log([4, 8, 16]), np.log(searched), 1)[0])
 
 

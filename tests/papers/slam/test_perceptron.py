@@ -7,32 +7,19 @@ import numpy as np
 import pytest
 
 from pipeline_lib.claims.trials import Trial
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Row
 from pipeline_lib.learners import perceptron as learner
 from pipeline_lib.papers.slam import streams
 from pipeline_lib.papers.slam.perceptron import experiment as perceptron
 from pipeline_lib.papers.slam.perceptron import worst_rounds
-from pipeline_lib.papers.slam.perceptron.experiment import PerceptronSettings
 from pipeline_lib.surrogates.slam import v_max_supremum
 from tests import readings
-from tests.papers.jobs import Given, tables
-from tests.small_settings import SETTINGS
+from tests.papers.jobs import Given, of, tables
+from tests.small_settings import small
 
-ONLINE: dict[str, Any] = {
-    **SETTINGS["slam"]["perceptron"],
-    "rounds": 400,
-    "queries": 20,
-    "documents": [3, 6],
-    "margin": 0.05,
-    "repetitions": 2,
-    "etas": [0.01, 30.0],
-    "checkpoints": 2,
-    "short_rounds": 300,
-    "orthogonal_queries": 8,
-    "v_max_lengths": [3, 8],
-}
+ONLINE: dict[str, Any] = {"rounds": 400, "queries": 20, "documents": [3, 6], "margin": 0.05, "repetitions": 2}
+ONLINE |= {"etas": [0.01, 30.0], "short_rounds": 300, "orthogonal_queries": 8, "v_max_lengths": [3, 8]}
 
 
 @pytest.fixture(scope="module")
@@ -40,15 +27,11 @@ def online() -> list[Row]:
     rng = np.random.default_rng(1)
     X = 5.0 * rng.standard_normal((30, 2)) + 3.0
     own = RankingData.from_arrays(X, rng.integers(0, 3, 30), np.repeat(np.arange(6), 5))
-    return list(perceptron.measure(Given(PerceptronSettings.parse(ONLINE), 7, data={"own": own})))
+    return list(perceptron.measure(Given(small("slam", "perceptron", **ONLINE), 7, data={"own": own})))
 
 
 def trials(online: list[Row], claim: str) -> list[Trial]:
     return readings.trials(claim, tables(online))
-
-
-def of(online: list[Row], kind: type[Any]) -> list[Any]:
-    return [row for row in online if isinstance(row, kind)]
 
 
 def test_every_claim_on_the_perceptron_gets_evidence(online):
@@ -67,7 +50,7 @@ def test_every_claim_on_the_perceptron_gets_evidence(online):
 def test_the_share_of_the_second_half_is_that_of_the_same_run(online):
     losses = {
         (row.measure, row.repetition, row.T): row.cumulative_loss
-        for row in of(online, perceptron.Bounded)
+        for row in of(perceptron.Bounded, online)
         if (row.stream, row.eta) == ("separable", "theory")
     }
     separable = [trial for trial in trials(online, "slam-cor6") if trial.setting["stream"] == "separable"]
@@ -86,7 +69,7 @@ def test_the_share_of_the_second_half_is_that_of_the_same_run(online):
 def test_both_active_sets_of_a_step_are_read_together(online):
     differ = {
         tuple(getattr(row, key) for key in ("stream", "measure", "repetition", "eta", "active")): row.rounds_that_differ
-        for row in of(online, perceptron.Influence)
+        for row in of(perceptron.Influence, online)
     }
     for trial in trials(online, "slam-eta-free"):
         run = tuple(trial.setting.values())
@@ -120,18 +103,6 @@ def test_the_adversary_shows_the_query_that_is_ranked_worst(measure):
     assert losses[order[30]] == pytest.approx(max(losses))
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"measures": ["map", "ndcg@3"]}, "expected ndcg among them"),
-        ({"measures": ["map", "ndcg"]}, "expected ndcg@K among them"),
-    ],
-)
-def test_wrong_settings_of_the_perceptron_are_refused(change, said):
-    with pytest.raises(ConfigurationError, match=said):
-        PerceptronSettings.parse({**ONLINE, **change})
-
-
 @pytest.mark.parametrize("measure", perceptron.SHORT_MEASURES)
 def test_every_orthogonal_query_is_ranked_wrongly_once(measure):
     data = streams.orthogonal(7, 4, 3.0)
@@ -147,7 +118,7 @@ def test_every_orthogonal_query_is_ranked_wrongly_once(measure):
 def test_corollary_7_is_attained_on_the_orthogonal_stream(online):
     [row] = [
         row
-        for row in of(online, perceptron.Play)
+        for row in of(perceptron.Play, online)
         if (row.stream, row.measure, row.player, row.statement)
         == ("orthogonal-2", "ndcg@1", "perceptron", "as-printed")
     ]
@@ -156,7 +127,7 @@ def test_corollary_7_is_attained_on_the_orthogonal_stream(online):
 
 
 def test_short_streams_of_populations_have_two_features_and_a_margin():
-    settings = PerceptronSettings.parse(ONLINE)
+    settings = small("slam", "perceptron", **ONLINE)
     found = {stream.name: stream for stream in perceptron.short(settings, 0)}
     lengths = {name: set(found[name].data.documents_per_query.tolist()) for name in ("pairs", "short")}
     assert lengths == {"pairs": {2}, "short": {2, 3, 4}}
@@ -167,7 +138,7 @@ def test_short_streams_of_populations_have_two_features_and_a_margin():
 
 
 def test_the_zigzag_makes_half_a_mistake_per_squared_margin():
-    settings = PerceptronSettings.parse({**ONLINE, "short_rounds": 1000})
+    settings = small("slam", "perceptron", **{**ONLINE, "short_rounds": 1000})
     [zigzag] = [stream for stream in perceptron.short(settings, 0) if stream.name == "zigzag"]
     mistakes = learner.run(zigzag.data, zigzag.order, "ndcg@1", "theory").mistakes
     assert mistakes.sum() == pytest.approx(1 / (2 * perceptron.NARROW**2), rel=0.02)
@@ -206,13 +177,13 @@ def test_constructed_rounds_reach_the_ratio_of_their_weights():
 
 
 def test_cutoffs_add_the_same_at_every_doubling(online):
-    assert {round(row.added_by_doubling, 9) for row in of(online, perceptron.AtCutoff)} == {3.0}
+    assert {round(row.added_by_doubling, 9) for row in of(perceptron.AtCutoff, online)} == {3.0}
 
 
 def test_a_loss_is_judged_by_the_least_that_the_right_side_can_be(online):
     axes = ("stream", "measure", "repetition", "T")
     rows = {
-        tuple(getattr(row, axis) for axis in axes): row for row in of(online, perceptron.Bounded) if row.eta == "theory"
+        tuple(getattr(row, axis) for axis in axes): row for row in of(perceptron.Bounded, online) if row.eta == "theory"
     }
     for claim in ("slam-thm5", "slam-cor7"):
         for trial in trials(online, claim):
@@ -229,6 +200,6 @@ def test_the_lists_of_the_table_of_v_max_attain_its_supremum(kind, y_max):
 
 
 def test_v_max_is_that_of_the_paper(online):
-    row = of(online, perceptron.VMax)[-1]
+    row = of(perceptron.VMax, online)[-1]
     assert row.v_max_map == 4.0
     assert row.v_max_ndcg <= row.v_max_ndcg_limit == pytest.approx(math.log(2) * 3 * 9 * math.log2(9) ** 2)

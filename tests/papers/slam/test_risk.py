@@ -12,13 +12,12 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.experiment import Job
 from pipeline_lib.learners import erm
 from pipeline_lib.papers.slam.risk import experiment as risk
-from pipeline_lib.papers.slam.risk.experiment import RiskSettings
 from pipeline_lib.statistics import Interval
 from tests import readings
 from tests.papers.jobs import tables
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
-BATCH: dict[str, Any] = {**SETTINGS["slam"]["risk"], "radii": [2.0], "repetitions": 4, "parts": 2, "truth": 400}
+BATCH: dict[str, Any] = {"radii": [2.0], "repetitions": 4, "parts": 2, "truth": 400}
 
 
 @pytest.mark.parametrize("surrogate", ["slam-map", "listnet"])
@@ -34,7 +33,7 @@ def test_the_minimiser_of_two_points_is_that_of_a_certified_solve(surrogate):
 
 
 def test_the_expected_excess_of_two_points_is_that_of_simulated_samples():
-    settings = RiskSettings.parse({**BATCH, "finite_sizes": [50, 5000]})
+    settings = small("slam", "risk", **BATCH, finite_sizes=[50, 5000])
     rows = list(risk.finite(Job(settings, 3)))
     assert all(row.excess_risk <= row.bound for row in rows)
     [row] = [row for row in rows if (row.surrogate, row.n, row.signal) == ("slam-map", 50, 1.5)]
@@ -60,7 +59,7 @@ def risks() -> list[risk.Excess]:
 
 
 def measured(settings: dict[str, Any], surrogate: str, part: int = 0) -> list[risk.Excess]:
-    return list(risk.measure(Job(RiskSettings.parse(settings), 7, {"surrogate": surrogate, "part": str(part)})))
+    return list(risk.measure(Job(small("slam", "risk", **settings), 7, {"surrogate": surrogate, "part": str(part)})))
 
 
 def test_parts_share_the_repetitions_and_change_nothing(risks):
@@ -108,7 +107,7 @@ def test_intervals_include_the_error_of_the_population_that_all_repetitions_shar
 
 def test_the_error_of_a_gap_is_that_of_the_risk_over_fresh_queries():
     # Populations of other seeds, and the same samples: the risk minus that of w = 0 varies by what is stated.
-    settings = RiskSettings.parse({**BATCH, "sizes": [20], "truth": 100})
+    settings = small("slam", "risk", **{**BATCH, "sizes": [20], "truth": 100})
     population = risk.Population(risk.PopulationSettings(features=settings.features, documents=settings.documents))
     loss, w = surrogates.create("listnet"), np.full(settings.features, 0.3)
     differences, errors = [], []

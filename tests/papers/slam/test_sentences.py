@@ -9,14 +9,16 @@ import pytest
 
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.slam.sentences import experiment as sentences
-from pipeline_lib.papers.slam.sentences.experiment import SentencesSettings
 from tests.papers.jobs import tables
-from tests.papers.slam.small import judged, parsed
+from tests.readings import decided
+from tests.small_settings import small
+
+SMALL = small("slam", "sentences")
 
 
 @pytest.fixture(scope="module")
 def said() -> dict[str, list[dict[str, Any]]]:
-    return tables(sentences.measure(Job(parsed("sentences", SentencesSettings), 6)))
+    return tables(sentences.measure(Job(SMALL, 6)))
 
 
 @pytest.mark.parametrize(
@@ -34,7 +36,7 @@ def said() -> dict[str, list[dict[str, Any]]]:
     ],
 )
 def test_sentences_are_judged(said: dict[str, list[dict[str, Any]]], claim: str, status: str, tmp_path: Path) -> None:
-    assert judged(claim, said, "sentences", tmp_path) == (status, True)
+    assert decided(claim, said, SMALL.plain(), tmp_path) == (status, [])
 
 
 def test_the_excess_of_a_quadratic_is_that_of_simulated_samples() -> None:

@@ -9,10 +9,12 @@ import pytest
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.papers.slam.weights import experiment as weights
 from pipeline_lib.papers.slam.weights import tight_weights
-from pipeline_lib.papers.slam.weights.experiment import WeightsSettings
 from pipeline_lib.theory import zero_minimiser
 from tests.papers.jobs import tables
-from tests.papers.slam.small import judged, parsed
+from tests.readings import decided
+from tests.small_settings import small
+
+SMALL = small("slam", "weights")
 
 
 def test_constraints_are_those_of_scores_on_a_grid() -> None:
@@ -32,26 +34,26 @@ def test_constraints_are_those_of_scores_on_a_grid() -> None:
 
 
 def test_valid_weights_have_no_smaller_sum(tmp_path: Path) -> None:
-    rows = list(weights.enumerated(parsed("weights", WeightsSettings)))
+    rows = list(weights.enumerated(SMALL))
     assert [row.labels for row in rows] == ["2 0", "1 0", "2 2 0", "2 1 0", "2 0 0", "1 1 0", "1 0 0"]
     by = {row.labels: row for row in rows}
     assert by["1 1 0"].least_sum == pytest.approx(0.5 / (1 + 1 / math.log2(3)))
-    assert judged("slam-tight-weights", tables(rows), "weights", tmp_path) == ("verified", True)
+    assert decided("slam-tight-weights", tables(rows), SMALL.plain(), tmp_path) == ("verified", [])
     broken = [row.model_copy(update={"least_sum": row.least_sum - 0.01}) for row in rows]
-    assert judged("slam-tight-weights", tables(broken), "weights", tmp_path)[0] == "refuted"
+    assert decided("slam-tight-weights", tables(broken), SMALL.plain(), tmp_path)[0] == "refuted"
 
 
 def test_the_criterion_says_where_the_minimiser_is_0(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     y = rng.integers(0, 3, 160)
     own = RankingData.from_arrays(rng.normal(size=(160, 2)) + 0.5 * y[:, None], y, np.repeat(np.arange(8), 20))
-    rows = list(weights.phases(parsed("weights", WeightsSettings), {"own": own}, 3))
+    rows = list(weights.phases(SMALL, {"own": own}, 3))
     assert {row.source for row in rows} == {"gaussian", "population", "own"}
     assert {row.kind for row in rows if row.source == "own"} == set(weights.KINDS)
     for claim in ("slam-zero-minimiser", "slam-zero-threshold"):
-        assert judged(claim, tables(rows), "weights", tmp_path) == ("verified", True)
+        assert decided(claim, tables(rows), SMALL.plain(), tmp_path) == ("verified", [])
     moved = [row.model_copy(update={"norm": 0.0}) for row in rows]
-    assert judged("slam-zero-minimiser", tables(moved), "weights", tmp_path)[0] == "refuted"
+    assert decided("slam-zero-minimiser", tables(moved), SMALL.plain(), tmp_path)[0] == "refuted"
 
 
 def test_normal_documents_have_their_separation() -> None:
@@ -71,7 +73,7 @@ def test_rankers_of_whole_and_short_lists_are_compared_query_by_query(tmp_path: 
     first, second = range(12), range(12, 24)
     parts = {1: whole.divided(train=first, test=second), 2: whole.divided(train=second, test=first)}
     folds = {number: (fold["train"], fold["test"]) for number, fold in parts.items()}
-    rows = list(weights.on_data(parsed("weights", WeightsSettings), "own", folds, {"level": 0.9, "resamples": 200}, 1))
+    rows = list(weights.on_data(SMALL, "own", folds, {"level": 0.9, "resamples": 200}, 1))
     by = {row.lists: row for row in rows}
     assert all(row.n_queries == 24 for row in rows)
     assert by["whole"].largest_norm == 0.0
@@ -79,4 +81,4 @@ def test_rankers_of_whole_and_short_lists_are_compared_query_by_query(tmp_path: 
     short = by["short"]
     assert short.over_whole.value == pytest.approx(short.ndcg - by["whole"].ndcg)
     assert 0.0 < short.over_whole.low < short.over_whole.value < short.over_whole.high
-    assert judged("slam-short-lists", tables(rows), "weights", tmp_path) == ("answered", True)
+    assert decided("slam-short-lists", tables(rows), SMALL.plain(), tmp_path) == ("answered", [])

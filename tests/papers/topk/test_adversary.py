@@ -2,33 +2,24 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pipeline_lib.data.rows import Row
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.topk.adversary import experiment as adversary
-from pipeline_lib.papers.topk.adversary.experiment import AdversarySettings
 from tests import readings
-from tests.papers.jobs import tables
-from tests.small_settings import SETTINGS
-
-GAME: dict[str, Any] = {**SETTINGS["topk"]["adversary"], "rounds": [300, 1000, 3000]}
-
-
-def regrets(rows: Iterable[Row]) -> list[adversary.Regret]:
-    return [row for row in rows if isinstance(row, adversary.Regret)]
+from tests.papers.jobs import of, tables
+from tests.small_settings import small
 
 
 def test_excess_over_the_goal_is_the_expected_regret():
     # Three rounds of a fixed sequence of scores, all 8^3 label sequences.
     p = adversary.ADVERSARIES["p"]
-    goal, scores, gains = p @ adversary.gains(), np.array([[0.1, 0.5, 0.2], [0.4, 0.0, 0.3], [1.0, 1.0, 1.0]]), None
-    gains = adversary.gains()
-    expected = 0.0
+    gains, scores = adversary.gains(), np.array([[0.1, 0.5, 0.2], [0.4, 0.0, 0.3], [1.0, 1.0, 1.0]])
+    goal, expected = p @ gains, 0.0
     for outcome in itertools.product(range(8), repeat=3):
         seen = gains[list(outcome)]
         best = np.sum((seen - seen.mean(axis=0)) ** 2)
@@ -39,7 +30,7 @@ def test_excess_over_the_goal_is_the_expected_regret():
 
 @pytest.fixture(scope="module")
 def game() -> list[adversary.Regret]:
-    return regrets(adversary.measure(Job(AdversarySettings.parse(GAME), 4)))
+    return of(adversary.Regret, adversary.measure(Job(small("topk", "adversary", rounds=[300, 1000, 3000]), 4)))
 
 
 def test_nobody_who_sees_one_label_beats_the_limit(game):
@@ -84,11 +75,10 @@ def test_labels_apart_have_the_mean_gains_of_such_labels():
 
 def test_what_is_said_of_the_game_is_decided(tmp_path):
     # The proof lets a learner play a or b alone: whoever plays their midpoint has half of its limit.
-    asked = AdversarySettings.parse({**GAME, "rounds": [10000, 30000, 100000], "seeds": 6})
+    asked = small("topk", "adversary", rounds=[10000, 30000, 100000], seeds=6)
     found = tables(adversary.measure(Job(asked, 4)))
     for claim, status in (("table1", "verified"), ("thm52", "verified"), ("thm52-constant", "refuted")):
-        judgement = readings.judged(f"topk-{claim}", found, asked.plain(), tmp_path)
-        assert (judgement.status, [plant.name for plant in judgement.severity.missed]) == (status, [])
+        assert readings.decided(f"topk-{claim}", found, asked.plain(), tmp_path) == (status, [])
 
 
 # Table 1 and Theorem 5.2, by the plainest implementation
@@ -120,8 +110,8 @@ def test_the_linear_limit_and_the_regret_of_the_midpoint() -> None:
     a, b = (expected(weights, shares) for weights in P.values())
     limit = sum((u - v) ** 2 for u, v in zip(a, b, strict=True)) / 4
     assert adversary.linear_limit() == pytest.approx(limit)
-    asked = AdversarySettings.parse({**SETTINGS["topk"]["adversary"], "rounds": [100, 300, 1000], "seeds": 2})
-    game = {(row.learner, row.T): row.regret.value for row in regrets(adversary.measure(Job(asked, 1)))}
+    asked = small("topk", "adversary", rounds=[100, 300, 1000])
+    game = {(row.learner, row.T): row.regret.value for row in of(adversary.Regret, adversary.measure(Job(asked, 1)))}
     noise = 0.0  # the sum over documents of the variance of G/Z, averaged over the adversaries
     for weights, mean in zip(P.values(), (a, b), strict=True):
         for w, y in zip(weights, VECTORS, strict=True):

@@ -1,7 +1,5 @@
 """The enumerations of topk: what they find, and that a wrong statement would be found out."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -10,21 +8,16 @@ from pipeline_lib.data.rows import Row
 from pipeline_lib.experiment import Job
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.papers.topk.exactness import experiment as exactness
-from pipeline_lib.papers.topk.exactness.experiment import ExactnessSettings
 from tests import readings
-from tests.papers.jobs import tables
-from tests.small_settings import SETTINGS
+from tests.papers.jobs import of, tables
+from tests.small_settings import small
 
-SMALL: dict[str, Any] = {**SETTINGS["topk"]["exactness"], "lengths": [3, 4], "repetitions": 2}
+SMALL = small("topk", "exactness", lengths=[3, 4], repetitions=2)
 
 
 @pytest.fixture(scope="module")
 def found() -> list[Row]:
-    return list(exactness.measure(Job(ExactnessSettings.parse(SMALL), 1)))
-
-
-def of(kind: type[Row], found: list[Row]) -> list[Any]:
-    return [row for row in found if isinstance(row, kind)]
+    return list(exactness.measure(Job(SMALL, 1)))
 
 
 @pytest.mark.parametrize(
@@ -41,8 +34,7 @@ def of(kind: type[Row], found: list[Row]) -> list[Any]:
     ],
 )
 def test_every_claim_is_decided_and_tells_what_is_planted_apart(found, tmp_path, claim, status):
-    judgement = readings.judged(claim, tables(found), SMALL, tmp_path)
-    assert (judgement.status, [plant.name for plant in judgement.severity.missed]) == (status, [])
+    assert readings.decided(claim, tables(found), SMALL.plain(), tmp_path) == (status, [])
 
 
 def test_every_wrong_divisor_biases_something(found):

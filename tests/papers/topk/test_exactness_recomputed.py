@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 from pipeline_lib.papers.topk.exactness import experiment as exactness
-from pipeline_lib.papers.topk.exactness.experiment import ExactnessSettings
 from tests.papers.topk.plainly import Vector, by_scores, gradient, pair
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
-ASKED = ExactnessSettings.parse({**SETTINGS["topk"]["exactness"], "lengths": [3, 4]})
+ASKED = small("topk", "exactness", lengths=[3, 4])
 
 
 def rankings(s: Sequence[float], gamma: Any) -> list[tuple[tuple[int, ...], Any]]:
@@ -76,7 +75,7 @@ KINDS = ("correct", "as-printed", "exchanged")
 )
 def test_biases_of_the_estimators(name: str, k: int, kind: str) -> None:
     m, gamma = 4, 0.2
-    asked = ExactnessSettings.parse({**SETTINGS["topk"]["exactness"], "lengths": [m], "shown": [k]})
+    asked = small("topk", "exactness", lengths=[m], shown=[k])
     found = [row for row in exactness.biases(asked, 3) if (row.surrogate, row.probabilities) == (name, kind)]
     [(scores, y)] = exactness.lists(asked, 3, name, k, m)
     s, labels = scores.tolist(), y.tolist()

@@ -1,23 +1,17 @@
 """Are the curves of Figure 1, and their gaps what they are said to be, and the claims judged by them?"""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import Row
 from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.papers.topk.figure import experiment as figure
-from pipeline_lib.papers.topk.figure.experiment import FigureSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
 from tests import readings
-from tests.papers.jobs import Given, tables
-from tests.small_settings import SETTINGS
-
-FIGURE: dict[str, Any] = {**SETTINGS["topk"]["figure"], "rounds": 1000, "points": 3}
+from tests.papers.jobs import Given, of, tables
+from tests.small_settings import small
 
 
 def data(n: int = 25) -> RankingData:
@@ -26,12 +20,8 @@ def data(n: int = 25) -> RankingData:
 
 @pytest.fixture(scope="module")
 def drawn_figure():
-    asked = FigureSettings.parse(FIGURE)
+    asked = small("topk", "figure", rounds=1000, points=3)
     return asked, list(figure.measure(Given(asked, 3, data={"made": data()})))
-
-
-def of(kind: type[Row], found: list[Row]) -> list[Any]:
-    return [row for row in found if isinstance(row, kind)]
 
 
 def test_curves_of_every_learner_and_panel(drawn_figure):

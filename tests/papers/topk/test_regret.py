@@ -19,10 +19,10 @@ from pipeline_lib.papers.topk.regret import experiment as regret
 from pipeline_lib.papers.topk.regret.experiment import RegretSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
 from tests import readings
-from tests.papers.jobs import Given, tables
-from tests.small_settings import SETTINGS
+from tests.papers.jobs import Given, of, tables
+from tests.small_settings import small
 
-REGRET: dict[str, Any] = {**SETTINGS["topk"]["regret"], "seeds": 2, "slices": 2}  # four seeds for T = 200
+FEW: dict[str, Any] = {"seeds": 2, "slices": 2}  # four seeds for T = 200
 
 
 def data(n: int = 25) -> RankingData:
@@ -37,14 +37,10 @@ def regret_of(asked: RegretSettings, seed: int) -> list[Row]:
     return list(regret.join(Given(asked, seed, earlier=rows_of(asked, seed, asked.slices))))
 
 
-def of(kind: type[Row], found: list[Row]) -> list[Any]:
-    return [row for row in found if isinstance(row, kind)]
-
-
 def test_regret_is_that_of_the_definition():
-    asked = RegretSettings.parse(REGRET)
+    asked = small("topk", "regret", **FEW)
     found = regret_of(asked, 5)
-    population = Population(PopulationSettings.from_mapping(REGRET["population"]))
+    population = Population(PopulationSettings.from_mapping(asked.population))
     drawn = population.draw(20, generator(5, "topk-regret", "queries"))
     order = generator(5, "topk-regret", "rounds").integers(0, 20, size=800)[:400]
     for name, k in regret.LEARNERS.items():
@@ -70,7 +66,7 @@ def test_regret_is_that_of_the_definition():
 
 
 def test_every_game_has_its_bound_and_every_exponent_its_interval():
-    asked = RegretSettings.parse(REGRET)
+    asked = small("topk", "regret", **FEW)
     found = regret_of(asked, 6)
     assert {row.data for row in of(regret.Regret, found)} == set(regret.GAMES)
     for row in of(regret.Regret, found):
@@ -92,7 +88,7 @@ def played(found: list[Row], player: str, name: str, source: str = "population")
 
 
 def test_on_two_documents_equation_4_is_nearly_an_equality():
-    asked = RegretSettings.parse({**REGRET, "rounds": [1000, 3000, 10000]})
+    asked = small("topk", "regret", **FEW, rounds=[1000, 3000, 10000])
     found = regret_of(asked, 3)
     for row in played(found, regret.LEARNER, "ranksvm", regret.TWO_DOCUMENTS):
         # 1/(eta ||2x||^2) steps to the boundary, and a last one that is cut short
@@ -106,7 +102,7 @@ def test_on_two_documents_equation_4_is_nearly_an_equality():
 
 def test_wrong_players_have_an_exponent_even_if_all_games_are_long(monkeypatch):
     monkeypatch.setattr(regret, "WRONG_ROUNDS", 100)
-    found = regret_of(RegretSettings.parse(REGRET), 5)
+    found = regret_of(small("topk", "regret", **FEW), 5)
     players = {(row.data, row.player) for row in of(regret.Exponent, found)}
     assert players >= {("population", player) for player in regret.PLAYERS}
 
@@ -117,7 +113,7 @@ def test_wrong_players_have_an_exponent_even_if_all_games_are_long(monkeypatch):
 def test_equation_4_is_judged_by_paired_differences(monkeypatch, over, status):
     # The sums of ||z||^2 of the two seeds lie far apart, and so do their losses. That decides nothing: what counts is
     # by how much each loss exceeds its own bound, T times ``over``. The best fixed loss is 0.
-    asked = RegretSettings.parse({**REGRET, "short_rounds": 1, "short_seeds": 2})
+    asked = small("topk", "regret", **FEW, short_rounds=1, short_seeds=2)
     monkeypatch.setattr(regret, "best_fixed", lambda *_: 0.0)
     monkeypatch.setattr(regret, "largest_loss", lambda *_: 1e9)
     rows = []
@@ -147,8 +143,8 @@ def test_equation_4_is_judged_by_paired_differences(monkeypatch, over, status):
 
 @pytest.mark.parametrize(("most", "rounds"), [(400, [100, 200, 300, 400]), (200, [100, 200, 300])])
 def test_bandits_play_as_long_as_asked_and_three_games_at_least(most, rounds):
-    asked = {**REGRET, "rounds": [100, 200, 300, 400], "bandit_rounds": most, "bandit_factors": [1.0]}
-    found = regret_of(RegretSettings.parse(asked), 1)
+    asked = {**FEW, "rounds": [100, 200, 300, 400], "bandit_rounds": most, "bandit_factors": [1.0]}
+    found = regret_of(small("topk", "regret", **asked), 1)
     others = {
         (row.surrogate, row.T): row.regret for name in regret.LEARNERS for row in played(found, regret.LEARNER, name)
     }
@@ -162,13 +158,13 @@ def test_bandits_play_as_long_as_asked_and_three_games_at_least(most, rounds):
 
 @pytest.mark.parametrize("slices", [1, 3, 5])
 def test_slices_change_nothing(slices):
-    asked = {**REGRET, "rounds": [100, 200, 300], "seeds": 3}
-    whole, parts = (regret_of(RegretSettings.parse({**asked, "slices": number}), 2) for number in (1, slices))
+    settings = (small("topk", "regret", rounds=[100, 200, 300], seeds=3, slices=number) for number in (1, slices))
+    whole, parts = (regret_of(asked, 2) for asked in settings)
     assert whole == parts
 
 
 def test_a_missing_slice_is_an_error():
-    asked = RegretSettings.parse(REGRET)
+    asked = small("topk", "regret", **FEW)
     with pytest.raises(DataError, match=r"expected the games of 72 combinations .* found 36 of them and 0 others"):
         list(regret.join(Given(asked, 5, earlier=rows_of(asked, 5, 1))))
 

@@ -11,12 +11,11 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.experiment import Job
 from pipeline_lib.learners import top_k_moments
 from pipeline_lib.papers.topk.structure import experiment as structure
-from pipeline_lib.papers.topk.structure.experiment import StructureSettings
 from tests import readings
 from tests.papers.jobs import tables
+from tests.small_settings import small
 
-ASKED: dict[str, Any] = {"scores": 6, "lists": 5, "lengths": [10], "queries": 50, "horizon": 100000}
-SETTINGS = StructureSettings.parse(ASKED)
+SETTINGS = small("topk", "structure", scores=6, lengths=[10], queries=50, horizon=100000)
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +38,7 @@ def found() -> dict[str, list[dict[str, Any]]]:
     ],
 )
 def test_every_claim_is_decided_and_tells_what_is_planted_apart(found, tmp_path, claim, status):
-    judgement = readings.judged(claim, found, ASKED, tmp_path)
-    assert (judgement.status, [plant.name for plant in judgement.severity.missed]) == (status, [])
+    assert readings.decided(claim, found, SETTINGS.plain(), tmp_path) == (status, [])
 
 
 @pytest.mark.parametrize(("name", "k"), [("squared", 1), ("kl", 2), ("ranksvm", 2)])

@@ -6,10 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.papers.twolayer.extremes import distributions
 from pipeline_lib.papers.twolayer.extremes.distributions import Lists
-from pipeline_lib.papers.twolayer.extremes.experiment import ExtremesSettings
 
 COINS, OF_DOCUMENTS, MEMORY, OF_MEMORISED = distributions.extremes(0.2)
 
@@ -54,26 +53,6 @@ def test_coins_of_documents_by_simulation(groups):
     assert OF_DOCUMENTS.query_error(lists, 0.0) == 0.0
 
 
-def test_the_two_ways_to_one_distribution_agree():
-    # One short list and one long one, by convolution, against the sum over both counts.
-    lists = Lists(((1, 5), (1, 6)))
-    p, both = distributions.DIFFICULT, 0.0
-    for a, b in itertools.product(range(6), range(7)):
-        weight = math.comb(5, a) * p**a * (1 - p) ** (5 - a) * math.comb(6, b) * p**b * (1 - p) ** (6 - b)
-        both += weight * ((a * (a - 1) / 20 + b * (b - 1) / 30) / 2 < p**2 - 0.2)
-    assert OF_DOCUMENTS.gap(lists, 0.2) == pytest.approx(both)
-
-
-def test_quantiles_are_exceeded_as_often_as_stated():
-    lists = Lists(((20, 3),))
-    for delta in (0.3, 0.05, 1e-3):
-        at = distributions.quantile(COINS.gap, lists, delta)
-        assert COINS.gap(lists, at + 1e-9) <= delta < COINS.gap(lists, at - 1e-9)
-    assert distributions.quantile(MEMORY.gap, lists, 0.05) == pytest.approx(0.2)
-    assert distributions.quantile(MEMORY.document_error, lists, 0.05) == 0.0
-    assert distributions.quantile(OF_MEMORISED.document_error, lists, 0.05) == pytest.approx(0.2)
-
-
 def test_tiny_probabilities_are_those_of_the_binomial_distribution():
     # P(K = 0) and P(K <= 1) of 400 coins.
     assert distributions._below(400, 0.5, 1 / 400) == pytest.approx(2.0**-400)
@@ -83,12 +62,3 @@ def test_tiny_probabilities_are_those_of_the_binomial_distribution():
 def test_lists_without_a_closed_form_are_refused():
     with pytest.raises(DataError, match="3, 5"):
         OF_DOCUMENTS.gap(Lists(((3, 5),)), 0.1)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [({"deltas": [0.01, 0.3]}, "falling"), ({"share": 0.5}, "share"), ({"sizes": [2, 20]}, "sizes")],
-)
-def test_wrong_settings_are_named(change, message):
-    with pytest.raises(ConfigurationError, match=message):
-        ExtremesSettings.parse(change)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.rows import Row
 from pipeline_lib.papers.twolayer import risks
@@ -16,16 +15,13 @@ from pipeline_lib.statistics import Interval
 from pipeline_lib.theory import pair_losses
 from tests import readings
 from tests.papers.jobs import Given, tables
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
 POPULATION = {"features": 3, "label_shares": [0.5, 0.5], "query_noise": 0.5}
 SMALL: dict[str, Any] = {
-    **SETTINGS["twolayer"]["gaps"],
     "slices": 2,
     "population": POPULATION,
     "radius": 2.0,
-    "delta": 0.05,
-    "c1": 1.0,
     "losses": ["hinge", "logistic"],
     "middle_documents": 200,
     "risk_queries": 2000,
@@ -38,7 +34,7 @@ NONE: dict[str, list[dict[str, Any]]] = {"twolayer-extremes": []}
 
 @pytest.fixture(scope="module")
 def rows():
-    return measured(GapsSettings.parse(SMALL), 2)
+    return measured(small("twolayer", "gaps", **SMALL), 2)
 
 
 def measured(asked: GapsSettings, slices: int) -> list[Measured]:
@@ -47,7 +43,7 @@ def measured(asked: GapsSettings, slices: int) -> list[Measured]:
 
 def joined(rows: list[Measured]) -> dict[str, list[dict[str, Any]]]:
     """The tables of all that was measured."""
-    found: list[Row] = list(gaps.join(Given(GapsSettings.parse(SMALL), 1, earlier=rows)))
+    found: list[Row] = list(gaps.join(Given(small("twolayer", "gaps", **SMALL), 1, earlier=rows)))
     return {"twolayer-remaining": [], **tables(found)}
 
 
@@ -118,7 +114,7 @@ def test_gaps_are_compared_at_the_ends_of_both_lines(rows):
 
 
 def test_slices_do_not_change_a_repetition(rows):
-    whole = measured(GapsSettings.parse({**SMALL, "slices": 1}), 1)
+    whole = measured(small("twolayer", "gaps", **{**SMALL, "slices": 1}), 1)
     key = attrgetter("loss", "queries", "documents", "repetition")
     assert sorted(whole, key=key) == sorted(rows, key=key)
 
@@ -132,7 +128,7 @@ def test_the_layers_add_up_to_the_gap(rows):
 
 
 def test_samples_are_nested_and_middle_documents_are_others():
-    asked = GapsSettings.parse(SMALL)
+    asked = small("twolayer", "gaps", **SMALL)
     drawn = gaps._drawn(asked, risks.population(asked.population), generator("nested", role="train"))
     sizes = [(data.n_queries, data.n_documents // data.n_queries) for data, _ in drawn]
     assert sizes == asked.cells
@@ -172,7 +168,7 @@ def test_the_best_ranker_has_no_gap_in_the_mean():
 
 
 def test_estimated_complexities_bound_the_linear_average():
-    asked = GapsSettings.parse({**SMALL, "draws": 400})
+    asked = small("twolayer", "gaps", **{**SMALL, "draws": 400})
     found = gaps._complexities(asked, 1)
     # One pair: E ||d|| times 2 W, by a plain mean over many queries.
     data = risks.population(asked.population).draw(20_000, np.random.default_rng(5), 2)
@@ -182,17 +178,3 @@ def test_estimated_complexities_bound_the_linear_average():
     assert plain < linear < 1.4 * plain
     hinge = found.of("hinge", "queries")(1)
     assert hinge == pytest.approx(2 * linear + 2.0)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"more_queries": [8, 16]}, "more_queries: expected numbers above 8"),
-        ({"losses": ["hing"]}, "losses.0.: expected 'hinge'"),
-        ({"queries": [4], "more_queries": [16]}, "more_queries: expected three numbers together with queries"),
-        ({"documents": [2], "more_documents": [8]}, "more_documents: expected three numbers together with"),
-    ],
-)
-def test_wrong_settings_are_named(change, message):
-    with pytest.raises(ConfigurationError, match=message):
-        GapsSettings.parse({**SMALL, **change})

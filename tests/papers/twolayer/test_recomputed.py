@@ -18,11 +18,10 @@ from pipeline_lib.papers.twolayer.extremes import experiment as extremes
 from pipeline_lib.papers.twolayer.extremes.distributions import Lists
 from pipeline_lib.papers.twolayer.extremes.experiment import ExtremesSettings
 from pipeline_lib.papers.twolayer.gaps import experiment as gaps
-from pipeline_lib.papers.twolayer.gaps.experiment import GapsSettings
 from pipeline_lib.papers.twolayer.statements import experiment as statements
 from pipeline_lib.papers.twolayer.statements.experiment import StatementsSettings
 from tests.papers.jobs import Given, tables
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
 Rows = list[dict[str, Any]]
 SHARE = 0.2
@@ -194,7 +193,7 @@ def test_short_lists_in_the_bound(stated: dict[str, Rows]) -> None:
 
 
 def test_limits_and_bounds_of_the_gaps() -> None:
-    asked = GapsSettings.parse(SETTINGS["twolayer"]["gaps"])
+    asked = small("twolayer", "gaps")
     slices = list(gaps.measure(Given(asked, 1, {"slice": "0"})))
     found = tables(gaps.join(Given(asked, 1, earlier=slices)))
     for row in found["twolayer-gaps"]:

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.papers.twolayer.tradeoff import experiment as tradeoff
@@ -14,16 +13,12 @@ from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import Interval
 from tests import readings
 from tests.papers.jobs import Given, tables
-from tests.small_settings import SETTINGS
+from tests.small_settings import small
 
 SMALL: dict[str, Any] = {
-    **SETTINGS["twolayer"]["tradeoff"],
     "population": {"features": 3},
-    "loss": "logistic",
     "radius": 2.0,
     "data_radius": 5.0,
-    "delta": 0.05,
-    "c1": 1.0,
     "data_budgets": [12, 24],
     "documents": [2, 3, 4, 5, 6, 8, 12],
     "data_documents": [2, 3, 4, 5, 6, 8, 12],
@@ -40,7 +35,7 @@ def fold(queries: int, documents: int) -> tradeoff.Fold:
 
 
 def on_data(one: tradeoff.Fold, asked: TradeoffSettings | None = None, part: int = 0) -> list[Measured]:
-    return list(tradeoff.on_data(asked or TradeoffSettings.parse({**SMALL, "slices": 1}), one, 1, part))
+    return list(tradeoff.on_data(asked or small("twolayer", "tradeoff", **{**SMALL, "slices": 1}), one, 1, part))
 
 
 def measured(asked: TradeoffSettings, *folds: tradeoff.Fold) -> list[Measured]:
@@ -66,7 +61,7 @@ def test_splits_use_the_whole_budget():
 
 
 def test_every_place_with_enough_long_lists_is_judged():
-    asked = TradeoffSettings.parse(SMALL)
+    asked = small("twolayer", "tradeoff", **SMALL)
     # Lists of 8 documents: the budget of 24 lacks its deepest split, and so is not tried at all.
     rows = measured(asked, fold(20, 8))
     found = joined(asked, rows)
@@ -85,7 +80,7 @@ def test_every_place_with_enough_long_lists_is_judged():
 
 def test_the_error_of_measuring_is_part_of_the_intervals():
     # One and the same ranker, on the fresh queries of every repetition: were they shared, no interval would know them.
-    asked = TradeoffSettings.parse({**SMALL, "budgets": [12, 24], "risk_queries": 1000, "slices": 1})
+    asked = small("twolayer", "tradeoff", **{**SMALL, "budgets": [12, 24], "risk_queries": 1000, "slices": 1})
     rows = measured(asked)
     by_repetition = [{row.reference_error for row in rows if row.repetition == one} for one in range(4)]
     assert all(len(found) == 1 for found in by_repetition)
@@ -93,7 +88,7 @@ def test_the_error_of_measuring_is_part_of_the_intervals():
 
 
 def test_the_excess_is_paired_by_repetition():
-    asked = TradeoffSettings.parse({**SMALL, "slices": 1})
+    asked = small("twolayer", "tradeoff", **{**SMALL, "slices": 1})
     rows = [
         Measured(
             dataset="population",
@@ -147,7 +142,7 @@ def test_all_splits_draw_from_the_same_queries(seen):
 
 
 def test_a_data_set_without_long_lists_leaves_the_population():
-    asked = TradeoffSettings.parse(SMALL)
+    asked = small("twolayer", "tradeoff", **SMALL)
     found = joined(asked, measured(asked, fold(20, 3)))
     assert {row["dataset"] for row in found["twolayer-best-splits"]} == {"population"}
 
@@ -184,16 +179,3 @@ def test_the_interval_of_the_best_split_covers_it():
     errors = {m: rng.normal(0.1 if m in (4, 8) else 1.0, 0.02, 50) for m in (2, 4, 8, 60)}
     found = tradeoff.best_queries(errors, 120, rng)
     assert (found.low, found.high) == (15.0, 30.0)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"budgets": [13]}, "expected 2, 6 and a divisor between them for the budget 13"),
-        ({"documents": [2, 6]}, "a divisor between"),
-        ({"documents": [3, 4, 6]}, "expected 2, 6"),
-    ],
-)
-def test_wrong_settings_are_named(change, message):
-    with pytest.raises((ConfigurationError, ValueError), match=message):
-        TradeoffSettings.parse({**SMALL, **change})
