@@ -93,10 +93,7 @@ def measure() -> list[Timing]:
     """Time every reader on 69,000 x 46 and on 100,000 x 136."""
     timings = []
     with tempfile.TemporaryDirectory() as folder:
-        for n, d, write, with_sklearn in (
-            (69_000, 46, write_normalised, True),
-            (100_000, 136, write_mixed, False),
-        ):
+        for n, d, write, with_sklearn in ((69_000, 46, write_normalised, True), (100_000, 136, write_mixed, False)):
             path = Path(folder) / f"{n}x{d}.txt"
             write(path, n, d)
             work = f"LETOR text, {n:,} x {d}, {path.stat().st_size / 1e6:.0f} MB"

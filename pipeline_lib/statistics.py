@@ -209,11 +209,7 @@ def holm(p_values: ArrayLike) -> Floats:
 
 @checked
 def bootstrap_interval(
-    values: ArrayLike,
-    *,
-    level: Probability = 0.95,
-    resamples: Count = 10_000,
-    rng: np.random.Generator,
+    values: ArrayLike, *, level: Probability = 0.95, resamples: Count = 10_000, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Bootstrap interval (BCa) of the mean over queries.
 

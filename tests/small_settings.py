@@ -57,13 +57,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
         },
     },
     "topk": {
-        "exactness": {
-            "lengths": [3],
-            "shown": [1, 2],
-            "gammas": [0.2],
-            "repetitions": 1,
-            "y_max": 2,
-        },
+        "exactness": {"lengths": [3], "shown": [1, 2], "gammas": [0.2], "repetitions": 1, "y_max": 2},
         "regret": {
             "queries": 20,
             "population": {"features": 3, "documents": 4},
@@ -86,11 +80,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "leader_seeds": 20,
         },
         "structure": {"scores": 3, "lists": 5, "lengths": [5], "queries": 20, "horizon": 1000},
-        "figure": {
-            "rounds": 2000,
-            "seeds": 2,
-            "points": 4,
-        },
+        "figure": {"rounds": 2000, "seeds": 2, "points": 4},
     },
     "cone": {
         "cones": {
@@ -138,12 +128,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
         "chain": {"queries": [20], "repetitions": 2, "kinds": 4, "documents": 4, "basis": 1},
     },
     "lists": {
-        "constants": {
-            "listnet_lengths": [3, 50],
-            "lengths": [4],
-            "ranksvm_lengths": [4, 8, 16],
-            "largest_labels": [1],
-        },
+        "constants": {"listnet_lengths": [3, 50], "lengths": [4], "ranksvm_lengths": [4, 8, 16], "largest_labels": [1]},
         "grid": {
             "queries": [10, 20, 40],
             "lengths": [3, 6, 12],
@@ -215,22 +200,10 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "misled_queries": [16],
             "misled_lengths": [2, 200000],
         },
-        "chain": {
-            "queries": [20],
-            "repetitions": 2,
-            "radius": 2.0,
-            "ascent_steps": 3,
-            "starts": 1,
-            "replaced": 1,
-        },
+        "chain": {"queries": [20], "repetitions": 2, "radius": 2.0, "ascent_steps": 3, "starts": 1, "replaced": 1},
     },
     "twolayer": {
-        "statements": {
-            "draws": 200,
-            "matrices": 2,
-            "delta": 0.05,
-            "c1": 1.0,
-        },
+        "statements": {"draws": 200, "matrices": 2, "delta": 0.05, "c1": 1.0},
         "extremes": {},
         "rates": {
             "capacities": [2, 8],

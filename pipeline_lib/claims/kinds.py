@@ -240,9 +240,7 @@ def _quantity(text: str) -> Quantity:
 
 
 AnyCheck = Annotated[
-    Comparison | Order | Cells | Question,
-    Field(discriminator="check"),
-    BeforeValidator(_from_relation),
+    Comparison | Order | Cells | Question, Field(discriminator="check"), BeforeValidator(_from_relation)
 ]
 """A check as an entry under ``rule`` in the ledger gives it."""
 

@@ -11,9 +11,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.proofs import FOLDER, checker
 
 
-def run(
-    folder: Annotated[Path, "the folder with the certificates"] = FOLDER,
-) -> None:
+def run(folder: Annotated[Path, "the folder with the certificates"] = FOLDER) -> None:
     """Check all certificates below a folder; DataError if one is refused."""
     refused = []
     for path in sorted(folder.rglob("*.toml")):

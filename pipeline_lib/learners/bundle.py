@@ -161,12 +161,7 @@ class Planes:
 
 
 def model_minimum(
-    slopes: Floats,
-    intercepts: Floats,
-    l2: float,
-    radius: float,
-    ball: Ball,
-    first: NDArray[np.intp] | None = None,
+    slopes: Floats, intercepts: Floats, l2: float, radius: float, ball: Ball, first: NDArray[np.intp] | None = None
 ) -> tuple[Floats, Floats]:
     """The minimiser of the model, shape (d,), and the planes' weights, shape (K,); l2 > 0 or a finite radius.
 

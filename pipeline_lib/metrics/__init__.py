@@ -517,10 +517,7 @@ MAP = Measure(
     needs_relevant=True,
 )
 LINEAR_NDCG = Measure(
-    ("linear_ndcg", "linear_ndcg@K"),
-    _linear_ndcg,
-    r"\mathrm{NDCG}@k \text{ with } G(y) = y",
-    needs_relevant=True,
+    ("linear_ndcg", "linear_ndcg@K"), _linear_ndcg, r"\mathrm{NDCG}@k \text{ with } G(y) = y", needs_relevant=True
 )
 RECALL = Measure(
     ("recall@K",),
@@ -529,9 +526,7 @@ RECALL = Measure(
     needs_relevant=True,
 )
 RECIPROCAL_RANK = Measure(
-    ("rr", "rr@K"),
-    _reciprocal_rank,
-    r"\mathrm{RR}@k = 1 / \min \{ i \le \min(k, m) : y_{(i)} \ge 1 \}",
+    ("rr", "rr@K"), _reciprocal_rank, r"\mathrm{RR}@k = 1 / \min \{ i \le \min(k, m) : y_{(i)} \ge 1 \}"
 )
 ERR = Measure(
     ("err",),
@@ -539,9 +534,7 @@ ERR = Measure(
     r"\mathrm{ERR} = \sum_{i \le m} \frac{R_i}{i} \prod_{l < i} (1 - R_l), \quad R_i = \frac{G(y_{(i)})}{2^{y_{\max}}}",
 )
 PRECISION = Measure(
-    ("p@K",),
-    _precision,
-    r"\text{P}@k = \frac{1}{k} \lvert \{ i \le \min(k, m) : y_{(i)} \ge 1 \} \rvert",
+    ("p@K",), _precision, r"\text{P}@k = \frac{1}{k} \lvert \{ i \le \min(k, m) : y_{(i)} \ge 1 \} \rvert"
 )
 LETOR4_NDCG = Measure(
     ("letor4_ndcg@K",),

@@ -41,11 +41,7 @@ def labels_by_rank(scores: Floats, y: NDArray[np.uint8], offsets: NDArray[np.int
 
 @njit
 def ndcg(
-    labels: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-    gains: Floats,
-    discounts: Floats,
-    cutoffs: NDArray[np.int64],
+    labels: NDArray[np.uint8], offsets: NDArray[np.int64], gains: Floats, discounts: Floats, cutoffs: NDArray[np.int64]
 ) -> Floats:
     # NDCG@k = sum_{i <= min(k, m)} G(label at i) D(i) / the same sum for labels in falling order, for rising cutoffs k
     values = np.zeros((len(cutoffs), len(offsets) - 1))

@@ -15,12 +15,7 @@ from pipeline_lib.papers.witnesses import Witness
 from pipeline_lib.report.blocks import between, inline, mathematics
 from pipeline_lib.report.proofs_section import linked
 
-SHOWN = {
-    "printed": "printed",
-    "why": "why it is wrong",
-    "holds": "what holds",
-    "evidence": "checked by",
-}
+SHOWN = {"printed": "printed", "why": "why it is wrong", "holds": "what holds", "evidence": "checked by"}
 """The parts of an erratum that are shown as they are, and the words in front of them."""
 
 

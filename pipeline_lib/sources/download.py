@@ -49,12 +49,7 @@ class _PassingError(Exception):
 
 
 def download(
-    candidates: Sequence[Candidate],
-    folder: Path,
-    use: Callable[[Path], T],
-    *,
-    by_hand: str,
-    tried: Sequence[str] = (),
+    candidates: Sequence[Candidate], folder: Path, use: Callable[[Path], T], *, by_hand: str, tried: Sequence[str] = ()
 ) -> T:
     """Fetch one of several archives into a folder: the first that arrives whole, is right, and can be used.
 

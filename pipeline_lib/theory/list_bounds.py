@@ -209,11 +209,7 @@ STATEMENTS = {
     "erm-l1": Statement("Theorem 12", ("lipschitz", "d", "loss_bound", "delta"), _erm_l1, ball="l1"),
     "smooth-ogd": Statement("equation 8", ("smoothness", "optimal_risk"), _smooth_ogd, convex=True, non_negative=True),
     "optimistic": Statement(
-        "Theorem 17",
-        ("smoothness", "loss_bound", "delta", "empirical_risk"),
-        _optimistic,
-        non_negative=True,
-        ball="l2",
+        "Theorem 17", ("smoothness", "loss_bound", "delta", "empirical_risk"), _optimistic, non_negative=True, ball="l2"
     ),
     "length-free": Statement(list_lengths.PLACE, ("average", "loss_bound", "delta"), _length_free, ball="l2", own=True),
     "chain": Statement(list_lengths.PLACE, ("lipschitz", "loss_bound", "delta"), _chain, ball="l2", own=True),

@@ -189,14 +189,6 @@ LOSSES = {
             lambda b: float(np.logaddexp(0.0, 2.0 * b)),
             lambda b: 1.0 / (1.0 + math.exp(-2.0 * b)),
         ),
-        PairLoss(
-            "exponential",
-            "rankboost",
-            1.0,
-            np.exp,
-            np.exp,
-            _exponential_at_twice,
-            _exponential_at_twice,
-        ),
+        PairLoss("exponential", "rankboost", 1.0, np.exp, np.exp, _exponential_at_twice, _exponential_at_twice),
     )
 }

@@ -21,10 +21,7 @@ TRIALS = (
 )
 ENTRY = {"id": "a-1", "kind": "bound", "where": "w", "says": "s", "shows": "s"}
 HALF = {"name": "half", "statement": "s", "values": {"bound": "bound / 2"}}
-RULE = [
-    {"holds": "gap <= bound"},
-    {"holds": "share <= 0.5"},
-]
+RULE = [{"holds": "gap <= bound"}, {"holds": "share <= 0.5"}]
 
 
 def claim(*planted: dict[str, Any], rule: list[dict[str, Any]] = RULE) -> Claim:
@@ -74,10 +71,7 @@ def test_a_claim_is_verified_only_if_everything_planted_is_caught() -> None:
 
 @pytest.mark.parametrize(("limit", "status"), [(2.9, "verified"), (3.1, "consistent")])
 def test_a_claim_whose_limit_could_be_three_times_as_sharp_is_not_verified(limit: float, status: str) -> None:
-    rule = [
-        {"holds": "a <= bound"},
-        {"holds": "b <= 1"},
-    ]
+    rule = [{"holds": "a <= bound"}, {"holds": "b <= 1"}]
     tight = Trial({}, {"a": 1.0, "bound": 1.0}, TABLE)
     nearest, loose = (Trial({}, {"b": value}, TABLE) for value in (1 / limit, 0.001))
     planted = {"name": "tenth", "statement": "A tenth.", "values": {"a": "10 * a"}}

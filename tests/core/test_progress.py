@@ -22,10 +22,7 @@ ONLINE = {"features": "raw", "selection": "map"}
 SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
     "erm": ({"surrogate": "listnet", "l2": [0.01, 1.0, 0.1], "selection": "map"}, 3),
     "ogd": ({"surrogate": "squared", "step": [0.1, 0.01], "passes": 2, **ONLINE}, 2),
-    "top-k-feedback": (
-        {"surrogate": "squared", "k": 1, "step": [0.1, 1.0], "passes": 2, "radius": 1.0, **ONLINE},
-        2,
-    ),
+    "top-k-feedback": ({"surrogate": "squared", "k": 1, "step": [0.1, 1.0], "passes": 2, "radius": 1.0, **ONLINE}, 2),
     "perceptron": ({"passes": 20, **ONLINE}, 20),
     "lambdamart": ({"trees": 5, "least_documents": 2, "selection": "map"}, 1),
     "cone": ({"basis": [1, 2], "method": "sg", "passes": 2, "restarts": 2, "fold_in": "gradient", **ONLINE}, 4),

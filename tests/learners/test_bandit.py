@@ -81,10 +81,7 @@ def test_what_cannot_be_played_is_refused() -> None:
     one, featureless = (RankingData.from_arrays(np.ones((1, d)), [1], [1]) for d in (1, 0))
     for call, words in (
         (lambda: bandit.run(one, "squared", 10, 0.1, 2.0, 2.0), "delta"),
-        (
-            lambda: bandit.run(featureless, "squared", 10, 0.1, 0.1, 2.0),
-            "at least one feature",
-        ),
+        (lambda: bandit.run(featureless, "squared", 10, 0.1, 0.1, 2.0), "at least one feature"),
         (lambda: loss_ranges.largest(one, "listnet", 1.0), "surrogate"),
         (lambda: bandit.theorem_parameters(one, "ranksvm", 1.0, 100), "not 0 everywhere"),
     ):

@@ -12,12 +12,7 @@ from pipeline_lib.learners import erm
 from pipeline_lib.surrogates.base import Surrogate
 from tests.samples import drawn, objective
 
-LOSSES = [
-    {"sigma": 1.0},
-    {"sigma": 0.1},
-    {"sigma": 1.0, "sign": "as-printed"},
-    {"sigma": 0.3, "sign": "regret"},
-]
+LOSSES = [{"sigma": 1.0}, {"sigma": 0.1}, {"sigma": 1.0, "sign": "as-printed"}, {"sigma": 0.3, "sign": "regret"}]
 
 
 @pytest.mark.parametrize("options", LOSSES, ids=str)

@@ -8,13 +8,7 @@ from tests.papers.jobs import Given
 
 pytestmark = pytest.mark.slow
 
-ASKED = FigureSettings(
-    rounds=250_000,
-    seeds=2,
-    points=2,
-    radius=100.0,
-    smoothing=0.01,
-)
+ASKED = FigureSettings(rounds=250_000, seeds=2, points=2, radius=100.0, smoothing=0.01)
 # Average NDCG@10 over 250,000 rounds, of queries with a relevant document; five seeds, to .01 or so.
 MEASURED = {
     ("", "listnet"): 0.706,

@@ -81,10 +81,7 @@ def test_the_sections_of_every_paper_mention_all_its_claims(name):
             lambda s: s[1]["statements"][0]["claims"].append("cone-thm9"),
             "3.2 Cones, Theorem 1: unknown claim 'cone-thm9'",
         ),
-        (
-            lambda s: s[0]["statements"][0].update(claims=CLAIMS),
-            "[0].statements[0]: Motivation: expected either",
-        ),
+        (lambda s: s[0]["statements"][0].update(claims=CLAIMS), "[0].statements[0]: Motivation: expected either"),
         (lambda s: s[0]["statements"][0].pop("reason"), "Motivation: expected either"),
         (lambda s: s[0]["statements"].clear(), "sections[0].statements: expected no fewer entries than 1"),
         (lambda s: s[1].update(titel="Cones"), "sections[1]: unknown key 'titel'; did you mean 'title'?"),

@@ -268,10 +268,7 @@ def test_the_right_side_of_theorem_5_is_the_least_one(script: Callable[..., Any]
         {"N": whole(rng, 1, 1e5), "C": logarithmic(rng, 1e-4, 1e3), "measure": ("map", "ndcg")[i % 2]}
         for i in range(POINTS)
     ]
-    found = script(
-        "({N, C, measure}) => perceptronBounds.rightSide(perceptron.STALLED, N, C, measure)",
-        points,
-    )
+    found = script("({N, C, measure}) => perceptronBounds.rightSide(perceptron.STALLED, N, C, measure)", points)
     losses = {name: surrogates.create(f"slam-{name}") for name in ("map", "ndcg")}
     for i, (given, side) in enumerate(zip(points, found, strict=True)):
         u = np.array(side["u"])

@@ -122,10 +122,7 @@ def test_the_largest_of_the_repetitions_with_many_features_are_shown(build: Buil
         for learner, gap in (("erm", 0.1), ("worst", 0.3))
     ]
     section = build({"lists-sparse": rows})
-    assert raw(section, "lists-sparse") == [
-        [10, 0.2, 0.6, 60.0, 0.01, 61.0],
-        [100, 0.2, 0.6, 60.0, 0.0, 61.0],
-    ]
+    assert raw(section, "lists-sparse") == [[10, 0.2, 0.6, 60.0, 0.01, 61.0], [100, 0.2, 0.6, 60.0, 0.0, 61.0]]
     [figure] = figures(section)
     figure.draw()
 

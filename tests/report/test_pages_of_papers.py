@@ -385,7 +385,7 @@ CASES += [
                 | {"gap_low": 0.0, "gap_high": 1.0, "bound": 1.0}
                 for v in (1, 5)
                 for planned, n in ((1, 20), (5, 10), (None, 50))
-            ],
+            ]
         },
         cells={("twolayer-capacities", 0, None): [[1, 20, 0.05, 50, 0.02], [5, 10, 0.5, 50, 0.1]]},
     ),
@@ -399,9 +399,7 @@ CASES += [
                 for b in (1.0, 0.1)
             ],
         },
-        cells={
-            ("twolayer-remarks", 4, 5): [[pytest.approx(20.0)], [pytest.approx(2.0)]],
-        },
+        cells={("twolayer-remarks", 4, 5): [[pytest.approx(20.0)], [pytest.approx(2.0)]]},
     ),
     Case(
         "twolayer",

@@ -176,12 +176,7 @@ def test_mirrors_come_before_the_catalogue_s_addresses_and_failures_are_told(tmp
     (tmp_path / "web" / "official" / "file").unlink()
     with pytest.raises(DownloadError) as caught:
         obtain(data_set, tmp_path / "again", Mirrors(addresses=(web,)), network=True)
-    for told in (
-        "/Small.zip: wrong file",
-        "found a web page",
-        "/official/file: HTTP 404",
-        "place Small.zip in",
-    ):
+    for told in ("/Small.zip: wrong file", "found a web page", "/official/file: HTTP 404", "place Small.zip in"):
         assert told in str(caught.value)
     assert files(tmp_path / "again") == ["Small"]
     assert files(tmp_path / "again" / "Small") == []

@@ -87,11 +87,7 @@ def test_a_job_is_submitted_with_its_resources_and_its_number_printed(
 
 @pytest.mark.parametrize(("scheduler", "answers", "state"), ANSWERS)
 def test_a_scheduler_s_answer_is_translated(
-    scheduler: str,
-    answers: dict[str, str],
-    state: str,
-    tmp_path: Path,
-    commands: Callable[[str, str], None],
+    scheduler: str, answers: dict[str, str], state: str, tmp_path: Path, commands: Callable[[str, str], None]
 ) -> None:
     for command in ("qstat", "qacct", "bjobs", "squeue"):
         cases = [

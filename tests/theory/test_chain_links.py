@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 
 from pipeline_lib import RankingData, surrogates
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.theory import (
-    chains,
-    contraction,
-    entropy,
-    list_bounds,
-    ranker_facts,
-    regularised_links,
-)
+from pipeline_lib.theory import chains, contraction, entropy, list_bounds, ranker_facts, regularised_links
 from pipeline_lib.theory.known_population import KnownPopulation
 
 FACTORS = st.lists(st.tuples(st.floats(0.1, 10.0), st.booleans()), min_size=2, max_size=6)

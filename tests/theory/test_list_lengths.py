@@ -51,10 +51,7 @@ def test_half_of_listnets_average_is_exceeded() -> None:
 
 
 @given(
-    n=st.integers(1, 10**7),
-    m=st.integers(1, 10**7),
-    q=st.sampled_from(list_lengths.RATIOS),
-    length=st.integers(0, 5),
+    n=st.integers(1, 10**7), m=st.integers(1, 10**7), q=st.sampled_from(list_lengths.RATIOS), length=st.integers(0, 5)
 )
 @example(n=288801, m=1, q=12, length=3)
 @settings(max_examples=50)

@@ -10,11 +10,7 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import erm
 from pipeline_lib.theory import pair_losses
 
-PHI = {
-    "hinge": lambda t: max(0.0, 1.0 + t),
-    "logistic": lambda t: np.log(1.0 + np.exp(t)),
-    "exponential": np.exp,
-}
+PHI = {"hinge": lambda t: max(0.0, 1.0 + t), "logistic": lambda t: np.log(1.0 + np.exp(t)), "exponential": np.exp}
 
 
 def as_printed(name: str, scores: np.ndarray, y: np.ndarray) -> float:

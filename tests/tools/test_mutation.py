@@ -34,9 +34,7 @@ def edited(line: str) -> set[str]:
 def test_what_computes_nothing_is_left_alone():
     lines = {one.line for one in mutants("made.py", SOURCE)}
     assert {SOURCE.splitlines()[line - 1].split()[0] for line in lines} == {"def", "if", "return"}
-    assert edited("def f") == {
-        "def f(a: Array[2], é: int = 1, *, flag: bool) -> Array[3]:",
-    }
+    assert edited("def f") == {"def f(a: Array[2], é: int = 1, *, flag: bool) -> Array[3]:"}
 
 
 def test_every_token_that_computes_is_changed():

@@ -21,12 +21,7 @@ DATA = [
     {"name": "folds", "folder": "folds"},
     {"name": "lightgbm", "folder": "lightgbm"},
 ]
-CONFIG = {
-    **SMALL,
-    "datasets": DATA,
-    "models": [{"name": "best", "algorithm": "best-feature"}],
-    "folds": [1],
-}
+CONFIG = {**SMALL, "datasets": DATA, "models": [{"name": "best", "algorithm": "best-feature"}], "folds": [1]}
 
 
 def documents(draw: random.Random, count: int) -> list[tuple[int, list[float]]]:

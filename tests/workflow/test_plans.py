@@ -17,9 +17,7 @@ from .conftest import Project, announced, job_table
 pytestmark = pytest.mark.workflow
 
 
-def test_one_training_job_per_data_set_and_model_where_trainings_are_short(
-    new_project: Callable[..., Project],
-) -> None:
+def test_one_training_job_per_data_set_and_model_where_trainings_are_short(new_project: Callable[..., Project]) -> None:
     planned = new_project().planned()
     assert planned["train_model"] == planned["evaluate_model"] == 3
     assert planned["convert_data"] == planned["split_folds"] == planned["render_report"] == 1

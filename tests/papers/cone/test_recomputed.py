@@ -160,13 +160,7 @@ def test_tails_by_fractions(epsilon: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "case",
-    [
-        Twins(2, 2, 2.0, 0.4),
-        Twins(4, 3, 2.0, 0.05),
-        Twins(6, 3, 3**-0.5, 0.25),
-        Twins(5, 4, 0.5, 0.999),
-    ],
+    "case", [Twins(2, 2, 2.0, 0.4), Twins(4, 3, 2.0, 0.05), Twins(6, 3, 3**-0.5, 0.25), Twins(5, 4, 0.5, 0.999)]
 )
 def test_twins_by_enumeration(case: Twins) -> None:
     kinds, P = case.kinds, case.P

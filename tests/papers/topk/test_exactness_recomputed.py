@@ -68,10 +68,7 @@ KINDS = ("correct", "as-printed", "exchanged")
 
 @pytest.mark.parametrize(
     ("name", "k", "kind"),
-    [
-        *itertools.product(["squared", "kl"], [1], KINDS),
-        *itertools.product(["ranksvm"], [2], (*KINDS, "literal")),
-    ],
+    [*itertools.product(["squared", "kl"], [1], KINDS), *itertools.product(["ranksvm"], [2], (*KINDS, "literal"))],
 )
 def test_biases_of_the_estimators(name: str, k: int, kind: str) -> None:
     m, gamma = 4, 0.2

@@ -119,8 +119,7 @@ def found() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "claim",
-    ["topk-more-labels", "topk-label-phases", "topk-squared-loss", "topk-centred-loss", "topk-label-targets"],
+    "claim", ["topk-more-labels", "topk-label-phases", "topk-squared-loss", "topk-centred-loss", "topk-label-targets"]
 )
 def test_what_labels_determine_is_verified_and_near_misses_are_caught(tmp_path, found, claim: str) -> None:
     assert readings.decided(claim, *found, tmp_path) == ("verified", [])

@@ -161,11 +161,7 @@ def test_equation_6_by_loops(stated: dict[str, Rows]) -> None:
 
 
 def test_averages_of_the_losses(stated: dict[str, Rows]) -> None:
-    phi = {
-        "hinge": lambda t: max(0.0, 1 + t),
-        "logistic": lambda t: math.log1p(math.exp(t)),
-        "exponential": math.exp,
-    }
+    phi = {"hinge": lambda t: max(0.0, 1 + t), "logistic": lambda t: math.log1p(math.exp(t)), "exponential": math.exp}
     slope = {"hinge": lambda t: 1.0, "logistic": lambda t: 1 / (1 + math.exp(-t)), "exponential": math.exp}
     for row in stated["twolayer-remarks"]:
         if row["case"] != "two opposite pairs":

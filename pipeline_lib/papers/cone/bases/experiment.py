@@ -53,8 +53,7 @@ class BasesSettings(Settings):
     starts: Whole = Field(1, description="random starts")
     passes: Whole = Field(40, description="largest number of passes; the best number is chosen on the validation part")
     methods: Annotated[tuple[cone.Method, ...], *Names.__metadata__] = Field(
-        ("eg", "sg"),
-        description="methods of folding in; the first is used for Figure 3",
+        ("eg", "sg"), description="methods of folding in; the first is used for Figure 3"
     )
     components: Rising = Field((1, 2, 3, 5, 10), description="numbers of principal components, beside that of features")
     component_pairs: Whole = Field(4000, description="largest number of pairs for components")

@@ -47,8 +47,7 @@ class ListsChainSettings(ChainSettings):
     starts: Whole = Field(2, description="random points where such a search begins, besides the centre")
     replaced: Whole = Field(3, description="queries of every sample that are replaced, one at a time")
     losses: Losses = Field(
-        (LossSettings(name=LOSS, surrogate=LOSS),),
-        description="the losses; `options` are passed to the surrogate",
+        (LossSettings(name=LOSS, surrogate=LOSS),), description="the losses; `options` are passed to the surrogate"
     )
 
 

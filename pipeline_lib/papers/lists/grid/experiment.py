@@ -202,12 +202,5 @@ EXPERIMENT = Experiment(
         seconds=_measuring_seconds,
         megabytes=_megabytes,
     ),
-    Step(
-        "summary",
-        join,
-        reads=(Measured,),
-        rows=(CellSummary, PowerLaw),
-        surrogates=_surrogates,
-        cost=Cost(1.0),
-    ),
+    Step("summary", join, reads=(Measured,), rows=(CellSummary, PowerLaw), surrogates=_surrogates, cost=Cost(1.0)),
 )

@@ -307,11 +307,5 @@ EXPERIMENT = Experiment(
         seconds=_seconds,
     ),
     Step("rates", join, reads=(Excess,), rows=(Mean,), facts=["statistics"]),
-    Step(
-        "finite",
-        finite,
-        rows=(Finite,),
-        surrogates=SURROGATES,
-        cost=Cost(5.0, start_mb=400.0),
-    ),
+    Step("finite", finite, rows=(Finite,), surrogates=SURROGATES, cost=Cost(5.0, start_mb=400.0)),
 )

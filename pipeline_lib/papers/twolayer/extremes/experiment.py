@@ -11,14 +11,7 @@ from typing import Annotated, Any
 from annotated_types import Lt
 
 from pipeline_lib.core.cost import Cost
-from pipeline_lib.core.settings import (
-    FallingProbabilities,
-    Probability,
-    Rising,
-    Settings,
-    at_least,
-    no_fewer_than,
-)
+from pipeline_lib.core.settings import FallingProbabilities, Probability, Rising, Settings, at_least, no_fewer_than
 from pipeline_lib.data.rows import Field, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.twolayer.extremes.distributions import Extreme, Lists, extremes, quantile

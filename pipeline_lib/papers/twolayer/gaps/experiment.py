@@ -63,8 +63,7 @@ class GapsSettings(Settings):
     middle_documents: Several = Field(4000, description="fresh documents of the queries, for the middle risk")
     risk_queries: Several = Field(100000, description="fresh queries on which every expected risk is measured")
     reference_queries: Whole = Field(
-        20000,
-        description="queries from which the best ranker is computed, whose gap is subtracted from means",
+        20000, description="queries from which the best ranker is computed, whose gap is subtracted from means"
     )
     draws: Several = Field(200, description="samples for every estimate of D(k)")
     slices: Jobs = Field(4, description="jobs among which the repetitions are divided")

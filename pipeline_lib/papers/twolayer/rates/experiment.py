@@ -330,11 +330,5 @@ def _seconds(settings: RatesSettings, cell: Cell) -> float:
 
 EXPERIMENT = Experiment(
     RatesSettings,
-    Step(
-        "rates",
-        measure,
-        rows=(Rate, Exponent, Plan, Split, Mixed),
-        cost=Cost(2.0, start_mb=500.0),
-        seconds=_seconds,
-    ),
+    Step("rates", measure, rows=(Rate, Exponent, Plan, Split, Mixed), cost=Cost(2.0, start_mb=500.0), seconds=_seconds),
 )
