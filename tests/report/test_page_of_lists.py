@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from page_of_paper import Build, builder, figures, raw
 
-from pipeline_lib.experiment import Job
-from pipeline_lib.papers.lists.exact import experiment as exact
 from pipeline_lib.papers.lists.grid import summary
 from tests.papers.jobs import tables as tables_of
 from tests.papers.lists.samples import made_row
@@ -48,41 +46,10 @@ def study(growth: float, certified: float | None = None) -> dict[str, list[dict[
     return tables_of(summary.joined(SETTINGS, rows))
 
 
-@pytest.fixture(scope="module")
-def flat() -> dict[str, list[dict[str, Any]]]:
-    return study(-0.2, certified=5e-5)
-
-
 def test_the_powers_of_the_gaps_are_those_of_the_table(build: Build) -> None:
     [of_m, of_n] = raw(build(study(0.5)), "lists-exponents")
     assert of_m[1] == pytest.approx(0.5)
     assert of_n[1] == pytest.approx(-0.5)
-
-
-def test_every_figure_of_the_gaps_can_be_drawn(build: Build, flat: dict[str, list[dict[str, Any]]]) -> None:
-    drawn = figures(build(flat))
-    for figure in drawn:
-        figure.draw()
-    assert {figure.name for figure in drawn} == {
-        "lists-gap-against-m",
-        "lists-gap-against-n",
-        "lists-gap-heat",
-        "lists-realisable",
-    }
-
-
-@pytest.fixture(scope="module")
-def exact_tables() -> dict[str, list[dict[str, Any]]]:
-    return tables_of(exact.measure(Job(small("lists", "exact"), 1)))
-
-
-def test_every_figure_of_the_exact_gaps_can_be_drawn(
-    build: Build, exact_tables: dict[str, list[dict[str, Any]]]
-) -> None:
-    drawn = figures(build(exact_tables))
-    for figure in drawn:
-        figure.draw()
-    assert {figure.name for figure in drawn} == {"lists-expectations", "lists-uniform", "lists-packings"}
 
 
 def test_printed_constants_are_compared_with_the_exact_ones(build: Build) -> None:
@@ -97,8 +64,8 @@ def test_printed_constants_are_compared_with_the_exact_ones(build: Build) -> Non
     assert len(figure.draw().axes[0].get_yticklabels()) == 3
 
 
-def test_standard_errors_are_shares_of_the_risk(build: Build, flat: dict[str, list[dict[str, Any]]]) -> None:
-    for name, m, risk, best, trained, worst in raw(build(flat), "lists-accuracy"):
+def test_standard_errors_are_shares_of_the_risk(build: Build) -> None:
+    for name, m, risk, best, trained, worst in raw(build(study(-0.2, certified=5e-5)), "lists-accuracy"):
         smallest = 0.5 + m**-0.2 * max(SETTINGS.queries) ** -0.5
         assert (name, risk, best) == ("listnet", 0.1, pytest.approx(1e-4))
         assert trained == worst == pytest.approx(0.001 / smallest)
