@@ -2,7 +2,6 @@
 
 import pickle
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,16 +19,8 @@ from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
 from pipeline_lib import estimators  # noqa: E402
 from pipeline_lib.estimators import ErmRanker, PerQuery, RankboostRanker  # noqa: E402
+from tests.learners.test_protocol import QUICK  # noqa: E402
 
-QUICK: dict[str, dict[str, Any]] = {
-    "adarank": {"rounds": 3},
-    "cone": {"basis": 2, "passes": 2, "restarts": 1},
-    "erm": {"l2": 0.1},
-    "ogd": {"surrogate": "squared", "step": 0.01, "passes": 2},
-    "perceptron": {"passes": 2},
-    "rankboost": {"rounds": 3},
-    "top-k-feedback": {"surrogate": "squared", "k": 1, "step": 0.1, "passes": 2},
-}
 Documents = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 

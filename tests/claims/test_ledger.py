@@ -1,6 +1,8 @@
 """Does the ledger hold all claims, are its rules fair, and is a wrong entry named?"""
 
+import functools
 import json
+import operator
 from pathlib import Path
 from typing import Any
 
@@ -131,43 +133,43 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return load
 
 
+THM2 = 2
+"""The place of slam-thm2 in the first file of its paper."""
+
+
+@pytest.mark.parametrize(
+    ("keys", "wrong", "message"),
+    [
+        (["claims", THM2, "wehre"], "x", r"slam/losses/claims\.yaml: slam-thm2: unknown key 'wehre'.*'where'"),
+        (["claims", THM2, "id"], "slam-thm2", r"slam-thm2: unknown key 'slam-thm2'"),
+        (["claims", THM2, "rule", "holds"], "slack => 0", r"rule: expected two names .*'slack => 0'"),
+        (["claims", THM2, "kind"], "guess", r"slam-thm2\.kind: expected .* found 'guess'"),
+        (["claims", THM2, "rule", "check"], "at-must", r"rule: expected one of 'bound', .* found 'at-must'"),
+        (["claims", THM2, "rule"], {"hodls": "slack >= 0"}, r"rule: expected one of the keys holds, .* hodls"),
+        (["claims", THM2, "rule", "tolerance"], "1e-9", r"rule\.tolerance: expected a valid number, found '1e-9'"),
+        (["claims", THM2, "rule"], [], r"slam-thm2: rule: expected it beside shows, evidence"),
+        (["paper"], "topk", r"slam/losses/claims\.yaml: expected a list of claims under the key 'claims'"),
+    ],
+)
+def test_a_wrong_ledger_names_file_claim_and_key(broken: Any, keys: list[Any], wrong: Any, message: str) -> None:
+    def spoil(document: Any) -> None:
+        *places, last = keys
+        functools.reduce(operator.getitem, places, document)[last] = wrong
+
+    with pytest.raises(ConfigurationError, match=message):
+        broken("slam", spoil)
+
+
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (
-            lambda d: d["claims"][2].update(wehre="x"),
-            r"slam/losses/claims\.yaml: slam-thm2: unknown key 'wehre'.*'where'",
-        ),
-        (lambda d: d["claims"][2].pop("slam-thm2"), r"claim number 3: expected the key 'id'"),
-        (lambda d: d["claims"][2].update(id="slam-thm2"), r"slam-thm2: unknown key 'slam-thm2'"),
-        (
-            lambda d: d["claims"][2]["rule"].update(holds="slack => 0"),
-            r"rule: expected two names .*'slack => 0'",
-        ),
-        (lambda d: d["claims"][2].update(kind="guess"), r"slam-thm2\.kind: expected .* found 'guess'"),
-        (
-            lambda d: d["claims"][2]["rule"].update(check="at-must"),
-            r"rule: expected one of 'bound', .* under the key 'check', found 'at-must'",
-        ),
-        (
-            lambda d: d["claims"][2].update(rule={"hodls": "slack >= 0"}),
-            r"rule: expected one of the keys holds, .* hodls",
-        ),
-        (
-            lambda d: d["claims"][2]["rule"].update(tolerance="1e-9"),
-            r"rule\.tolerance: expected a valid number, found '1e-9'",
-        ),
-        (lambda d: d["claims"][2].update(rule=[]), r"slam-thm2: rule: expected it beside shows, evidence"),
-        (lambda d: d["claims"].append(d["claims"][2]), r"claim slam-thm2: expected every id once"),
-        (
-            lambda d: d.update(paper="topk"),
-            r"slam/losses/claims\.yaml: expected a list of claims under the key 'claims'",
-        ),
+        (lambda claims: claims[THM2].pop("slam-thm2"), r"claim number 3: expected the key 'id'"),
+        (lambda claims: claims.append(claims[THM2]), r"claim slam-thm2: expected every id once"),
     ],
 )
-def test_a_wrong_ledger_names_file_claim_and_key(broken: Any, spoil: Any, message: str) -> None:
+def test_every_claim_has_a_name_of_its_own(broken: Any, spoil: Any, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        broken("slam", spoil)
+        broken("slam", lambda document: spoil(document["claims"]))
 
 
 def test_a_claim_that_nothing_measures_has_a_certificate_of_all_of_it() -> None:

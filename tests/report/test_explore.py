@@ -7,13 +7,13 @@ says why.
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from browser import Browser, started
+from browser import Browser
 
 from pipeline_lib import surrogates
 from pipeline_lib.learners import perceptron
@@ -32,12 +32,6 @@ WIDTHS = (1280, 390)
 PARTS = ("bounds", "budget", "stream", "feedback")
 Y_MAX = 2
 Given = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with started(tmp_path_factory.mktemp("browser")) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

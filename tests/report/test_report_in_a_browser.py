@@ -3,12 +3,11 @@
 import json
 import os
 import re
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
 import pytest
-from browser import Browser, started
+from browser import Browser
 
 from pipeline_lib.claims import judged
 
@@ -16,12 +15,6 @@ AXE = ("AXE_CORE", "node_modules/axe-core/axe.min.js")
 """The environment variable with the path of axe-core's script, and where npm puts it in the project's folder."""
 WIDTHS = (1280, 390)
 PROJECT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with started(tmp_path_factory.mktemp("browser")) as found:
-        yield found
 
 
 def pages_of(report: Path) -> list[Path]:

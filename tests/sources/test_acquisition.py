@@ -50,8 +50,10 @@ def complete(folder: Path) -> bool:
 @pytest.mark.parametrize("place", ["raw", "raw/Small", "mirror", "mirror/Small"])
 def test_an_archive_is_unpacked_from_the_raw_folder_or_a_mirror(tmp_path, raw, place):
     archive = zip_of(tmp_path / place / "Small.zip")
+    data_set, mirrors = small_set(tmp_path), Mirrors((tmp_path / "mirror",))
     before = archive.read_bytes()
-    manifest = obtain(small_set(tmp_path), raw, Mirrors((tmp_path / "mirror",)), network=False)
+    assert availability(data_set, mirrors, raw).status == "at-hand"
+    manifest = obtain(data_set, raw, mirrors, network=False)
     assert complete(raw / "Small")
     assert archive.read_bytes() == before
     assert manifest.source == "Small.zip"

@@ -59,15 +59,6 @@ def test_missing_says_why_and_what_to_do(tmp_path):
     assert "{folder}" not in found.how_to_get
 
 
-@pytest.mark.parametrize(
-    "place", ["raw/Small.zip", "raw/Small/Small.zip", "mirror/Small.zip", "mirror/Small/Small.zip"]
-)
-def test_an_archive_is_at_hand_in_the_raw_folder_and_in_mirrors(tmp_path, place):
-    zip_of(tmp_path / place)
-    found = availability(small_set(tmp_path), Mirrors((tmp_path / "mirror",)), tmp_path / "raw")
-    assert found.status == "at-hand"
-
-
 def test_an_archive_of_the_wrong_size_is_not_at_hand(tmp_path):
     zip_of(tmp_path / "raw" / "Small.zip")
     found = availability(small_set(tmp_path, archives=[{"name": "Small.zip", "bytes": 7}]), Mirrors(), tmp_path / "raw")

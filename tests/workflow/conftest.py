@@ -50,6 +50,15 @@ SMALL = {
     "statistics": {"level": 0.95, "resamples": 200},
     "papers": [],
 }
+TINY = {
+    **SMALL,
+    "letor_sim": {"queries": 20, "population": {}},
+    "folds": [1],
+    "models": [
+        {"name": "random", "algorithm": "random"},
+        {"name": "listnet", "algorithm": "erm", "surrogate": "listnet", "l2": [0.1]},
+    ],
+}
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ import os
 import re
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
+
+from tests.sources import small_sets
 
 from .conftest import RECORDS_OF_RUNS, Project, announced
 
@@ -59,29 +60,11 @@ def test_changed_text_is_an_error_until_it_is_restored(finished_copy: Project) -
 
 def with_catalogue(project: Project) -> Path:
     """Add an entry to the catalogue, with its archive; return the path of its unpacked text."""
-    texts = {f"S{i}": "".join(f"{k % 2} qid:{i}{k // 2} 1:{k} 2:{k % 2}\n" for k in range(4)) for i in (1, 2, 3)}
-    parts = {name: {"sha256": [hashlib.sha256(text.encode()).hexdigest()]} for name, text in texts.items()}
-    entry = {
-        **dict.fromkeys(("title", "terms", "citation", "by_hand"), "Small {folder}"),
-        "source": "download",
-        "terms_page": "https://example.org",
-        "features": 2,
-        "max_label": 1,
-        "text": {"labels": "integer", "qid": "token"},
-        "counts": {"rows": 12, "queries": 6},
-        "addresses": [],
-        "archives": [{"name": "Small.zip"}],
-        "parts": {k: {"members": [f"{k}.txt"], **v} for k, v in parts.items()},
-        "folds": [{"train": ["S1"], "validation": ["S2"], "test": ["S3"]}],
-    }
     path = project.folder / "data/catalog.yaml"
     catalogue = yaml.safe_load(path.read_text())
-    catalogue["data_sets"]["Small"] = entry
+    catalogue["data_sets"]["Small"] = small_sets.ENTRY
     path.write_text(yaml.safe_dump(catalogue, sort_keys=False))
-    (project.folder / "data/raw").mkdir()
-    with zipfile.ZipFile(project.folder / "data/raw/Small.zip", "w") as archive:
-        for name, text in texts.items():
-            archive.writestr(f"{name}.txt", text)
+    small_sets.zip_of(project.folder / "data/raw/Small.zip")
     return project.folder / "data/raw/Small/S2.txt"
 
 
@@ -95,7 +78,7 @@ def test_an_edit_of_unpacked_text_is_noticed_and_refused(new_project: Callable[.
     text = path.read_text()
     os.utime(path, (1e9, 1e9))
     assert project.planned(*wanted) == {"check_raw": 1}
-    path.write_text(text.replace("1:3", "1:7", 1))
+    path.write_text(text.replace("1:0.5", "1:0.7", 1))
     assert project.planned(*wanted) == {"check_raw": 1}
     output = project.snakemake(*wanted, cores=1, check=False)
     assert "S2.txt: changed since it was obtained" in output

@@ -12,19 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import SMALL, Project, copy_project
+from .conftest import TINY, Project, copy_project
 
 pytestmark = pytest.mark.workflow
 
-TINY = {
-    **SMALL,
-    "letor_sim": {"queries": 20, "population": {}},
-    "folds": [1],
-    "models": [
-        {"name": "random", "algorithm": "random"},
-        {"name": "listnet", "algorithm": "erm", "surrogate": "listnet", "l2": [0.1]},
-    ],
-}
 MADE = ("results", "reports", "data/raw", "data/parquet")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM)
 
