@@ -165,16 +165,11 @@ def test_no_kernel_reads_or_writes_beyond_its_arrays(tests: str) -> None:
     """All tests of kernels pass where an index beyond an array is an error."""
     command = [
         sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-m",
+        *["-m", "pytest", "-q", "-x", "-m"],
         "not slow",
         *(f"tests/{part}" for part in tests.split()),
     ]
-    done = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, "NUMBA_BOUNDSCHECK": "1"}, capture_output=True, text=True
-    )
+    checked = {**os.environ, "NUMBA_BOUNDSCHECK": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=checked, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert re.search(r"\d+ passed", done.stdout)
