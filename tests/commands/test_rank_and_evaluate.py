@@ -79,12 +79,7 @@ def test_a_run_has_the_measures_of_the_scores(data, files) -> None:
     inside = table.filter(pl.col("measure") == "map").row(0, named=True)
     assert inside["low"] < inside["mean"] < inside["high"]
     assert set(table["queries"]) == {data.n_queries}
-
-
-def test_letors_own_measures_are_those_of_the_scores(data, files) -> None:
-    scores = learners.load(files["model.json"]).predict(data)
     names = ["ndcg@10", "map", "letor4_mean_ndcg"]
-    run = ranked(files, "some.run", "--qrels", files["qrels.txt"])
     assert evaluated(files, run, "--measures", *names) == pytest.approx(in_library(data, scores, names))
 
 
