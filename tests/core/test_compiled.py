@@ -32,10 +32,9 @@ def run(folder: Path, program: str, **variables: str) -> str:
 def package(tmp_path: Path) -> Path:
     """A package in which one compiled function calls another, which calls a third that reads an imported constant."""
     folder = tmp_path / "pipeline_lib"
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    (folder / "core").mkdir()
-    (folder / "core" / "__init__.py").touch()
+    (folder / "core").mkdir(parents=True)
+    for package in (folder, folder / "core"):
+        (package / "__init__.py").touch()
     shutil.copy2(compiled.__file__, folder / "core" / "compiled.py")
     head = "from pipeline_lib.core.compiled import njit\n"
     (folder / "sizes.py").write_text("SIZE = 1.0\n")

@@ -33,14 +33,11 @@ def found(inputs: int, seed: int, seconds: float) -> list[str]:
     return [str(line) for line in lines[:-1]]
 
 
-def test_three_thousand_damaged_files() -> None:
-    wrong = found(3_000, seed=0, seconds=600)
-    assert not wrong, "\n".join(wrong)
-
-
-@pytest.mark.slow
-def test_a_million_damaged_files() -> None:
-    wrong = found(1_000_000, seed=1, seconds=7_200)
+@pytest.mark.parametrize(
+    ("inputs", "seed", "seconds"), [(3_000, 0, 600), pytest.param(1_000_000, 1, 7_200, marks=pytest.mark.slow)]
+)
+def test_damaged_files_are_read_as_by_the_plain_readers(inputs: int, seed: int, seconds: float) -> None:
+    wrong = found(inputs, seed, seconds)
     assert not wrong, "\n".join(wrong[:20])
 
 
