@@ -13,6 +13,7 @@ from pipeline_lib import RankingData, cli, learners, metrics, ranking
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import stored_data
 from pipeline_lib.learners.models import LinearModel
+from pipeline_lib.learners.ranker import Trained
 from pipeline_lib.sources import conversion, letor, letor_reader, query_stream, readers, trec
 from pipeline_lib.sources.tables import Options
 
@@ -92,15 +93,13 @@ def test_a_stored_data_set_is_ranked_as_its_text(files, monkeypatch) -> None:
 def test_columns_of_a_table_are_taken_by_name(files, tmp_path: Path) -> None:
     columns = {"query": ["b", "b", "a"], "label": [0, 1, 2], "bm25": [0.5, 1.5, 1.0], "length": [3.0, 1.0, 2.0]}
     frame = pl.DataFrame(columns)
-    ranker = learners.create("erm", surrogate="squared", l2=0.1).fit(RankingData.from_frame(frame))
-    ranker.save(files["model.json"])
+    ranker = trained_on(RankingData.from_frame(frame), files)
     frame.with_columns(more=pl.lit(7.0)).select("length", "more", "label", "bm25", "query").write_csv(
         tmp_path / "new.csv"
     )
-    command("rank", "--model", files["model.json"], "--data", tmp_path / "new.csv", "--output", files["some.run"])
-    lines = [line.split() for line in files["some.run"].read_text().splitlines()]
+    files["data.txt"] = tmp_path / "new.csv"
     scores = dict(zip(["b-1", "b-2", "a-1"], ranker.predict(frame.select("bm25", "length")), strict=True))
-    assert {line[2]: float(line[4]) for line in lines} == pytest.approx(scores, rel=1e-6)
+    assert scores_of(ranked(files, "some.run")) == pytest.approx(scores, rel=1e-6)
 
 
 STARS = {"label": "stars", "query": "session", "ignore": ["url"]}
@@ -125,13 +124,11 @@ def stars(tmp_path: Path) -> pl.DataFrame:
     return frame
 
 
-def trained_on(stars: pl.DataFrame, files: dict[str, Path]) -> np.ndarray:
-    """Train with the columns of ``STARS`` and return the scores."""
-    data = RankingData.from_frame(stars, **STARS)
-    assert data.feature_names == ("clicks", "age")
+def trained_on(data: RankingData, files: dict[str, Path]) -> Trained:
+    """Train a ranker, which is kept as the model."""
     ranker = learners.create("erm", surrogate="squared", l2=0.1).fit(data)
     ranker.save(files["model.json"])
-    return ranker.predict(data)
+    return ranker
 
 
 def scores_of(run: Path) -> dict[str, float]:
@@ -140,7 +137,10 @@ def scores_of(run: Path) -> dict[str, float]:
 
 
 def test_the_columns_of_training_are_those_of_ranking(stars, files, tmp_path: Path, capsys) -> None:
-    expected = pytest.approx(dict(zip(stars["docid"], trained_on(stars, files), strict=True)), rel=1e-6)
+    data = RankingData.from_frame(stars, **STARS)
+    assert data.feature_names == ("clicks", "age")
+    scores = trained_on(data, files).predict(data)
+    expected = pytest.approx(dict(zip(stars["docid"], scores, strict=True)), rel=1e-6)
     files["data.txt"] = tmp_path / "shop.csv"
     assert scores_of(ranked(files, "some.run", "--qrels", files["qrels.txt"])) == expected
     labels = {fields[2]: int(fields[3]) for fields in map(str.split, files["qrels.txt"].read_text().splitlines())}
@@ -183,9 +183,8 @@ def test_a_file_is_ranked_with_the_policies_of_training(stars, files, tmp_path: 
     conversion.convert_own({"all": tmp_path / "shop.csv"}, files["data.parquet"], Options(**STARS, **policies))
     data = RankingData.read_parquet(files["data.parquet"])
     assert data.feature_names == ("clicks", "age", "age missing")
-    ranker = learners.create("erm", surrogate="squared", l2=0.1).fit(data)
-    ranker.save(files["model.json"])
-    expected = pytest.approx(dict(zip(stars["docid"], ranker.predict(data), strict=True)), rel=1e-6)
+    scores = trained_on(data, files).predict(data)
+    expected = pytest.approx(dict(zip(stars["docid"], scores, strict=True)), rel=1e-6)
 
     files["data.txt"] = tmp_path / "shop.csv"
     assert scores_of(ranked(files, "some.run", "--qrels", files["qrels.txt"])) == expected
@@ -202,7 +201,7 @@ def test_text_is_ranked_with_the_labels_of_training(files, tmp_path: Path) -> No
     files["data.txt"].write_text("-2 qid:1 1:0.5\n1 qid:1 1:0.7\n")
     conversion.convert_own({"all": files["data.txt"]}, files["data.parquet"], Options(labels="clipped"))
     data = RankingData.read_parquet(files["data.parquet"])
-    learners.create("erm", surrogate="squared", l2=0.1).fit(data).save(files["model.json"])
+    trained_on(data, files)
     ranked(files, "some.run", "--qrels", files["qrels.txt"])
     assert files["qrels.txt"].read_text().split()[3::4] == ["0", "1"]
 

@@ -72,15 +72,8 @@ def test_every_figure_of_the_gaps_can_be_drawn(build: Build, flat: dict[str, lis
     }
 
 
-@pytest.fixture(scope="module")
-def exact_tables() -> dict[str, list[dict[str, Any]]]:
-    return tables_of(exact.measure(Job(small("lists", "exact"), 1)))
-
-
-def test_every_figure_of_the_exact_gaps_can_be_drawn(
-    build: Build, exact_tables: dict[str, list[dict[str, Any]]]
-) -> None:
-    drawn = figures(build(exact_tables))
+def test_every_figure_of_the_exact_gaps_can_be_drawn(build: Build) -> None:
+    drawn = figures(build(tables_of(exact.measure(Job(small("lists", "exact"), 1)))))
     for figure in drawn:
         figure.draw()
     assert {figure.name for figure in drawn} == {"lists-expectations", "lists-uniform", "lists-packings"}
@@ -137,18 +130,11 @@ def test_constants_by_search_stand_beside_the_stated_ones(build: Build) -> None:
     assert raw(exceeded, "lists-constants") == [["stated", 2.0], ["by search", 2.5]]
 
 
-@pytest.fixture(scope="module")
-def tables_of_lengths() -> dict[str, list[dict[str, Any]]]:
+def test_the_part_on_lengths_has_the_numbers_of_its_tables(build: Build) -> None:
     settings = small("lists", "lengths", scores=[1.0], queries=[1000])
     nearest = {"case": "ranksvm", "radius": 0.5, "m": 2, "d": 1, "n": 100, "gap": 0.1}
     slack = [{**nearest, "statement": f"theorem {k}", "printed": 4.0 * k, "largest_gap": 50.0} for k in (12, 9)]
     measured = [*lengths.bounds(settings), *lengths.gaps(settings), *lengths.highest_document(settings)]
-    return {**tables_of(measured), "lists-slack": slack}
-
-
-def test_the_part_on_lengths_has_the_numbers_of_its_tables(
-    build: Build, tables_of_lengths: dict[str, list[dict[str, Any]]]
-) -> None:
-    section = build(tables_of_lengths)
+    section = build({**tables_of(measured), "lists-slack": slack})
     assert [row[-1] for row in raw(section, "lists-slack")] == pytest.approx([360.0, 480.0])
     assert [figure.name for figure in figures(section)] == ["lists-lengths", "lists-free"]
