@@ -20,16 +20,15 @@ from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 from pipeline_lib import estimators  # noqa: E402
 from pipeline_lib.estimators import ErmRanker, PerQuery, RankboostRanker  # noqa: E402
 from tests.learners.test_protocol import QUICK  # noqa: E402
+from tests.samples import drawn  # noqa: E402
 
 Documents = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @pytest.fixture
 def documents() -> Documents:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 4))
-    y = np.digitize(X[:, 2] - X[:, 0] + 0.5 * rng.normal(size=120), [0.0, 1.5])
-    return X, y, np.repeat(np.arange(20), 6)
+    data = drawn(20, 6, 4)
+    return data.X64, data.y, np.repeat(data.qids, 6)
 
 
 @pytest.fixture

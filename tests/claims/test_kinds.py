@@ -31,7 +31,7 @@ def status(entry: dict, *trials: Trial) -> str:
 
 AT_MOST = {"holds": "a <= 1", "tolerance": 0.25, "deviates_within": 0.5}
 AT_LEAST = {**AT_MOST, "holds": "a >= 1"}
-EQUALS = {"holds": "a = 1", "tolerance": 0.25, "deviates_within": 0.5}
+EQUALS = {**AT_MOST, "holds": "a = 1"}
 
 
 @pytest.mark.parametrize(
@@ -254,11 +254,10 @@ def test_a_question_is_answered_by_the_first_answer_that_the_whole_interval_sati
 
 
 def test_an_equality_with_an_interval_is_an_equivalence_test() -> None:
-    entry = {"holds": "a = 1", "tolerance": 0.25, "deviates_within": 0.5}
-    assert status(entry, trial(a=Interval(1.1, 1.0, 1.2))) == "verified"
-    assert status(entry, trial(a=Interval(1.1, 0.9, 1.3))) == "consistent"
-    assert status(entry, trial(a=Interval(1.4, 1.3, 1.5))) == "deviates"
-    assert status(entry, trial(a=Interval(0.4, 0.3, 0.45))) == "refuted"
+    assert status(EQUALS, trial(a=Interval(1.1, 1.0, 1.2))) == "verified"
+    assert status(EQUALS, trial(a=Interval(1.1, 0.9, 1.3))) == "consistent"
+    assert status(EQUALS, trial(a=Interval(1.4, 1.3, 1.5))) == "deviates"
+    assert status(EQUALS, trial(a=Interval(0.4, 0.3, 0.45))) == "refuted"
 
 
 def test_the_worst_check_decides_and_speaks_first() -> None:

@@ -9,7 +9,6 @@ from pipeline_lib.claims import ledger
 from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.planted import Planted
 from pipeline_lib.claims.trials import Trial
-from pipeline_lib.core.errors import DataError
 from pipeline_lib.statistics import Interval
 from tests.readings import check_of
 
@@ -21,7 +20,9 @@ TRIALS = (
 )
 ENTRY = {"id": "a-1", "kind": "bound", "where": "w", "says": "s", "shows": "s"}
 HALF = {"name": "half", "statement": "s", "values": {"bound": "bound / 2"}}
+THIRD = {"name": "third", "statement": "The constant is a third.", "values": {"bound": "bound / 3"}}
 RULE = [{"holds": "gap <= bound"}, {"holds": "share <= 0.5"}]
+EXACT = TRIALS[1:]
 
 
 def claim(*planted: dict[str, Any], rule: list[dict[str, Any]] = RULE) -> Claim:
@@ -55,18 +56,16 @@ def test_a_planted_interval_has_the_fewest_degrees_of_freedom_of_its_trial() -> 
 
 
 def test_a_claim_is_verified_only_if_everything_planted_is_caught() -> None:
-    near = {"name": "third", "statement": "The constant is a third.", "values": {"bound": "bound / 3"}}
     far = {"name": "same", "statement": "The constant is .9.", "values": {"bound": "bound * 0.9"}}
     # The interval of the first trial contains the smaller limit, which decides nothing.
-    assert judged(claim(near), (TRIALS[0], TRIALS[2])).status == "consistent"
-    exact = (TRIALS[1], TRIALS[2])
-    assert judged(claim(near), exact).status == "verified"
-    both = judged(claim(near, far), exact)
+    assert judged(claim(THIRD), (TRIALS[0], TRIALS[2])).status == "consistent"
+    assert judged(claim(THIRD), EXACT).status == "verified"
+    both = judged(claim(THIRD, far), EXACT)
     assert both.status == "consistent"
     assert both.severity is not None
     assert [plant.name for plant in both.severity.missed] == ["same"]
     assert "The constant is .9." in both.explanation
-    assert judged(claim(), exact).status == "consistent"
+    assert judged(claim(), EXACT).status == "consistent"
 
 
 @pytest.mark.parametrize(("limit", "status"), [(2.9, "verified"), (3.1, "consistent")])
@@ -93,18 +92,23 @@ def test_a_limit_that_no_factor_contradicts_is_not_verified() -> None:
     assert judged(claim(planted, rule=sign), (Trial({}, {"a": -1.0}, TABLE),)).status == "verified"
 
 
-def test_a_plant_that_cannot_be_tried_concerns_its_own_claim() -> None:
-    exact = (TRIALS[1], TRIALS[2])
-    near = {"name": "third", "statement": "The constant is a third.", "values": {"bound": "bound / 3"}}
-    for values in ({"gap": "gap"}, {"other": "gap"}, {"gap": "gpa / 2"}):
-        found = judged(claim(near, {"name": "idle", "statement": "Nothing else.", "values": values}), exact)
-        assert [found.status, *(trial.status for trial in found.trials)] == ["consistent", "verified", "verified"]
-        assert found.severity is not None
-        assert [(plant.caught, bool(plant.problem)) for plant in found.severity.planted] == [
-            (True, False),
-            (False, True),
-        ]
-        assert found.severity.planted[1].problem in found.explanation
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"gap": "gap"}, "expected to change the evidence"),
+        ({"other": "gap"}, "expected to change the evidence"),
+        ({"gap": "gpa / 2"}, "planted: idle: gap: expected an expression over n, gap, bound"),
+    ],
+)
+def test_a_plant_that_cannot_be_tried_concerns_its_own_claim(values: dict[str, str], message: str) -> None:
+    found = judged(claim(THIRD, {"name": "idle", "statement": "Nothing else.", "values": values}), EXACT)
+    assert [found.status, *(trial.status for trial in found.trials)] == ["consistent", "verified", "verified"]
+    assert found.severity is not None
+    tried, idle = found.severity.planted
+    assert (tried.caught, tried.problem) == (True, "")
+    assert not idle.caught
+    assert message in idle.problem
+    assert idle.problem in found.explanation
 
 
 def test_a_control_must_pass_where_the_statement_is_refuted() -> None:
@@ -125,16 +129,3 @@ def test_a_question_must_give_another_answer() -> None:
     for expression, status in (("-a", "answered"), ("2 * a", "consistent")):
         planted = {"name": "other", "statement": "Other.", "values": {"a": expression}}
         assert judged(claim(planted, rule=rule), trials).status == status
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"gap": "gap"}, "expected to change the evidence"),
-        ({"other": "gap"}, "expected to change the evidence"),
-        ({"gap": "gpa / 2"}, "planted: wrong: gap: expected an expression over n, gap, bound"),
-    ],
-)
-def test_what_cannot_be_planted_is_named(values: dict[str, str], message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        planted(values).written_into(TRIALS)

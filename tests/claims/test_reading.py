@@ -175,12 +175,9 @@ CURVES = {"dataset": "made", "round": 9, "low": 0.0, "high": 1.0, "seeds": 2}
 def context(folder: Path, rows: list[dict[str, Any]], **keywords: Any) -> Context:
     """A study with the table of the curves of topk."""
     path = folder / "results/made/tables/topk-curves.parquet"
-    storage.write_table(path, pl.DataFrame(rows, schema=_declared("tables/topk-curves")))
+    declared = papers.experiment("topk", "figure").tables["tables/topk-curves"]
+    storage.write_table(path, pl.DataFrame(rows, schema=schema(declared)))
     return Context("made", tables=[path], settings={"topk": {"figure": {}}}, **keywords)
-
-
-def _declared(table: str) -> dict[str, pl.DataType]:
-    return schema(papers.experiment("topk", "figure").tables[table])
 
 
 def fig1() -> Claim:

@@ -13,6 +13,7 @@ from pipeline_lib import RankingData, cli, learners, metrics, ranking
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import stored_data
 from pipeline_lib.learners.models import LinearModel
+from pipeline_lib.learners.ranker import Trained
 from pipeline_lib.sources import conversion, letor, letor_reader, query_stream, readers, trec
 from pipeline_lib.sources.tables import Options
 
@@ -50,6 +51,14 @@ def evaluated(files: dict[str, Path], run: Path, *more: Any) -> dict[str, float]
     return dict(pl.read_csv(files["means.csv"]).select("measure", "mean").iter_rows())
 
 
+def refused(capsys, files: dict[str, Path], *more: Any) -> str:
+    """What `rank` says of a file that it refuses."""
+    capsys.readouterr()
+    given = ["rank", "--model", files["model.json"], "--data", files["data.txt"], "--output", files["some.run"], *more]
+    assert cli.main([str(word) for word in given]) == 1
+    return capsys.readouterr().err
+
+
 def in_library(data: RankingData, scores: np.ndarray, names: list[str]) -> dict[str, float]:
     values = metrics.per_query(names, scores, data.y, data.offsets, y_max=int(data.y.max()))
     return {name: float(of_queries.mean()) for name, of_queries in values.items()}
@@ -71,12 +80,7 @@ def test_a_run_has_the_measures_of_the_scores(data, files) -> None:
     inside = table.filter(pl.col("measure") == "map").row(0, named=True)
     assert inside["low"] < inside["mean"] < inside["high"]
     assert set(table["queries"]) == {data.n_queries}
-
-
-def test_letors_own_measures_are_those_of_the_scores(data, files) -> None:
-    scores = learners.load(files["model.json"]).predict(data)
     names = ["ndcg@10", "map", "letor4_mean_ndcg"]
-    run = ranked(files, "some.run", "--qrels", files["qrels.txt"])
     assert evaluated(files, run, "--measures", *names) == pytest.approx(in_library(data, scores, names))
 
 
@@ -89,15 +93,13 @@ def test_a_stored_data_set_is_ranked_as_its_text(files, monkeypatch) -> None:
 def test_columns_of_a_table_are_taken_by_name(files, tmp_path: Path) -> None:
     columns = {"query": ["b", "b", "a"], "label": [0, 1, 2], "bm25": [0.5, 1.5, 1.0], "length": [3.0, 1.0, 2.0]}
     frame = pl.DataFrame(columns)
-    ranker = learners.create("erm", surrogate="squared", l2=0.1).fit(RankingData.from_frame(frame))
-    ranker.save(files["model.json"])
+    ranker = trained_on(RankingData.from_frame(frame), files)
     frame.with_columns(more=pl.lit(7.0)).select("length", "more", "label", "bm25", "query").write_csv(
         tmp_path / "new.csv"
     )
-    command("rank", "--model", files["model.json"], "--data", tmp_path / "new.csv", "--output", files["some.run"])
-    lines = [line.split() for line in files["some.run"].read_text().splitlines()]
+    files["data.txt"] = tmp_path / "new.csv"
     scores = dict(zip(["b-1", "b-2", "a-1"], ranker.predict(frame.select("bm25", "length")), strict=True))
-    assert {line[2]: float(line[4]) for line in lines} == pytest.approx(scores, rel=1e-6)
+    assert scores_of(ranked(files, "some.run")) == pytest.approx(scores, rel=1e-6)
 
 
 STARS = {"label": "stars", "query": "session", "ignore": ["url"]}
@@ -122,13 +124,11 @@ def stars(tmp_path: Path) -> pl.DataFrame:
     return frame
 
 
-def trained_on(stars: pl.DataFrame, files: dict[str, Path]) -> np.ndarray:
-    """Train with the columns of ``STARS`` and return the scores."""
-    data = RankingData.from_frame(stars, **STARS)
-    assert data.feature_names == ("clicks", "age")
+def trained_on(data: RankingData, files: dict[str, Path]) -> Trained:
+    """Train a ranker, which is kept as the model."""
     ranker = learners.create("erm", surrogate="squared", l2=0.1).fit(data)
     ranker.save(files["model.json"])
-    return ranker.predict(data)
+    return ranker
 
 
 def scores_of(run: Path) -> dict[str, float]:
@@ -137,7 +137,10 @@ def scores_of(run: Path) -> dict[str, float]:
 
 
 def test_the_columns_of_training_are_those_of_ranking(stars, files, tmp_path: Path, capsys) -> None:
-    expected = pytest.approx(dict(zip(stars["docid"], trained_on(stars, files), strict=True)), rel=1e-6)
+    data = RankingData.from_frame(stars, **STARS)
+    assert data.feature_names == ("clicks", "age")
+    scores = trained_on(data, files).predict(data)
+    expected = pytest.approx(dict(zip(stars["docid"], scores, strict=True)), rel=1e-6)
     files["data.txt"] = tmp_path / "shop.csv"
     assert scores_of(ranked(files, "some.run", "--qrels", files["qrels.txt"])) == expected
     labels = {fields[2]: int(fields[3]) for fields in map(str.split, files["qrels.txt"].read_text().splitlines())}
@@ -156,14 +159,12 @@ def test_the_columns_of_training_are_those_of_ranking(stars, files, tmp_path: Pa
         ("--query", "topic", "--ignore", "ulr"): "did you mean 'url'",
         ("--query", "topic", "--qrels", str(files["qrels.txt"])): "row 0: expected a number in the column 'stars'",
     }
-    capsys.readouterr()
     for words, said in wrong.items():
-        given = ["rank", "--model", files["model.json"], "--data", files["data.txt"], "--output", files["some.run"]]
-        assert cli.main([*map(str, given), *words]) == 1
-        assert said in capsys.readouterr().err
-    stars.drop("clicks", "age").write_csv(tmp_path / "shop.csv")
-    assert cli.main([str(word) for word in [*given[:4], tmp_path / "shop.csv", *given[5:]]]) == 1
-    assert "shop.csv: expected the features of training, found no 'clicks' and no 'age'" in capsys.readouterr().err
+        assert said in refused(capsys, files, *words)
+    files["data.txt"] = tmp_path / "shop.csv"
+    stars.drop("clicks", "age").write_csv(files["data.txt"])
+    said = "shop.csv: expected the features of training, found no 'clicks' and no 'age'"
+    assert said in refused(capsys, files)
 
 
 def test_a_stored_table_says_which_columns_it_had(stars, tmp_path: Path) -> None:
@@ -182,9 +183,8 @@ def test_a_file_is_ranked_with_the_policies_of_training(stars, files, tmp_path: 
     conversion.convert_own({"all": tmp_path / "shop.csv"}, files["data.parquet"], Options(**STARS, **policies))
     data = RankingData.read_parquet(files["data.parquet"])
     assert data.feature_names == ("clicks", "age", "age missing")
-    ranker = learners.create("erm", surrogate="squared", l2=0.1).fit(data)
-    ranker.save(files["model.json"])
-    expected = pytest.approx(dict(zip(stars["docid"], ranker.predict(data), strict=True)), rel=1e-6)
+    scores = trained_on(data, files).predict(data)
+    expected = pytest.approx(dict(zip(stars["docid"], scores, strict=True)), rel=1e-6)
 
     files["data.txt"] = tmp_path / "shop.csv"
     assert scores_of(ranked(files, "some.run", "--qrels", files["qrels.txt"])) == expected
@@ -201,7 +201,7 @@ def test_text_is_ranked_with_the_labels_of_training(files, tmp_path: Path) -> No
     files["data.txt"].write_text("-2 qid:1 1:0.5\n1 qid:1 1:0.7\n")
     conversion.convert_own({"all": files["data.txt"]}, files["data.parquet"], Options(labels="clipped"))
     data = RankingData.read_parquet(files["data.parquet"])
-    learners.create("erm", surrogate="squared", l2=0.1).fit(data).save(files["model.json"])
+    trained_on(data, files)
     ranked(files, "some.run", "--qrels", files["qrels.txt"])
     assert files["qrels.txt"].read_text().split()[3::4] == ["0", "1"]
 
@@ -215,22 +215,19 @@ def test_a_column_cannot_have_the_name_of_a_mark(stars, files, tmp_path: Path) -
 
 
 def test_rankers_without_features_rank_tables_without_labels(stars, files, tmp_path: Path, capsys) -> None:
+    files["data.txt"] = tmp_path / "shop.csv"
     for name in ("random", "ideal"):
         learners.create(name).fit(RankingData.from_frame(stars, **STARS)).save(files["model.json"])
-        files["data.txt"] = tmp_path / "shop.csv"
         assert scores_of(ranked(files, "some.run")).keys() == set(stars["docid"])
-    stars.drop("stars").write_csv(tmp_path / "shop.csv")
-    given = ["--model", files["model.json"], "--data", tmp_path / "shop.csv", "--output", files["some.run"]]
-    assert cli.main(["rank", *map(str, given)]) == 1
-    assert "expected one column named label" in capsys.readouterr().err
+    stars.drop("stars").write_csv(files["data.txt"])
+    assert "expected one column named label" in refused(capsys, files)
 
 
 def test_all_problems_of_a_file_to_be_ranked_are_named_at_once(stars, files, tmp_path: Path, capsys) -> None:
     learners.create("random").fit(RankingData.from_frame(stars, **STARS)).save(files["model.json"])
-    (tmp_path / "shop.csv").write_text("docid,shopper,x\nd1,a,1\n,a,NA\nd3,,z\nd4,a\n")
-    given = ["--model", files["model.json"], "--data", tmp_path / "shop.csv", "--output", files["some.run"]]
-    assert cli.main(["rank", *map(str, given), "--query", "shopper"]) == 1
-    said = capsys.readouterr().err
+    files["data.txt"] = tmp_path / "shop.csv"
+    files["data.txt"].write_text("docid,shopper,x\nd1,a,1\n,a,NA\nd3,,z\nd4,a\n")
+    said = refused(capsys, files, "--query", "shopper")
     problems = {3: ("'x', found no value", "the id of a document"), 4: ("'z'", "a query"), 5: ("3 columns",)}
     for line, words in ((line, one) for line, several in problems.items() for one in several):
         assert re.search(rf"shop\.csv:{line}: expected .*{words}", said), said
@@ -248,19 +245,13 @@ def test_text_without_labels_is_ranked_as_with_them(files) -> None:
     assert list(scores_of(ranked(files, "some.run"))) == ["0-1", "0-2", "1-1"]
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("0 qid:1 1:1", "rank"),
-        ("qid:1 1:1", "expected a whole number in 0..255 as the label|expected a number in 0..255 as the label"),
-    ],
-)
-def test_labels_are_read_for_qrels_alone(files, capsys, line: str, said: str) -> None:
-    files["data.txt"].write_text(f"{line}\n")
-    given = ["rank", "--model", files["model.json"], "--data", files["data.txt"], "--output", files["some.run"]]
-    status = cli.main([*map(str, given), "--qrels", str(files["qrels.txt"])])
-    assert status == (said != "rank")
-    assert not status or re.search(said, capsys.readouterr().err)
+def test_labels_are_read_for_qrels_alone(files, capsys) -> None:
+    files["data.txt"].write_text("0 qid:1 1:1\n")
+    ranked(files, "some.run", "--qrels", files["qrels.txt"])
+    files["data.txt"].write_text("qid:1 1:1\n")
+    ranked(files, "some.run")
+    said = refused(capsys, files, "--qrels", files["qrels.txt"])
+    assert re.search("expected a (whole )?number in 0..255 as the label", said)
 
 
 def test_ids_in_comments_are_kept(files, capsys) -> None:
@@ -279,9 +270,7 @@ def test_ids_in_comments_are_kept(files, capsys) -> None:
     judged = ["10 0 GX008-86-4444840 2", "10 0 b 0", "10 0 10-3 1", "11 0 b 1"]
     assert files["qrels.txt"].read_text().splitlines() == judged
     files["data.txt"].write_text("2 qid:10 1:3 # docid = b\n2 qid:10 1:3 # docid = b\n")
-    given = ["rank", "--model", files["model.json"], "--data", files["data.txt"], "--output", files["some.run"]]
-    assert cli.main([str(word) for word in given]) == 1
-    assert "data.txt: query 10: expected every document once, found 'b' again" in capsys.readouterr().err
+    assert "data.txt: query 10: expected every document once, found 'b' again" in refused(capsys, files)
 
 
 @pytest.mark.parametrize(
@@ -295,13 +284,12 @@ def test_ids_in_comments_are_kept(files, capsys) -> None:
 )
 def test_columns_of_ids(files, tmp_path: Path, capsys, columns, said: str | None) -> None:
     features = {name: [1.0, 0.5] for name in "abc"}
-    pl.DataFrame({"query": [7, 7]} | features | columns).write_parquet(tmp_path / "new.parquet")
-    given = ["--model", files["model.json"], "--data", tmp_path / "new.parquet", "--output", files["some.run"]]
-    assert cli.main(["rank", *map(str, given)]) == (said is not None)
+    files["data.txt"] = tmp_path / "new.parquet"
+    pl.DataFrame({"query": [7, 7]} | features | columns).write_parquet(files["data.txt"])
     if said is None:
-        assert list(scores_of(files["some.run"])) == ["1", "2"]
+        assert list(scores_of(ranked(files, "some.run"))) == ["1", "2"]
     else:
-        assert re.search(said, capsys.readouterr().err)
+        assert re.search(said, refused(capsys, files))
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7, 1000])

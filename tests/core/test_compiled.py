@@ -32,10 +32,9 @@ def run(folder: Path, program: str, **variables: str) -> str:
 def package(tmp_path: Path) -> Path:
     """A package in which one compiled function calls another, which calls a third that reads an imported constant."""
     folder = tmp_path / "pipeline_lib"
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    (folder / "core").mkdir()
-    (folder / "core" / "__init__.py").touch()
+    (folder / "core").mkdir(parents=True)
+    for package in (folder, folder / "core"):
+        (package / "__init__.py").touch()
     shutil.copy2(compiled.__file__, folder / "core" / "compiled.py")
     head = "from pipeline_lib.core.compiled import njit\n"
     (folder / "sizes.py").write_text("SIZE = 1.0\n")
@@ -165,16 +164,11 @@ def test_no_kernel_reads_or_writes_beyond_its_arrays(tests: str) -> None:
     """All tests of kernels pass where an index beyond an array is an error."""
     command = [
         sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-m",
+        *["-m", "pytest", "-q", "-x", "-m"],
         "not slow",
         *(f"tests/{part}" for part in tests.split()),
     ]
-    done = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, "NUMBA_BOUNDSCHECK": "1"}, capture_output=True, text=True
-    )
+    checked = {**os.environ, "NUMBA_BOUNDSCHECK": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=checked, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert re.search(r"\d+ passed", done.stdout)

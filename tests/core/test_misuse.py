@@ -25,15 +25,12 @@ def findings(calls: int, seed: int, seconds: float) -> list[str]:
     return run.stdout.splitlines()[:-1]
 
 
-def test_a_thousand_misuses() -> None:
-    """Every public function that has an example some times; the slow tests go on from there."""
-    wrong = findings(1_000, seed=1, seconds=1_500)
-    assert not wrong, "\n".join(wrong)
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_misuses() -> None:
-    wrong = findings(100_000, seed=2, seconds=3_000)
+@pytest.mark.parametrize(
+    ("calls", "seed", "seconds"), [(1_000, 1, 1_500), pytest.param(100_000, 2, 3_000, marks=pytest.mark.slow)]
+)
+def test_misuses_have_clear_errors(calls: int, seed: int, seconds: float) -> None:
+    """A thousand calls reach every public function that has an example some times; the slow test goes on from there."""
+    wrong = findings(calls, seed, seconds)
     assert not wrong, "\n".join(wrong)
 
 

@@ -15,17 +15,11 @@ import pytest
 from pipeline_lib import cli
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DamagedFileError, DataError
+from pipeline_lib.data import stored_data
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.stored_data import (
-    parquet_metadata,
-    parquet_schema,
-    parquet_table,
-    parquet_writer,
-    query_index,
-    read_parts,
-)
 from pipeline_lib.sources import catalog, folds
 from tests.samples import same, unrelated
+from tests.sources.test_folds import stored
 
 FLIPS = 400
 TABLE = pl.DataFrame({"k": [1, 2, None], "x": [0.5, -1e300, 0.0], "name": ["a", "b", "é"]})
@@ -53,12 +47,7 @@ def documents(folder: Path) -> tuple[Path, Callable[[Path], Any]]:
 
 def fold_table(folder: Path) -> tuple[Path, Callable[[Path], Any]]:
     layout = catalog.get("letor-sim")
-    schema = parquet_schema(1)
-    described = [{"name": part, "rows": 2, "queries": 2} for part in layout.parts]
-    with parquet_writer(folder / "documents.parquet", schema) as writer:
-        for _ in described:
-            writer.write_table(parquet_table(np.arange(2), np.zeros(2, int), np.zeros((2, 1), np.float32), schema))
-        writer.add_key_value_metadata(parquet_metadata(described, {}))
+    stored(folder / "documents.parquet", dict.fromkeys(layout.parts, 2))
     folds.write_folds(layout, folder / "documents.parquet", folder / "folds.parquet")
     return folder / "folds.parquet", lambda path: folds.queries(path, 2, "test").tolist()
 
@@ -110,8 +99,8 @@ def test_a_large_file_is_checked_in_bounded_pieces(tmp_path: Path, monkeypatch: 
         monkeypatch.setattr(storage, "BLOCK", block)
         data.write_parquet(path)
         assert same(RankingData.read_parquet(path, stored=True), data)
-        assert query_index(path)[1].tolist() == data.qids.tolist()
-        assert read_parts(path)[0]["rows"] == data.n_documents
+        assert stored_data.query_index(path)[1].tolist() == data.qids.tolist()
+        assert stored_data.read_parts(path)[0]["rows"] == data.n_documents
 
 
 def test_files_of_other_programs_are_read_where_no_checksum_is_asked_for(tmp_path: Path) -> None:

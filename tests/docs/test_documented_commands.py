@@ -7,11 +7,11 @@ import re
 import shlex
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from pipeline_lib import RankingData, cli, learners, sources
+from pipeline_lib import cli, learners, sources
 from tests.docs import documented
+from tests.samples import unrelated
 
 STUDIES = "docs/tutorial.md"
 """The page whose commands depend on each other and on a study."""
@@ -22,9 +22,7 @@ BLOCKS = [block for page, found in documented.commands("").items() if page != ST
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that commands name."""
     made = tmp_path_factory.mktemp("documented")
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 3))
-    data = RankingData.from_arrays(X, rng.integers(0, 3, 120), np.repeat(np.arange(20), 6))
+    data = unrelated(20)
     learners.create("erm", surrogate="listnet", l2=0.1).fit(data).save(made / "ranker.json")
     for name in ("new.txt", "judged.txt", "unseen.txt"):
         sources.letor.write(made / name, data)

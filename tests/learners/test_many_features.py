@@ -65,10 +65,14 @@ def rows_of(data, name):
 
 
 def reference(data, name, l2, radius=None):
-    """min of the quadratic programme in w and a bound t on every group, by scipy."""
-    intercepts, slopes, group = rows_of(data, name)
+    """The least regularised risk."""
+    return of_programme(*rows_of(data, name), data.n_queries, l2, radius)
+
+
+def of_programme(intercepts, slopes, group, queries, l2, radius=None):
+    """min of the quadratic programme in w and a bound t on every group of affine functions, by scipy."""
     d, count = slopes.shape[1], group.max() + 1
-    mask, cost = np.r_[np.ones(d), np.zeros(count)], np.r_[np.zeros(d), np.full(count, 1.0 / data.n_queries)]
+    mask, cost = np.r_[np.ones(d), np.zeros(count)], np.r_[np.zeros(d), np.full(count, 1.0 / queries)]
     system = np.hstack([-slopes, np.eye(count)[group]])
     constraints = [LinearConstraint(system, intercepts, np.inf)]
     if radius is not None:

@@ -15,6 +15,7 @@ from pipeline_lib.learners import ogd, top_k_moments
 from pipeline_lib.learners import top_k_feedback as top_k
 from pipeline_lib.learners import top_k_kernels as kernels
 from pipeline_lib.learners.rounds import random_passes
+from tests import samples
 
 NAMES = tuple(top_k.ORDERS)
 
@@ -23,13 +24,8 @@ def created(name):
     return surrogates.create(name, **({"sigma": 0.5, "sign": "as-printed"} if name == "smooth-dcg" else {}))
 
 
-def drawn(seed: int, n: int = 10, least: int = 3, most: int = 15, d: int = 4, y_max: int = 3) -> RankingData:
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(least, most + 1, n)
-    X = rng.standard_normal((sizes.sum(), d)) / 2.0
-    X[rng.random(len(X)) < 0.1] = 0.0  # ties
-    y = np.clip(np.round(X @ np.arange(1, d + 1) + rng.standard_normal(len(X))), 0, y_max).astype(int)
-    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), sizes))
+def drawn(seed: int, n: int = 10, m: tuple[int, int] = (3, 15), d: int = 4) -> RankingData:
+    return samples.drawn(n, m, d, seed, levels=4, ties=0.1)
 
 
 class SplitMix64:
@@ -101,7 +97,7 @@ def test_with_all_labels_it_is_online_gradient_descent(name):
 
 @pytest.mark.parametrize("d", [1, 15, 17, 46])
 def test_lists_shorter_than_what_is_asked_of_memory_in_advance(d):
-    data = drawn(11, n=30, least=1, most=3, d=d)
+    data = drawn(11, 30, (1, 3), d)
     order = np.append(np.random.default_rng(12).integers(0, data.n_queries, 99), data.n_queries - 1)
     found = top_k.with_all_labels(data, "kl", 100, eta=0.01, radius=1.0, order=order)
     expected = ogd.run(data, "kl", step=0.01, order=order, radius=1.0)

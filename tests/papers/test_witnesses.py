@@ -5,7 +5,6 @@ import math
 import re
 import sys
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,6 @@ from pipeline_lib import cli, papers
 from pipeline_lib.papers.witnesses import Between, Instance, Relation, Witness, exp, log2, root
 from pipeline_lib.report import blocks
 
-ROOT = Path(__file__).parents[2]
-ERRATA = ROOT / "docs" / "errata.md"
 EVERY = [one for paper in papers.names() for one in papers.witnesses(paper)]
 PLAIN = Witness("plain", "here", "x ≤ 0", lambda x=1: Instance("x", (Relation("x ≤ 0", x, "≤", 0),), ()), "A")
 

@@ -108,16 +108,10 @@ def _sum(terms, multipliers, hypotheses, equations) -> Polynomial:
     return total
 
 
-def test_damaged_multipliers_are_refused() -> None:
-    changed, accepted = _damaged_combinations(500)
-    assert changed > 250
-    assert accepted == 0
-
-
-@pytest.mark.slow
-def test_ten_thousand_damaged_multipliers_are_refused() -> None:
-    changed, accepted = _damaged_combinations(20_000)
-    assert changed > 10_000
+@pytest.mark.parametrize("draws", [500, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_damaged_multipliers_are_refused(draws: int) -> None:
+    changed, accepted = _damaged_combinations(draws)
+    assert changed > draws // 2
     assert accepted == 0
 
 

@@ -1,7 +1,6 @@
 """Do the findings on the front page link to their claims, and say the same whatever these say?"""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,35 +15,21 @@ from pipeline_lib.report.page import PaperPages
 from pipeline_lib.report.results import ResultsFolder
 from pipeline_lib.statistics import Interval
 
-Values = Mapping[str, float | Interval]
-
-
-def said_of(
-    paper: str, folder: Path, statuses: Callable[[Claim], Status], trials: Callable[[Claim], Sequence[Values]]
-) -> str:
-    """The findings on a paper whose claims have these statuses and, unless they have not run, these trials."""
-    setting = {"dataset": "made", "loss": "listnet", "n": 100, "m": 1000}
-    claims = tuple(
-        judged(
-            claim,
-            statuses(claim),
-            [JudgedTrial(setting, dict(values), "tables/made.parquet", "verified") for values in trials(claim)],
-        )
-        for claim in claims_of(paper)
-    )
-    blocks = PaperPages(ResultsFolder.at(folder), JudgedStudy("made", claims, {})).findings(paper)
-    return " ".join("".join(block.html for block in blocks).split())  # type: ignore[attr-defined]
-
 
 def findings(paper: str, given: Status, folder: Path, value: float = 0.25) -> str:
-    """The findings where all claims have one status and, unless they have not run, trials with the same values."""
+    """The findings where all claims have one status, and trials with the same values."""
 
-    def trials(claim: Claim) -> Sequence[Values]:
+    setting = {"dataset": "made", "loss": "listnet", "n": 100, "m": 1000}
+
+    def trials(claim: Claim) -> list[JudgedTrial]:
         names = {*claim.names, *(name for reading in claim.readings for name in reading.values)}
+        values = {name: Interval(value, value, value) for name in names}
         # A claim that rests on its certificate alone has no values, and hence no trials.
-        return [{name: Interval(value, value, value) for name in names}] if names and given != "not-run" else []
+        return [JudgedTrial(setting, values, "tables/made.parquet", "verified")] if names else []
 
-    return said_of(paper, folder, lambda claim: given, trials)
+    claims = tuple(judged(claim, given, trials(claim)) for claim in claims_of(paper))
+    blocks = PaperPages(ResultsFolder.at(folder), JudgedStudy("made", claims, {})).findings(paper)
+    return " ".join("".join(block.html for block in blocks).split())  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("paper", papers.names())

@@ -7,6 +7,7 @@ import pytest
 from page_of_paper import Build, builder, figures, raw
 
 from pipeline_lib.papers.lists.grid import summary
+from pipeline_lib.papers.lists.lengths import experiment as lengths
 from tests.papers.jobs import tables as tables_of
 from tests.papers.lists.samples import made_row
 from tests.small_settings import small
@@ -98,3 +99,13 @@ def test_constants_by_search_stand_beside_the_stated_ones(build: Build) -> None:
     row = {"part": "all", "surrogate": "listnet", "m": 5, "y_max": 1, "constant": "lipschitz-linf", "stated": 2.0}
     exceeded = build({"lists-constants": [{**row, "searched": 2.5}]})
     assert raw(exceeded, "lists-constants") == [["stated", 2.0], ["by search", 2.5]]
+
+
+def test_the_part_on_lengths_has_the_numbers_of_its_tables(build: Build) -> None:
+    settings = small("lists", "lengths", scores=[1.0], queries=[1000])
+    nearest = {"case": "ranksvm", "radius": 0.5, "m": 2, "d": 1, "n": 100, "gap": 0.1}
+    slack = [{**nearest, "statement": f"theorem {k}", "printed": 4.0 * k, "largest_gap": 50.0} for k in (12, 9)]
+    measured = [*lengths.bounds(settings), *lengths.gaps(settings), *lengths.highest_document(settings)]
+    section = build({**tables_of(measured), "lists-slack": slack})
+    assert [row[-1] for row in raw(section, "lists-slack")] == pytest.approx([360.0, 480.0])
+    assert [figure.name for figure in figures(section)] == ["lists-lengths", "lists-free"]

@@ -39,11 +39,6 @@ class Page:
         self.words = " ".join(self.sections.values())
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made_study.make(tmp_path_factory.mktemp("made"))
-
-
 def numbers(text: str) -> list[str]:
     return re.findall(r"\d+(?:\.\d+)?", text)
 
@@ -52,7 +47,7 @@ Small = Callable[..., Page]
 
 
 @pytest.fixture
-def small(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
+def small(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
     """Shrink the made-up study to one data set, one fold and few models and queries, and render it."""
 
     # Drawing takes most of the time, and these tests read text.
@@ -67,7 +62,7 @@ def small(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
     ) -> Page:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         results = folder / "results" / "own"
-        shutil.copytree(made, results)
+        shutil.copytree(study, results)
         (results / "data" / "MQ2008.json").unlink()
         (results / "tables" / "slam-checks.parquet").unlink()
         for path in (results / "tables").glob("*.parquet"):

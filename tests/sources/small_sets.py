@@ -15,6 +15,8 @@ from pipeline_lib.sources import catalog
 TEXTS = {
     name: f"{i % 3} qid:{i} 1:0.5 2:{i}\n".encode() * (i + 2) for i, name in enumerate(("S1", "S2", "S3", "S4", "S5"))
 }
+TURNS = [*TEXTS] * 2
+"""The parts twice, so that every fold begins one part later."""
 MEMBERS = {f"Small/{name}.txt": text for name, text in TEXTS.items()}
 
 ENTRY: dict[str, Any] = {
@@ -35,11 +37,7 @@ ENTRY: dict[str, Any] = {
         for name, text in TEXTS.items()
     },
     "folds": [
-        {"train": ["S1", "S2", "S3"], "validation": ["S4"], "test": ["S5"]},
-        {"train": ["S2", "S3", "S4"], "validation": ["S5"], "test": ["S1"]},
-        {"train": ["S3", "S4", "S5"], "validation": ["S1"], "test": ["S2"]},
-        {"train": ["S4", "S5", "S1"], "validation": ["S2"], "test": ["S3"]},
-        {"train": ["S5", "S1", "S2"], "validation": ["S3"], "test": ["S4"]},
+        {"train": TURNS[k : k + 3], "validation": TURNS[k + 3 : k + 4], "test": TURNS[k + 4 : k + 5]} for k in range(5)
     ],
 }
 

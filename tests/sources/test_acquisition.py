@@ -49,11 +49,8 @@ def complete(folder: Path) -> bool:
 
 @pytest.mark.parametrize("place", ["raw", "raw/Small", "mirror", "mirror/Small"])
 def test_an_archive_is_unpacked_from_the_raw_folder_or_a_mirror(tmp_path, raw, place):
-    archive, data_set, mirrors = (
-        zip_of(tmp_path / place / "Small.zip"),
-        small_set(tmp_path),
-        Mirrors((tmp_path / "mirror",)),
-    )
+    archive = zip_of(tmp_path / place / "Small.zip")
+    data_set, mirrors = small_set(tmp_path), Mirrors((tmp_path / "mirror",))
     before = archive.read_bytes()
     assert availability(data_set, mirrors, raw).status == "at-hand"
     manifest = obtain(data_set, raw, mirrors, network=False)

@@ -71,18 +71,14 @@ def test_only_the_wanted_members_are_written(tmp_path, parts, target):
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_preferred_member_wins_in_any_order(tmp_path, target, order):
-    parts = small_set(
-        tmp_path, parts={"S1": {"members": ["good/S1.txt", "Fold2/test.txt"]}}, folds=[fold_of("S1")], split={"S1": 3}
-    ).parts
+    fold = {"train": ["S1/1"], "validation": ["S1/2"], "test": ["S1/3"]}
+    wanted = {"S1": {"members": ["good/S1.txt", "Fold2/test.txt"]}}
+    parts = small_set(tmp_path, parts=wanted, folds=[fold], split={"S1": 3}).parts
     members = dict([("good/S1.txt", b"good"), ("Fold2/test.txt", b"second")][::order])
     found = extract(zip_of(tmp_path / "a.zip", members), parts, target)
     assert (target / "S1.txt").read_bytes() == b"good"
     assert found["S1"][0] == "good/S1.txt"
     assert not found["S1"][1].verified
-
-
-def fold_of(part: str) -> dict[str, list[str]]:
-    return {"train": [f"{part}/1"], "validation": [f"{part}/2"], "test": [f"{part}/3"]}
 
 
 def test_two_candidates_are_one_too_many(tmp_path, parts, target):

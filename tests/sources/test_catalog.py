@@ -3,18 +3,12 @@ import textwrap
 from pathlib import Path
 
 import pytest
-import yaml
 from small_sets import ENTRY, TEXTS, entry, small_set, write_catalog
 
 from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.sources import catalog
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def data_sets() -> dict[str, catalog.DataSet]:
-    return catalog.load()
 
 
 def test_the_worked_example_of_the_documentation_is_valid(tmp_path):
@@ -123,9 +117,7 @@ def test_what_is_wrong_with_a_simulation_is_said(tmp_path, simulation, message):
     entry = {key: ENTRY[key] for key in ("title", "terms", "terms_page", "citation")}
     fold = {"train": ["S1/1"], "validation": ["S1/2"], "test": ["S2"]}
     entry |= {"source": "generated", "parts": {"S1": {}, "S2": {}}, "split": {"S1": 2}, "folds": [fold]}
-    path = tmp_path / "catalog.yaml"
-    path.write_text(yaml.safe_dump({"data_sets": {"Small": {**entry, "simulation": {"queries": 2}}}}))
-    assert not catalog.load(path)["Small"].has_text
-    path.write_text(yaml.safe_dump({"data_sets": {"Small": {**entry, "simulation": simulation}}}))
+    right, wrong = ({"data_sets": {"Small": {**entry, "simulation": one}}} for one in ({"queries": 2}, simulation))
+    assert not catalog.load(write_catalog(tmp_path, right))["Small"].has_text
     with pytest.raises(ConfigurationError, match=message):
-        catalog.load(path)
+        catalog.load(write_catalog(tmp_path, wrong))

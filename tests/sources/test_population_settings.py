@@ -24,6 +24,13 @@ def populations(kind: type[Settings], place: tuple[str, ...] = ()) -> dict[str, 
 PLACES = populations(study_settings())
 
 
+def parse(place: str, value: Any) -> None:
+    """Read a configuration that has nothing but a value at a place."""
+    for key in reversed(PLACES[place]):
+        value = {key: value}
+    study_settings().parse(value)
+
+
 def test_every_experiment_on_a_population_is_met() -> None:
     """The places are collected by name; each paper that draws from a population has at least one."""
     assert "letor_sim.population" in PLACES
@@ -36,19 +43,13 @@ def test_every_experiment_on_a_population_is_met() -> None:
     ("wrong", "named"), [({"nosie": 0.1}, "did you mean 'noise'"), ({"noise": -1}, "noise"), (3, "mapping")]
 )
 def test_a_wrong_population_is_named_with_its_place(place: str, wrong: Any, named: str) -> None:
-    nested = wrong
-    for key in reversed(PLACES[place]):
-        nested = {key: nested}
     with pytest.raises(ConfigurationError, match=f"^{place}: .*{named}"):
-        study_settings().parse(nested)
+        parse(place, wrong)
 
 
 @pytest.mark.parametrize(
     "place", [place for place in PLACES if place.startswith(("experiments.lists", "experiments.two"))]
 )
 def test_documents_that_an_experiment_would_overrule_are_refused(place: str) -> None:
-    nested: Any = {"documents": 3}
-    for key in reversed(PLACES[place]):
-        nested = {key: nested}
     with pytest.raises(ConfigurationError, match=f"^{place}: .*documents"):
-        study_settings().parse(nested)
+        parse(place, {"documents": 3})

@@ -33,18 +33,18 @@ def written(folder: Path, sources: dict[str, str]) -> None:
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package]:
     """Write a package of some modules, found as others are, and return its name: a new one, or that of a package."""
-    numbers = itertools.count()
+    numbers, readers = itertools.count(), (import_closure._graph, import_closure._read, import_closure._source)
     monkeypatch.syspath_prepend(tmp_path)
 
     def make(sources: dict[str, str], name: str = "") -> str:
         name = name or f"toy{next(numbers)}"
         written(tmp_path / name, sources)
-        for read in (import_closure._graph, import_closure._read, import_closure._source):
+        for read in readers:
             read.cache_clear()
         return name
 
     yield make
-    for read in (import_closure._graph, import_closure._read, import_closure._source):
+    for read in readers:
         read.cache_clear()
 
 

@@ -68,9 +68,8 @@ def test_a_chain_needs_links_of_different_names() -> None:
 def population() -> KnownPopulation:
     rng = np.random.default_rng(3)
     X, y = rng.uniform(-0.7, 0.7, (60, 2)), rng.integers(0, 3, 60)
-    return KnownPopulation(
-        RankingData.from_arrays(X, y, np.repeat(np.arange(15), 4)), surrogates.create("listnet"), 3.0
-    )
+    data = RankingData.from_arrays(X, y, np.repeat(np.arange(15), 4))
+    return KnownPopulation(data, surrogates.create("listnet"), 3.0)
 
 
 @pytest.mark.parametrize("ball", ["l2", "l1"])

@@ -5,29 +5,18 @@ The other libraries are not asked here. The reference is compared with values by
 
 import math
 import re
-from collections.abc import Sequence
 
 import pytest
 
 from pipeline_lib import __version__
+from tests.metrics.test_metrics import plain_ndcg
 from tools.conformance import asking, libraries, page
 from tools.conformance.conventions import DEVIATIONS, REFERENCE, Convention, explained, fitted, gives, value
 from tools.conformance.libraries import LIBRARIES
-from tools.conformance.vectors import TOPICS, VECTORS, Number, Query, query
+from tools.conformance.vectors import TOPICS, VECTORS, Query, query
 
 RECORD = asking.read()
 DEFINED = [vector for vector in VECTORS.values() if vector.exact]
-
-
-def plain(labels: Sequence[Number], scores: Sequence[Number], k: int | None) -> float:
-    """NDCG in one go: 2^y - 1 over log2(1 + rank), stable in the order of the data, 0 without a relevant document."""
-    cut = len(labels) if k is None else k
-    ranked = [label for _, _, label in sorted(zip([-s for s in scores], range(len(labels)), labels, strict=True))]
-    found, ideal = (
-        math.fsum((2**y - 1) / math.log2(i + 2) for i, y in enumerate(order[:cut]))
-        for order in (ranked, sorted(labels, reverse=True))
-    )
-    return found / ideal if ideal else 0.0
 
 
 def test_there_are_many_vectors_and_each_has_a_name_of_its_own() -> None:
@@ -50,7 +39,7 @@ def test_the_reference_is_the_value_by_hand_and_that_of_a_plain_implementation(v
     assert found is not None
     assert float(found) == pytest.approx(by_hand, abs=1e-14)
     if max(vector.queries[0].labels) < 1024:  # beyond it, 2^y has no float
-        values = [plain(one.labels, one.scores, vector.k) for one in vector.queries]
+        values = [plain_ndcg(one.scores, one.labels, vector.k) for one in vector.queries]
         assert float(found) == pytest.approx(math.fsum(values) / len(values), abs=1e-14)
 
 

@@ -87,8 +87,7 @@ class Project:
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """The jobs a run would start: rule -> count, from a dry run's closing table."""
-        lines = self.snakemake("-n", *arguments, "--quiet", "rules").splitlines()
-        return job_table(lines)
+        return job_table(self.snakemake("-n", *arguments, "--quiet", "rules").splitlines())
 
     def tables(self, study: str = "small") -> dict[str, str]:
         """The SHA-256 of every results table, model and claim."""

@@ -16,6 +16,10 @@ from .conftest import Project, announced
 
 pytestmark = pytest.mark.workflow
 
+METRICS = "pipeline_lib/metrics/__init__.py"
+OF_EVALUATIONS = {"summarise_results": 1, "compare_models": 1, "render_report": 1}
+"""The jobs that follow the evaluation of any model."""
+
 
 def test_every_table_is_traced_to_the_text_of_the_data_set(finished: Project) -> None:
     results = finished.folder / "results/small"
@@ -115,12 +119,7 @@ def test_touching_commenting_and_formatting_reruns_nothing(finished_copy: Projec
         path = finished_copy.folder / f"pipeline_lib/{module}.py"
         rest = path.read_text().split('"""', 2)[2]
         path.write_text(f'# A remark.\n"""Another first line.\n\nAnd more."""\n{rest}\n\n\n"""The end."""\n# edited\n')
-    edit(
-        finished_copy,
-        "pipeline_lib/metrics/__init__.py",
-        "tuple(range(1, 11))",
-        "tuple(  # ranks\n    range(1, 1_1),\n)",
-    )
+    edit(finished_copy, METRICS, "tuple(range(1, 11))", "tuple(  # ranks\n    range(1, 1_1),\n)")
     assert finished_copy.planned() == {}
 
 
@@ -131,25 +130,15 @@ def test_editing_listwise_replans_listnet_and_what_follows_only(finished_copy: P
     assert set(re.findall(r"model=(\w+)", output)) == {"listnet"}
     [changed] = re.findall(r"^  changed +(.*)", output, re.MULTILINE)
     assert changed == "pipeline_lib/surrogates/listwise.py: 1 of the jobs, and those that depend on them"
-    assert announced(output) == {
-        "train_model": 1,
-        "evaluate_model": 1,
-        "summarise_results": 1,
-        "compare_models": 1,
-        "render_report": 1,
-    }
+    assert announced(output) == {"train_model": 1, "evaluate_model": 1, **OF_EVALUATIONS}
 
 
 def test_a_constant_of_metrics_replans_what_measures(finished_copy: Project) -> None:
-    edit(finished_copy, "pipeline_lib/metrics/__init__.py", "tuple(range(1, 11))", "tuple(range(1, 12))")
+    edit(finished_copy, METRICS, "tuple(range(1, 11))", "tuple(range(1, 12))")
     # The profile for clusters must compare code and settings as the default one does.
-    assert finished_copy.planned("--workflow-profile", "profiles/slurm") == {
-        "train_model": 2,  # a random order is not chosen by a measure
-        "evaluate_model": 3,
-        "summarise_results": 1,
-        "compare_models": 1,
-        "render_report": 1,
-    }
+    planned = finished_copy.planned("--workflow-profile", "profiles/slurm")
+    # A random order is not chosen by a measure.
+    assert planned == {"train_model": 2, "evaluate_model": 3, **OF_EVALUATIONS}
 
 
 OF_CATALOGUE = [("title: Simulated", "title: Some simulated"), ("terms: Made here", "terms: Drawn here")]
@@ -179,8 +168,7 @@ def test_another_layout_of_folds_replans_what_is_trained_on_them(finished_copy: 
 
 
 def test_changing_one_setting_reruns_its_model_only(finished_copy: Project) -> None:
-    config = finished_copy.folder / "small.yaml"
-    config.write_text(config.read_text().replace("- 0.01", "- 0.02"))
+    edit(finished_copy, "small.yaml", "- 0.01", "- 0.02")
     planned = finished_copy.planned()
     assert planned["train_model"] == planned["evaluate_model"] == 1
 

@@ -16,6 +16,7 @@ from pipeline_lib.papers.slam.perceptron import worst_rounds
 from pipeline_lib.surrogates.slam import v_max_supremum
 from tests import readings
 from tests.papers.jobs import Given, of, tables
+from tests.samples import unrelated
 from tests.small_settings import small
 
 ONLINE: dict[str, Any] = {"rounds": 400, "queries": 20, "documents": [3, 6], "margin": 0.05, "repetitions": 2}
@@ -78,9 +79,8 @@ def test_both_active_sets_of_a_step_are_read_together(online):
 
 
 def test_the_influence_of_eta_is_counted():
-    rng = np.random.default_rng(3)
-    data = RankingData.from_arrays(rng.standard_normal((40, 3)), rng.integers(0, 3, 40), np.repeat(np.arange(8), 5))
-    order = rng.integers(0, 8, 300)
+    data = unrelated(8, 5)
+    order = np.random.default_rng(3).integers(0, 8, 300)
     stream, etas = streams.Stream("own", 0, data, order), (2.0**-6, 1.0)
     rows = [row for active in streams.ACTIVE for row in perceptron.influence_of_eta(stream, "ndcg", etas, active)]
     by = {(row.active, row.eta): row.rounds_that_differ for row in rows}
@@ -93,8 +93,7 @@ def test_the_influence_of_eta_is_counted():
 
 @pytest.mark.parametrize("measure", ["ndcg", "map", "ndcg@2"])
 def test_the_adversary_shows_the_query_that_is_ranked_worst(measure):
-    rng = np.random.default_rng(4)
-    data = RankingData.from_arrays(rng.standard_normal((40, 2)), rng.integers(0, 2, 40), np.repeat(np.arange(8), 5))
+    data = unrelated(8, 5, 2, levels=2)
     order = streams.adversarial_order(data, 60, measure)
     assert order[:8].tolist() == list(range(8))
     step = learner.theory_step(data, measure=measure)
@@ -197,9 +196,3 @@ def test_a_loss_is_judged_by_the_least_that_the_right_side_can_be(online):
 def test_the_lists_of_the_table_of_v_max_attain_its_supremum(kind, y_max):
     for m in (2, 3, 5, 12, 40):
         assert perceptron.largest_v_max(m, y_max, kind) == pytest.approx(v_max_supremum(m, y_max, kind), rel=1e-9)
-
-
-def test_v_max_is_that_of_the_paper(online):
-    row = of(perceptron.VMax, online)[-1]
-    assert row.v_max_map == 4.0
-    assert row.v_max_ndcg <= row.v_max_ndcg_limit == pytest.approx(math.log(2) * 3 * 9 * math.log2(9) ** 2)

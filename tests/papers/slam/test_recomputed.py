@@ -239,6 +239,7 @@ def test_ratios_of_weights() -> None:
     row = perceptron.v_max_at(10)
     assert row.v_max_map == pytest.approx(max(ratio("map", [1] * r + [0] * (10 - r)) for r in range(1, 10))) == 5
     assert row.v_max_ndcg == pytest.approx(ratio("ndcg", [2, *[1] * 8, 0]))
+    assert row.v_max_ndcg <= row.v_max_ndcg_limit == pytest.approx(math.log(2) * 3 * 11 * math.log2(11) ** 2)
     seven, fifteen = (ratio(f"ndcg@{k}", [2, *[1] * (k - 1), 0]) for k in (7, 15))
     assert perceptron.at_cutoff(7).added_by_doubling == pytest.approx(fifteen - seven) == pytest.approx(3)
 
