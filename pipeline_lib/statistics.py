@@ -61,7 +61,7 @@ class Interval:
         if not self.low <= self.value <= self.high:
             raise DataError(f"interval: expected low <= value <= high, found {self.low}, {self.value}, {self.high}")
         if self.freedom is not None and not (
-            isinstance(self.freedom, int | float) and math.isfinite(self.freedom) and self.freedom > 0
+            isinstance(self.freedom, int | float) and 0 < self.freedom <= sys.float_info.max
         ):
             raise DataError(f"freedom: expected degrees of freedom above 0, found {self.freedom}")
 

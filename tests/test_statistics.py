@@ -263,3 +263,5 @@ def test_a_mean_by_which_nothing_can_be_divided_is_named(below):
 def test_the_ends_of_an_interval_are_finite(high: float) -> None:
     with pytest.raises(DataError, match="expected finite numbers"):
         statistics.Interval(0.6, 0.5, high)
+    with pytest.raises(DataError, match="freedom: expected degrees of freedom"):
+        statistics.Interval(0.6, 0.5, 0.7, high)

@@ -57,11 +57,12 @@ def unpacked_name(path: str | os.PathLike[str]) -> str:
 
 
 def lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, bytes]]:
-    """The lines of a text that are not empty, with their numbers from 1."""
+    """The lines of a text that are not empty, with their numbers from 1, without a byte order mark."""
     with opened(path) as file, io.BufferedReader(file) as text:
         for number, line in enumerate(text, start=1):
-            if line.strip():
-                yield number, line
+            begun = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            if begun.strip():
+                yield number, begun
 
 
 def text_lines(path: str | os.PathLike[str]) -> Iterator[str]:

@@ -141,7 +141,7 @@ def first_id_of(found: Text) -> int:
 def group_sizes(text: bytes, where: object) -> list[int]:
     """The numbers of documents in a file of LightGBM or XGBoost."""
     sizes: list[int] = []
-    for number, line in enumerate(text.split(b"\n"), start=1):
+    for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         for word in line.split():
             if not re.fullmatch(rb"[0-9]{1,18}", word) or int(word) == 0:
                 raise Refused(f"{where}:{number}: ")

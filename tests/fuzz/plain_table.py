@@ -81,6 +81,9 @@ def read(
     """Read a whole table; the refusal names every line with a fault. ``of_names`` gets the names of the features."""
     if text.startswith((b"\xff\xfe", b"\xfe\xff")):  # the marks of UTF-16
         raise Refused(f"{where}:1: ")
+    first = re.split(rb"\r|\n", text.removeprefix(b"\xef\xbb\xbf"), maxsplit=1)[0].decode("latin-1")
+    if separator not in first and set(",;|\t") & set(first):  # names that something else separates
+        raise Refused(f"{where}:1: ")
     header, *body = list(rows(text, separator, where)) or [(1, [])]
     somewhere = Refused(f"{where}:")
     try:

@@ -97,17 +97,6 @@ def practice(mean: float) -> Tables:
 
 CASES = [
     Case(
-        "lists",
-        {
-            "lists-slack": [
-                {"case": "ranksvm", "radius": 0.5, "m": 2, "d": 1, "n": 100, "gap": 0.1, "largest_gap": 50.0}
-                | {"statement": f"theorem {k}", "printed": 4.0 * k}
-                for k in (12, 9)
-            ]
-        },
-        cells={("lists-slack", -1, None): [[pytest.approx(360.0)], [pytest.approx(480.0)]]},
-    ),
-    Case(
         "cone",
         {"cone-table1": [CELL], "published": [OWN]},
         cells={

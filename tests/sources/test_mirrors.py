@@ -95,3 +95,8 @@ def test_unpacked_folds_are_recognised_under_the_set_s_name(tmp_path):
 def test_mirrors_spelled_are_read_back(tmp_path):
     mirrors = configured_mirrors(["/a b", "/c", "http://one/x", "https://two/y"], {})
     assert configured_mirrors([], {"LTR_MIRROR": mirrors.as_text}) == mirrors
+
+
+def test_nothing_is_in_a_folder_whose_name_is_too_long(tmp_path: Path) -> None:
+    found = availability(catalog.get("MSLR-WEB10K"), Mirrors((tmp_path / ("y" * 300),)), "x" * 300)
+    assert found.status == "missing"

@@ -186,6 +186,15 @@ def test_what_a_message_advises_about_real_labels_can_be_done(tmp_path: Path) ->
     assert converted(path, options=Options(labels="rounded")).y.tolist() == [1, 1]
 
 
+def test_a_byte_order_mark_hides_no_query_and_no_group_size(tmp_path: Path) -> None:
+    mark, path, sizes = b"\xef\xbb\xbf", tmp_path / "some.txt", tmp_path / "some.txt.query"
+    sizes.write_bytes(mark + b"2\n")
+    path.write_bytes(mark + b"0 1:1\n1 1:2\n")
+    assert converted(path).documents_per_query.tolist() == [2]
+    path.write_bytes(mark + b"qid:7 1:1\nqid:8 1:2\n")  # the sizes are not needed
+    assert next(query_stream.batches(path, labelled=False)).data.qids.tolist() == [7]
+
+
 @pytest.mark.parametrize("piece", [40, 97])
 @pytest.mark.parametrize("group", [1, 3])
 def test_names_and_ids_across_pieces_and_blocks(
