@@ -37,7 +37,7 @@ def page(settings: Settings) -> str:
     >>> print("\\n".join(_lines(StatisticsSettings.parse({"level": 0.9}), 0)))
     # level of every confidence interval
     level: 0.9
-    # number of bootstrap draws and of random sign flips
+    # bootstrap draws, and random sign flips
     resamples: 10000
     """
     fields = type(settings).model_fields

@@ -73,7 +73,7 @@ class StatisticsSettings(Settings):
     """Confidence intervals and tests."""
 
     level: Probability = Field(0.95, description="level of every confidence interval")
-    resamples: Annotated[Whole, Ge(100)] = Field(10000, description="bootstrap draws and of random sign flips")
+    resamples: Annotated[Whole, Ge(100)] = Field(10000, description="bootstrap draws, and random sign flips")
 
 
 def _model(name: str, title: str, algorithm: str, surrogate: str | None = None, **own: Any) -> dict[str, Any]:
