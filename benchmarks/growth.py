@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from statistics import linear_regression
 from typing import Any
 
 import yaml
@@ -76,7 +77,7 @@ def study(paper: str, share: str) -> dict[str, Any]:
 
 
 def run(paper: str, share: str, folder: Path) -> Measured:
-    """Run the experiments of a paper, data and compiled functions made before."""
+    """Run the experiments of a paper; what an earlier run downloaded, converted and compiled is used again."""
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "study.json", json.dumps(study(paper, share)))
     snakemake = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "workflow/Snakefile")]
@@ -96,11 +97,8 @@ def exponent(found: Sequence[Measured], what: str) -> float:
     >>> exponent([Measured("slam", "1/10", 2.0, 100.0), Measured("slam", "1", 20.0, 100.0)], "cpu_seconds")
     1.0
     """
-    x = [math.log(Fraction(row.share)) for row in found]
-    y = [math.log(getattr(row, what)) for row in found]
-    middle = sum(x) / len(x)
-    slope = sum((a - middle) * b for a, b in zip(x, y, strict=True)) / sum((a - middle) ** 2 for a in x)
-    return round(slope, 2)
+    shares = [math.log(Fraction(row.share)) for row in found]
+    return round(linear_regression(shares, [math.log(getattr(row, what)) for row in found]).slope, 2)
 
 
 def section(rows: Sequence[Measured]) -> str:

@@ -4,7 +4,6 @@ A learner is a module of ``pipeline_lib/learners/``, named like the learner with
 to know of it as ``LEARNER = Learner(...)``.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -163,7 +162,7 @@ class Selecting(Settings):
     """Settings of a learner that chooses a setting on the validation part.
 
     ``tuned`` is the setting that leaves a choice if it has several values, or counts several rounds, passes or trees;
-    a learner without it has always a choice.
+    a learner without it always has a choice.
     """
 
     tuned: ClassVar[str] = ""
@@ -174,8 +173,10 @@ class Selecting(Settings):
 
     def chooses(self) -> bool:
         """Whether anything is left to be chosen, for which queries must be kept out of training."""
-        value = getattr(self, self.tuned) if self.tuned else math.inf
-        return len(value) > 1 if isinstance(value, tuple) else bool(value > 1)
+        if not self.tuned:
+            return True
+        value = getattr(self, self.tuned)
+        return bool((len(value) if isinstance(value, tuple) else value) > 1)
 
 
 class NoSettings(Settings):

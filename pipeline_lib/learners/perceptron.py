@@ -257,7 +257,7 @@ class PerceptronSettings(Selecting):
     features: Features = Field("standardised", description="as for erm")
     measure: RankingMeasure = Field("ndcg", description="the ranking loss and its weights: ndcg, map or ndcg@K")
     step: Literal["theory"] | Positive = Field(1.0, description='the step size: a number, or "theory"')
-    active: Literal["margin", "misordered"] = Field("margin", description="hinges: margin, as printed, or misordered")
+    active: Literal["margin", "misordered"] = Field("margin", description="hinges: margin (as printed) or misordered")
 
 
 @checked

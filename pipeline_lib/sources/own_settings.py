@@ -80,7 +80,7 @@ class OwnDataSettings(Settings):
         description="values that are missing in tables: `refuse` them, or take `zero`, the `mean` of the query, or "
         "this mean and a feature that is 1 there (`flag`)",
     )
-    separator: Separator | None = Field(None, description="between columns; by default a comma in .csv, a tab in .tsv")
+    separator: Separator | None = Field(None, description="separates columns; by default comma in .csv, tab in .tsv")
 
     @property
     def n_folds(self) -> int:

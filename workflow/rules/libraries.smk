@@ -46,8 +46,8 @@ except ModuleNotFoundError as error:
     NOT_INSTALLED = error.name
 
 # Without them, Snakemake can have conda install them for jobs: the whole study is then one of these.
-INTERNALS = runpy.run_path(str(ROOT / "pipeline_lib/study/snakemake_internals.py"))
 if NOT_INSTALLED:
+    INTERNALS = runpy.run_path(str(ROOT / "pipeline_lib/study/snakemake_internals.py"))
     missing = f"{NOT_INSTALLED} is not installed for {sys.executable}"
     if IMPORTED or not INTERNALS["lints_or_has_conda"](sys.argv[1:]):
         raise WorkflowError(
@@ -59,12 +59,11 @@ if NOT_INSTALLED:
         f"{missing}: the only job makes an environment by conda and runs the study in it, with a plan of its own"
     )
 
-
-def repeated_arguments():
-    """What another Snakemake must be told to run the same study."""
-    options = INTERNALS["options_of_configuration"](workflow)
-    return [
-        *("--snakefile", ROOT / "workflow/Snakefile"),
-        *("--configfile", *INTERNALS["files_of_configuration"](workflow)),
-        *(["--config", *(f"{key}={json.dumps(value)}" for key, value in options.items())] if options else []),
-    ]
+    def repeated_arguments():
+        """What another Snakemake must be told to run the same study."""
+        options = INTERNALS["options_of_configuration"](workflow)
+        return [
+            *("--snakefile", ROOT / "workflow/Snakefile"),
+            *("--configfile", *INTERNALS["files_of_configuration"](workflow)),
+            *(["--config", *(f"{key}={json.dumps(value)}" for key, value in options.items())] if options else []),
+        ]
