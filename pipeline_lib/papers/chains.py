@@ -37,7 +37,7 @@ class ChainLink(Row):
     added: bool = Field(description="whether the step adds a term that does not depend on the link before")
     factor: float | None = Field(description="value over that of the link before; missing where that is 0 or below")
     factor_low: float | None = Field(description="lower end of the factor, from the intervals of both links")
-    factor_high: float | None = Field(description="upper end of the factor; missing where the link before may be 0")
+    factor_high: float | None = Field(description="upper end; missing where the link before may be 0 or below")
     without: float | None = Field(description="stated number if only this step cost nothing; missing for the first")
     costliest: bool = Field(description="whether no step of the chain has a larger factor")
     leads: bool = Field(description="whether the interval of its factor lies above those of all other steps")

@@ -59,8 +59,9 @@ def figure(chain: Rows) -> Figure:
         factor = "" if link.factor is None else f" ×{short(link.factor)}"
         rows.append((f"{link.label}{factor}", {"value": Measured(link.value, link.low, link.high)}))
     rows[-1][1][LARGEST] = Measured(first.trivial, first.trivial, first.trivial)
-    step = _costliest(chain)
-    lost = f"“{step.label}” costs most, a factor of {short(step.factor)}" if step.leads else "where the bound loses"
+    step, lost = _costliest(chain), "where the bound loses"
+    if step.leads:
+        lost = f"“{step.label}” costs most, a factor above {rounded_down(step.factor_low)}"
     return row_figure(
         _name(chain),
         f"{first.place}: {lost}",

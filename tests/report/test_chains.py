@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from page_of_paper import builder, figures, raw
 
+from pipeline_lib.claims.words import rounded_down
 from pipeline_lib.core import storage
 from pipeline_lib.data.rows import schema
 from pipeline_lib.papers.chains import ChainLink
@@ -35,7 +36,7 @@ def test_every_link_has_a_row_with_the_factor_of_its_step(tmp_path: Path) -> Non
     assert [label.get_text() for label in axis.get_yticklabels()][2] == "covering ×50"
     assert "covering ×50: value 50" in figure.description
     assert "“covering”" in figure.title
-    assert "50" in figure.title
+    assert f"above {rounded_down(rows(10, 50.0)[2]['factor_low'])}" in figure.title
     # A step that is not surely the costliest is not named.
     assert "“" not in chains.figure(Rows(rows(10, 1.9), ("lists-chain",))).title
     assert "<svg" in save(figure, tmp_path)
