@@ -230,7 +230,8 @@ def _count_all(s, y, centre, margin, c, level, g):  # type: ignore[no-untyped-de
 def _weigh_all(s, y, centre, margin, width, c, level, below, squares, above, g):  # type: ignore[no-untyped-def]
     # sum alpha and sum alpha^2 over the pairs of a list, with their gradient in g, through sums for every document over
     # those below and above it, which are added in the same order on every processor, however many documents it takes at
-    # once. What lies behind the list, up to a multiple of LANES, is computed in vain.
+    # once. Both sums round the t of a pair in the same way, so that its alpha is one dual variable, and the minorant
+    # lies below the hinges. What lies behind the list, up to a multiple of LANES, is computed in vain.
     m = len(s)
     n = (m + LANES - 1) // LANES * LANES
     for i in range(m):
@@ -239,13 +240,13 @@ def _weigh_all(s, y, centre, margin, width, c, level, below, squares, above, g):
         below[i] = squares[i] = above[i] = 0.0
     rise = 1.0 / width
     for j in range(m):
-        other, reached, left = level[j], c[j] + margin, c[j] - margin
+        other, own, reached = level[j], c[j], c[j] + margin
         for i in range(n):
             t = (reached - c[i]) * rise
             alpha = (t if t < 1.0 else 1.0) if (t > 0.0) & (other < level[i]) else 0.0
             below[i] += alpha
             squares[i] += alpha * alpha
-            t = (c[i] - left) * rise
+            t = (c[i] + margin - own) * rise
             above[i] += (t if t < 1.0 else 1.0) if (t > 0.0) & (other > level[i]) else 0.0
     weight = square = 0.0
     for i in range(m):

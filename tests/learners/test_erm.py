@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -158,6 +158,7 @@ def test_nothing_to_learn(name):
     tol=st.sampled_from([0.5, 1e-2, 1e-5]),
     radius=st.sampled_from([None, 0.2, 2.0]),
 )
+@example(seed=36, l2=1e-3, tol=1e-5, radius=None)  # once, the two documents of a pair rounded its slope differently
 def test_gap_is_an_upper_bound(name, seed, l2, tol, radius):
     data, surrogate = population(5, (2, 6), 3, seed), surrogates.create(name)
     result = erm.fit(data, name, l2=l2, radius=radius, tol=tol)
