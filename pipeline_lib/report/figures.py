@@ -294,7 +294,8 @@ def heat_maps(
         logs = np.log(np.maximum(numbers, least if np.isfinite(least) else 1.0))
         axis.pcolormesh(np.ma.masked_invalid(logs), cmap=shades, edgecolors=PAPER, linewidth=1.0)
         for i, j in np.argwhere(~np.isnan(numbers)):
-            axis.text(j + 0.5, i + 0.5, shown[title][i][j], ha="center", va="center", fontsize=size)
+            # In a cell, so that the layout need not measure it
+            axis.text(j + 0.5, i + 0.5, shown[title][i][j], ha="center", va="center", fontsize=size, in_layout=False)
         axis.set_ylim(len(rows), 0)
         axis.set_title(_folded(title, room / across))
         axis.set_xticks(np.arange(len(columns)) + 0.5, places)

@@ -90,7 +90,7 @@ def _of_place(element: Element) -> Iterator[Entry]:
 
 
 def _tree(body: str) -> Element:
-    """The elements of a page, without its pictures."""
+    """The elements of a page, without its pictures and those within its formulas."""
     builder = TreeBuilder()
 
     class Reader(HTMLParser):
@@ -106,7 +106,9 @@ def _tree(body: str) -> Element:
         def handle_data(self, data: str) -> None:
             builder.data(data)
 
-    Reader().feed(f"<main>{re.sub(r'<svg.*?</svg>', '', body, flags=re.DOTALL)}</main>")
+    without_pictures = re.sub(r"<svg.*?</svg>", "", body, flags=re.DOTALL)
+    in_words = re.sub(r"<math.*?</math>", lambda found: re.sub(r"<[^>]*>", "", found[0]), without_pictures)
+    Reader().feed(f"<main>{in_words}</main>")
     return builder.close()
 
 
