@@ -8,7 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from llvmlite import binding
+
 import pipeline_lib
+from pipeline_lib.core.compiled import config
 
 LIBRARIES = ("numpy", "scipy", "numba", "pandas", "polars", "pyarrow", "matplotlib", "snakemake")
 
@@ -28,7 +31,8 @@ def collect() -> dict[str, Any]:
         "code": _commit(),
         "python": platform.python_version(),
         "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
-        "machine": f"{platform.system()} {platform.machine()}",
+        # Last digits follow from the processor for which numba compiles, by LLVM's name for it.
+        "machine": f"{platform.system()} {platform.machine()} {config.CPU_NAME or binding.get_host_cpu_name()}",
         "cores": os.cpu_count(),
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
