@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import bdtrik, ndtr, ndtri, stdtrit
 
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
@@ -468,6 +468,47 @@ def fit_exponent(x: ArrayLike, y: ArrayLike, *, level: Probability = 0.95) -> Ex
     half = _t_quantile(freedom, level) * error
     r2 = 1.0 - residual / spread if spread > 0.0 else 1.0
     return Exponent(slope, slope - half, slope + half, level, intercept, r2)
+
+
+@checked
+def quantile_interval(low: ArrayLike, high: ArrayLike, probability: Probability) -> Interval:
+    """A quantile of the law that numbers were drawn from, with an interval of at least 95 % by order statistics.
+
+    Each number need only be known to lie between its entries of ``low`` and ``high``. Of n numbers,
+    Binomial(n, probability) are at most the quantile, if the law has no atoms. With its distribution function F, the
+    interval goes from the i-th smallest of ``low`` to the j-th smallest of ``high``, where
+
+    ::
+
+        i - 1 = max {k: F(k) <= 0.025},      j - 1 = min {k: F(k) >= 0.975}
+
+    and an atom only widens what is covered. The value is the number of ``low`` below which the share ``probability``
+    lies.
+
+    Parameters
+    ----------
+    low, high : array-like, shape (n,)
+        Equal where the numbers are known.
+    probability : float
+        In (0, 1).
+
+    Raises
+    ------
+    DataError
+        When a number is not finite, or there are too few for an interval of this confidence.
+
+    Example
+    -------
+    >>> x = np.arange(1000.0)
+    >>> quantile_interval(x, x, 0.95)
+    Interval(value=950.0, low=935.0, high=963.0, freedom=None)
+    """
+    below, above = (np.sort(_values(values, name, at_least=1)) for values, name in ((low, "low"), (high, "high")))
+    n, tail = len(below), (1.0 - LEVEL) / 2.0
+    first, last = (math.ceil(bdtrik(share, n, probability)) for share in (tail, 1.0 - tail))
+    if not 0 < first <= last < n:
+        raise DataError(f"low: expected enough numbers for an interval of their {probability:g} quantile, found {n}")
+    return Interval(float(below[int(probability * n)]), float(below[first - 1]), float(above[last]))
 
 
 def _checked_grid(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:

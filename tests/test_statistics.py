@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from pipeline_lib import statistics
 from pipeline_lib.core.errors import DataError
@@ -240,6 +241,21 @@ def test_a_mean_of_repetitions_that_share_an_error_by_simulation():
             inside[stated] += interval.low <= 1.0 <= interval.high
     assert inside[0.0] < 750  # without it the interval is too narrow
     assert 930 <= inside[0.5] <= 975
+
+
+@given(st.integers(1, 3000), st.floats(0.01, 0.99))
+def test_the_interval_of_a_quantile_is_the_narrowest_that_covers_it(n, probability):
+    cdf = binom(n, probability).cdf
+    if cdf(0) > 0.025 or cdf(n - 1) < 0.975:
+        with pytest.raises(DataError, match=f"found {n}"):
+            statistics.quantile_interval(np.arange(n), np.arange(n), probability)
+        return
+    found = statistics.quantile_interval(np.arange(n), np.arange(n) + 0.5, probability)
+    low, high = int(found.low), int(found.high)  # both numbers count from 0
+    assert cdf(high) - cdf(low) >= 0.95
+    assert cdf(low + 1) > 0.025
+    assert cdf(high - 1) < 0.975
+    assert found == statistics.Interval(int(probability * n), low, high + 0.5)
 
 
 def test_ratios_by_simulation():

@@ -75,14 +75,6 @@ def test_gaps_are_those_of_the_samples(found):
     assert sum(gap > row["exceeded"] for gap in gaps) <= ASKED.delta * len(gaps)
 
 
-def test_the_interval_of_a_quantile_covers_it():
-    rng, covered = np.random.default_rng(0), 0
-    for _ in range(1000):
-        interval = rates.quantile(rng.random(400), 0.95)
-        covered += interval.low <= 0.95 <= interval.high
-    assert covered / 1000 == pytest.approx(0.95, abs=0.03)
-
-
 def test_plans_are_those_of_the_two_bounds(found):
     for capacity in (1, 3):
         plans = {row["plan"]: row for row in found["twolayer-rate-plans"] if row["capacity"] == capacity}

@@ -18,10 +18,10 @@ import numpy as np
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.data.rows import Interval
 from pipeline_lib.papers.lists.exact.opposites import LINEAR_UP_TO, MEAN, Opposites, draw
 from pipeline_lib.papers.lists.exact.settings import ExactSettings, Growth, Uniform
-from pipeline_lib.papers.lists.intervals import NORMAL, of_power
+from pipeline_lib.papers.lists.intervals import of_power
+from pipeline_lib.statistics import Interval, quantile_interval
 from pipeline_lib.theory import list_bounds
 from pipeline_lib.theory.list_bounds import optimistic_terms
 
@@ -63,22 +63,6 @@ def measured(settings: ExactSettings, seed: int) -> Iterator[Uniform | Growth]:
     yield from _sparse(settings, seed)
 
 
-def quantile(low: Floats, high: Floats, probability: float) -> Interval:
-    """The quantile of numbers known to lie between ``low`` and ``high``, with a 95 % interval by order statistics.
-
-    Example
-    -------
-    >>> x = np.arange(1000.0)
-    >>> quantile(x, x, 0.95)
-    Interval(value=950.0, low=936.0, high=964.0, freedom=None)
-    """
-    k, n = probability * len(low), len(low)
-    half = NORMAL * math.sqrt(n * probability * (1.0 - probability))
-    below, above = np.sort(low), np.sort(high)
-    at = [below[max(0, math.floor(k - half))], below[min(n - 1, round(k))], above[min(n - 1, math.ceil(k + half))]]
-    return Interval(float(at[1]), float(at[0]), float(at[2]))
-
-
 def _row(
     bound: str, given: dict[str, Any], n: int, gap: Interval, excess: tuple[Floats, float] | None, **case: Any
 ) -> Uniform:
@@ -87,7 +71,7 @@ def _row(
     # Hoeffding's inequality, for one ranker that does not depend on the sample.
     with_one = partial(list_bounds.excess_of_minimiser, n=n, loss_bound=given["loss_bound"], delta=delta)
     if excess is not None:
-        case["excess"] = quantile(excess[0], excess[0], 1.0 - 2.0 * delta)
+        case["excess"] = quantile_interval(excess[0], excess[0], 1.0 - 2.0 * delta)
         case |= {"largest_excess": excess[1], "excess_bound": with_one(value)}
     same = {name: given[name] for name in ("m", "radius", "loss_bound")}
     return Uniform(n=n, gap=gap, bound=value, one_ranker=with_one(0.0), **same, **case)
@@ -100,7 +84,7 @@ def _opposites(
     p = {"random": 0.5, "nearly random": 0.5 + 0.5 * BIAS / math.sqrt(n), "clear": CLEAR}[labels]
     c, expected = draw(n, population.d, p, settings.draws, generator(seed, "lists-exact", name, labels, n))
     low, high = population.suprema(c - expected)
-    gap = quantile(low, high, 1.0 - settings.delta)
+    gap = quantile_interval(low, high, 1.0 - settings.delta)
     case: dict[str, Any] = {"case": name, "labels": labels, "ball": "l2", "loss": population.surrogate}
     excess = None
     if labels != "random":
@@ -139,7 +123,7 @@ def _optimistic(population: Opposites, n: int, gap: float, c: Floats, given: dic
     return {
         **found,
         "optimal_risk": risk,
-        "small_excess": quantile(excess, excess, 1.0 - 2.0 * given["delta"]),
+        "small_excess": quantile_interval(excess, excess, 1.0 - 2.0 * given["delta"]),
         "largest_small_excess": float(population.even(population.radius)[0]) - risk,
         "small_excess_bound": deviation
         + list_bounds.evaluate("optimistic", n=n, empirical_risk=risk + deviation, **given),
@@ -186,7 +170,7 @@ def _signs(settings: ExactSettings, n: int, d: int, labels: str, seed: int) -> t
     gaps, excess = _sparse_samples(n, d, mu, settings.sparse_draws, rng)
     given = {**Opposites("ranksvm", d, LINEAR_UP_TO, 1, options=MEAN).constants("erm-l1", settings.delta), "d": d}
     case = {"case": "ranksvm, signs", "labels": labels, "ball": "l1", "loss": "ranksvm", "d": d}
-    gap, largest = quantile(gaps, gaps, 1.0 - settings.delta), 2.0 * LINEAR_UP_TO * (1.0 + mu)
+    gap, largest = quantile_interval(gaps, gaps, 1.0 - settings.delta), 2.0 * LINEAR_UP_TO * (1.0 + mu)
     above = None if labels == "random" else (excess, 4.0 * LINEAR_UP_TO * mu)
     return _row("erm-l1", given, n, gap, above, largest_gap=largest, **case), gaps
 

@@ -20,7 +20,6 @@ import numpy as np
 from annotated_types import Ge, Lt
 from numpy.typing import NDArray
 from pydantic import model_validator
-from scipy.special import bdtrik
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
@@ -40,7 +39,7 @@ from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.papers.twolayer.rates import mixed
 from pipeline_lib.papers.twolayer.sign_rankers import Signs, even_lists
-from pipeline_lib.statistics import fit_exponent, mean_interval
+from pipeline_lib.statistics import fit_exponent, mean_interval, quantile_interval
 from pipeline_lib.theory import two_layer, two_layer_rates
 from pipeline_lib.theory.two_layer_rates import Variances
 
@@ -222,7 +221,7 @@ def _rate(
         longest=int(lengths.max()),
         repetitions=len(gaps),
         gap=mean_interval(gaps),
-        exceeded=quantile(gaps, 1.0 - delta),
+        exceeded=quantile_interval(gaps, gaps, 1.0 - delta),
         **asdict(corrected),
         bound=corrected.total,
         log_rankers=logarithm,
@@ -235,21 +234,6 @@ def _rate(
 def log_rankers(signs: Signs) -> float:
     """log N of the class."""
     return signs.capacity * math.log(2.0)
-
-
-def quantile(values: Floats, probability: float) -> Interval:
-    """A quantile with its 95 % interval, by order statistics: so many values below it are binomially distributed.
-
-    Example
-    -------
-    >>> quantile(np.arange(1000.0), 0.95)
-    Interval(value=950.0, low=936.0, high=963.0, freedom=None)
-    """
-    ordered = np.sort(values)
-    low, high = (int(np.ceil(bdtrik(tail, len(values), probability))) for tail in (0.025, 0.975))
-    last = len(values) - 1
-    at = min(int(probability * len(values)), last)
-    return Interval(float(ordered[at]), float(ordered[max(min(low, at), 0)]), float(ordered[min(max(high, at), last)]))
 
 
 def _exponent(line: Mapping[str, Any], fixed: int, rates: Sequence[Rate], measured: Sequence[Floats]) -> Exponent:
