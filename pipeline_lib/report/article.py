@@ -6,7 +6,7 @@ which order, and ``article.typ.j2`` and ``article.tex.j2`` say how a building bl
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from pipeline_lib import papers as register
 from pipeline_lib.claims import errata
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.core.files import replacing, write_text
-from pipeline_lib.report import errata_section, ledger_section, proofs_section, study_pages
+from pipeline_lib.report import errata_section, ledger_section, study_pages
 from pipeline_lib.report.blocks import Subsection, inline, mathematics, walk
 from pipeline_lib.report.errata_section import ErrataList
 from pipeline_lib.report.figures import Figure
@@ -104,7 +104,7 @@ def _given(
         "findings": [Subsection(f"found-{paper.name}", paper.title, tuple(said)) for paper, said in findings if said],
         "tables": tables,
         "figures": figures,
-        "proofs": _proofs(name for paper in of_papers for name in paper.proofs),
+        "proofs": _proofs(pages, [f"proof-{name}" for paper in of_papers for name in paper.proofs]),
         "kinds": _errata(judged, chosen),
         "ledgers": _ledgers(judged, chosen),
         "methods": _methods(pages),
@@ -121,13 +121,14 @@ def _methods(pages: Sequence[Page]) -> list[Subsection]:
     return [*others, Subsection("methods-learners", "Learners and controls", learners)] if learners else others
 
 
-def _proofs(names: Iterable[str]) -> list[Subsection]:
+def _proofs(pages: Sequence[Page], names: Sequence[str]) -> list[Subsection]:
     """This project's own theorems with their proofs, without what is about the use of programs."""
+    sections = {page.name: page.sections[0] for page in pages}
     return [
         Subsection(
             one.id, one.title, tuple(block for block in one.blocks if getattr(block, "title", "") not in LEFT_OUT)
         )
-        for one in proofs_section.pages(names)
+        for one in (sections[name] for name in names if name in sections)
     ]
 
 

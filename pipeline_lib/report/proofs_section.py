@@ -5,7 +5,7 @@ report; of links to other pages of the documentation, the words remain.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 from pipeline_lib import papers
@@ -18,15 +18,15 @@ _LINK = re.compile(r"\[([^\]]+)\]\(([\w-]+)\.md(?:#([^)]*))?\)")
 _NAMED = re.compile(r"`?docs/([\w-]+)\.md`?")
 
 
-def pages(names: Iterable[str] | None = None) -> Iterator[Section]:
-    """The pages of those names, or those of all papers, as far as this copy of the project has their files.
+def pages() -> Iterator[Section]:
+    """The pages of all papers, as far as this copy of the project has their files.
 
     Example
     -------
     >>> next(pages()).id
     'proof-a-bound-free-of-the-list-length'
     """
-    for name in _known() if names is None else [name for name in names if name in _known()]:
+    for name in _known():
         text = _LINK.sub(_linked, shipped.page(f"{name}.md").read_text(encoding="utf-8"))
         # Titles as addresses, which are those of the one page in which all are shown.
         text = "\n".join(
