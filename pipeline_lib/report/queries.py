@@ -83,7 +83,10 @@ class Rows:
 
     def by(self, name: str) -> "dict[Any, Rows]":
         """The rows for every value of a column."""
-        return {value: self.where(**{name: value}) for value in self.distinct(name)}
+        found: dict[Any, list[SimpleNamespace]] = {}
+        for row in self._rows:
+            found.setdefault(self._get(row, name), []).append(row)
+        return {value: self._some(rows) for value, rows in found.items()}
 
     def sorted(self, *names: str) -> "Rows":
         """The rows in ascending order of some columns."""
