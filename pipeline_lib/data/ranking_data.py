@@ -284,8 +284,7 @@ rows by query
         >>> data = RankingData.from_letor(path); data.y.tolist(), data.query_names
         ([2, 0], ('cats', 'dogs'))
         """
-        data: Self = _by_name("sources.readers").read(path, labels)
-        return data
+        return _by_name("sources.readers").read(path, labels)
 
     def take(self, indices: ArrayLike) -> Self:
         """Take queries by index, in the order given (an index may occur more than once).

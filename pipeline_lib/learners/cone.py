@@ -210,8 +210,7 @@ def pair_losses(data: RankingData, U: ArrayLike, problem: Problem = PUBLISHED) -
         data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
     )
     _warn_above(unsolved, rho)
-    every: Floats = found
-    return every
+    return found
 
 
 @checked
@@ -299,8 +298,7 @@ class Fit(Result):
         documents = checks.floats("X", X, ndim=2)
         if documents.shape[1] != len(self.U):
             raise DataError(f"X: expected {len(self.U)} features, found {documents.shape[1]}")
-        scores: Floats = np.einsum("ij,j->i", documents, direction(self.U, fold_in))
-        return scores
+        return np.einsum("ij,j->i", documents, direction(self.U, fold_in))
 
 
 @checked
@@ -504,10 +502,9 @@ def _at_best(
     basis = _given_basis(U, data.n_features)
     rho = problem.rho_of(data.n_features)
     low, high = problem.band
-    found: tuple[Floats, NDArray[np.int64], Floats, Floats, float] = cone_kernels.objective(
+    return cone_kernels.objective(
         data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
     )
-    return found
 
 
 def _risk_and_gap(data: RankingData, U: ArrayLike, problem: Problem) -> tuple[float, float]:

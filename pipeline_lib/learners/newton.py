@@ -231,8 +231,7 @@ def _directions(problem: Problem, surrogate: SmoothSurrogate) -> tuple[Floats, F
 def _squares(surrogate: SmoothSurrogate, contributing: NDArray[np.bool_], block: Block, X: Floats) -> Floats:
     # The sum of squares of every feature of a block's (centred) documents that contribute
     documents = surrogate.effective(X, block.offsets)
-    squares: Floats = np.einsum("ij,ij,i->j", documents, documents, contributing[block.rows].astype(np.float64))
-    return squares
+    return np.einsum("ij,ij,i->j", documents, documents, contributing[block.rows].astype(np.float64))
 
 
 def _contributes(problem: Problem, surrogate: SmoothSurrogate) -> NDArray[np.bool_]:

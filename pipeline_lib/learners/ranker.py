@@ -179,8 +179,7 @@ def names_of(X: Any) -> tuple[str, ...] | None:
     (('bm25', 'length'), None)
     """
     if isinstance(X, RankingData):
-        given: tuple[str, ...] | None = getattr(X, "feature_names", None)
-        return given
+        return getattr(X, "feature_names", None)
     columns = getattr(X, "columns", None)
     try:
         names = None if columns is None else tuple(columns)

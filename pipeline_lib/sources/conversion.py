@@ -178,8 +178,7 @@ def convert_drawn(drawn: Mapping[str, Callable[[], RankingData]], target: str | 
     """
 
     def made(part: str) -> RankingData:
-        data: RankingData = checks.instance(f"drawn[{part!r}]()", drawn[part](), RankingData)
-        return data
+        return checks.instance(f"drawn[{part!r}]()", drawn[part](), RankingData)
 
     _at_least_one(drawn, target)
     names = list(drawn)

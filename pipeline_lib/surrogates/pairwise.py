@@ -95,8 +95,7 @@ class _Pairwise(Surrogate):
         else:
             m = np.diff(offsets)
             pairs = m * (m - 1) // 2
-        scale: Floats = 1.0 / np.maximum(pairs, 1)
-        return scale
+        return 1.0 / np.maximum(pairs, 1)
 
     @abstractmethod
     def _sums(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:

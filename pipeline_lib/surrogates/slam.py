@@ -172,8 +172,7 @@ def v_max_of_all(y: ArrayLike, offsets: ArrayLike, kind: str = "ndcg") -> Floats
     starts = checks.array("offsets", offsets)[:-1]
     largest = np.maximum.reduceat(v, starts)
     smallest = np.minimum.reduceat(np.where(v > 0, v, math.inf), starts)
-    ratios: Floats = np.where(largest > 0, largest / smallest, 1.0)
-    return ratios
+    return np.where(largest > 0, largest / smallest, 1.0)
 
 
 @checked
@@ -394,8 +393,7 @@ def _weights(y: NDArray[np.int32], offsets: NDArray[np.int64], kind: str) -> Flo
 
 
 def _tight(y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
-    v: Floats = _tight_weights(y, ideal_ranks(y, offsets), offsets, discounts_of_longest(offsets))
-    return v
+    return _tight_weights(y, ideal_ranks(y, offsets), offsets, discounts_of_longest(offsets))
 
 
 @njit(nogil=True)

@@ -79,8 +79,7 @@ def _simplex(N: int) -> Floats:
     centred = np.eye(N) - 1.0 / N
     frame = np.linalg.svd(centred)[2][: N - 1]
     corners = frame @ centred
-    units: Floats = corners / np.linalg.norm(corners, axis=0)
-    return units
+    return corners / np.linalg.norm(corners, axis=0)
 
 
 def _best_sum(counts: NDArray[np.int64], high: float) -> tuple[Floats, float]:
