@@ -84,8 +84,7 @@ def step(problem: Problem, w: Floats, gradient: Floats, hessian: Floats) -> Floa
         free = np.divide(target, values, out=np.zeros_like(target), where=curved)
         if np.linalg.norm(free) <= problem.radius:
             return vectors @ free - w
-    constrained: Floats = vectors @ _on_sphere(np.where(curved, values, 0.0), target, problem.radius)
-    return constrained - w
+    return vectors @ _on_sphere(np.where(curved, values, 0.0), target, problem.radius) - w
 
 
 def _on_sphere(values: Floats, target: Floats, radius: float) -> Floats:

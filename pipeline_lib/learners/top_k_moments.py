@@ -108,17 +108,12 @@ def second_moment(
     if len(documents) != m:
         raise DataError(f"X: expected a row for each of {m} scores, found {len(documents)}")
     total = 0.0
-    for top, probability in _sets(scores, k, gamma):
+    # The estimate does not depend on the order within the top: sets are enough.
+    for top in itertools.combinations(range(m), k):
+        probability = (1.0 - gamma) * (set(top) == set(best[:k])) + gamma / math.comb(m, k)
         f = estimate(surrogate, scores, top, labels[list(top)], best, gamma, k)
         total += probability * float(np.sum((f @ documents) ** 2))
     return total
-
-
-def _sets(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tuple[int, ...], float]]:
-    # The estimate does not depend on the order within the top: sets are enough.
-    m, best = _checked(scores, k), set(_ranking(scores)[:k])
-    for top in itertools.combinations(range(m), k):
-        yield top, (1.0 - gamma) * (set(top) == best) + gamma / math.comb(m, k)
 
 
 def _checked(scores: ArrayLike, k: int) -> int:

@@ -59,7 +59,7 @@ class Configuration:
     @property
     def datasets(self) -> tuple[str, ...]:
         """The data sets of the configuration, present or not."""
-        return _names_of(self.checked)
+        return tuple(entry if isinstance(entry, str) else entry.name for entry in self.checked.datasets)
 
     @property
     def papers(self) -> tuple[str, ...]:
@@ -245,10 +245,6 @@ def _given_place(place: Place, kept: Mapping[Place, list[int]]) -> Place:
     for part in place:
         given = (*given, kept[given][part] if isinstance(part, int) and given in kept else part)
     return given
-
-
-def _names_of(checked: Any) -> tuple[str, ...]:
-    return tuple(entry if isinstance(entry, str) else entry.name for entry in checked.datasets)
 
 
 def _problems_of_files(config: Mapping[str, Any]) -> Iterator[Problem]:
