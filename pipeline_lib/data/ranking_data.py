@@ -385,8 +385,7 @@ rows by query
         only when complete; it carries checksums (:mod:`pipeline_lib.core.storage`).
         """
         parts = [{"name": "all", "rows": self.n_documents, "queries": self.n_queries}]
-        named = self.query_names is not None
-        schema = stored_data.parquet_schema(self.n_features, named_queries=named)
+        schema = stored_data.parquet_schema(self.n_features, named_queries=self.query_names is not None)
         query = np.repeat(np.arange(self.n_queries), self.documents_per_query)
         with stored_data.parquet_writer(path, schema) as writer:
             writer.add_key_value_metadata(

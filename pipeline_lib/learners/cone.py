@@ -614,8 +614,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
             }
         )
     best = max(range(len(grid)), key=lambda k: (tried[k]["validation"], -k))
-    chosen_pass = tried[best]["passes"]
-    record = {"settings": chosen, "iterations": chosen_pass, "tried": tried}
+    record = {"settings": chosen, "iterations": tried[best]["passes"], "tried": tried}
     record |= {name: tried[best][name] for name in ("basis", "start", "passes", "validation")}
     return Trained(kept[best], record)
 

@@ -81,12 +81,10 @@ def mean_estimate(
     >>> mean_estimate(surrogates.create("squared"), [1.0, 0.0], [3, 1], 1, 0.5).round(12)
     array([-4., -2.])
     """
-    m = _checked(scores, k)
-    labels, best = _labels(y, m), _ranking(scores)
+    labels, best = _labels(y, _checked(scores, k)), _ranking(scores)
     total = np.zeros(np.size(scores))
     for top, probability in ordered_tops(scores, k, gamma):
-        seen = labels[list(top)]
-        f = estimate(surrogate, scores, top, seen, best, gamma, k, probabilities=probabilities)
+        f = estimate(surrogate, scores, top, labels[list(top)], best, gamma, k, probabilities=probabilities)
         total += probability * f
     return total
 

@@ -114,8 +114,7 @@ def weights_of_all(y: ArrayLike, offsets: ArrayLike, kind: str = "ndcg") -> Floa
     [0.0, 0.5, 0.0, 0.0, 0.6667]
     """
     labels = checks.labels("y", y)
-    bounds = checks.offsets("offsets", offsets, len(labels))
-    return _weights(labels, bounds, kind)
+    return _weights(labels, checks.offsets("offsets", offsets, len(labels)), kind)
 
 
 @checked

@@ -227,16 +227,14 @@ def _planned(settings: ConesSettings, standardised: Mapping[str, RankingData], s
 
 def drawn(seed: int) -> RankingData:
     """Draw the small sample and standardise its features."""
-    population = Population(SMALL_POPULATION)
-    data = population.draw(SMALL_QUERIES, generator(seed, "cone-descent", SMALL, "sample"))
+    data = Population(SMALL_POPULATION).draw(SMALL_QUERIES, generator(seed, "cone-descent", SMALL, "sample"))
     return Standardisation.of(data).apply(data)
 
 
 def some_queries(data: RankingData, pairs: int, rng: np.random.Generator) -> RankingData:
     """Random queries of ``data``, in their order: as many as have ``pairs`` pairs together, or all."""
     order = rng.permutation(data.n_queries)
-    counted = np.cumsum(cones.pairs_of(data)[order])
-    enough = int(np.searchsorted(counted, pairs)) + 1
+    enough = int(np.searchsorted(np.cumsum(cones.pairs_of(data)[order]), pairs)) + 1
     return data.take(np.sort(order[:enough]))
 
 
