@@ -231,8 +231,7 @@ def pattern_of(table: str) -> str:
     >>> re.search(pattern_of("slices/toy/{slice}"), "results/small/slices/toy/3.parquet") is not None
     True
     """
-    parts = re.split(r"\{\w+\}", table)
-    return r"(^|/)" + r"[^/]+".join(re.escape(part) for part in parts) + r"\.parquet$"
+    return r"(^|/)" + r"[^/]+".join(map(re.escape, re.split(r"\{\w+\}", table))) + r"\.parquet$"
 
 
 def write(step: Step, paths: Sequence[Path], found: Iterable[Row]) -> None:

@@ -24,12 +24,12 @@ from string import Formatter
 from typing import Annotated, Any, Self
 
 import polars as pl
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from pipeline_lib.claims.trials import Trial, Value, is_number
 from pipeline_lib.claims.verdicts import Name, Prose, Titled
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.core.settings import Settings, Truth
+from pipeline_lib.core.settings import Settings, Truth, demand
 from pipeline_lib.statistics import Interval
 
 SETTINGS = "settings"
@@ -51,12 +51,9 @@ def listed(entry: Any) -> Any:
     return entry if isinstance(entry, list | tuple) else [entry]
 
 
-def _one_or_three(expressions: tuple[str, ...]) -> tuple[str, ...]:
-    if len(expressions) not in (1, 3):
-        raise ValueError(f"expected a number, or a number and the ends of its interval, found {list(expressions)}")
-    return expressions
-
-
+_ONE_OR_THREE = demand(
+    "a number, or a number and the ends of its interval", lambda expressions: len(expressions) in (1, 3)
+)
 Expression = Annotated[str, Field(min_length=1, coerce_numbers_to_str=True)]
 """An expression of SQL over the columns of the table, or a number."""
 Expressions = dict[str, Expression]
@@ -69,7 +66,7 @@ class Measured(Settings):
     freedom of the interval; where there is none, that of the reading.
     """
 
-    value: Annotated[tuple[Expression, ...], BeforeValidator(listed), AfterValidator(_one_or_three)]
+    value: Annotated[tuple[Expression, ...], BeforeValidator(listed), _ONE_OR_THREE]
     where: Prose | None = None
     optional: Truth = False
     freedom: Expression | None = None

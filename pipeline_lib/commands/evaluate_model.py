@@ -30,8 +30,7 @@ def run(
     held_out: Annotated[Path, "output file for the facts about the model on every test part, as JSON"],
 ) -> None:
     """Apply the model of every fold to its test part; write the measures of every query, and the risk."""
-    labels = storage.read_json(summary)["labels"]
-    y_max = max(int(label) for label in labels)
+    y_max = max(map(int, storage.read_json(summary)["labels"]))
     tables, risks = [], []
     for path in models:
         trained = learners.load(path)

@@ -516,8 +516,7 @@ def checked(target: C) -> C:
     if inspect.isclass(target):
         guard_methods(target)
         return target
-    guarded: C = _guarded(target)
-    return guarded
+    return _guarded(target)
 
 
 def guard_methods(kind: type, internal: Collection[str] = ()) -> None:

@@ -120,7 +120,6 @@ def loader() -> Any:
                 if key in seen:
                     raise ConfigurationError(f"line {line}: the key {key!r} is given twice; remove one")
                 seen.add(key)
-            found: dict[Any, Any] = super().construct_mapping(node, deep)
-            return found
+            return super().construct_mapping(node, deep)
 
     return Plain

@@ -36,7 +36,7 @@ def different(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def _demand(expected: str, holds: Callable[[Any], bool]) -> AfterValidator:
+def demand(expected: str, holds: Callable[[Any], bool]) -> AfterValidator:
     """The additional demand on a list that something holds of it; ``expected`` says what."""
 
     def check(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -59,17 +59,17 @@ def at_least(least: int) -> AfterValidator:
     ...
     pipeline_lib.core.errors.ConfigurationError: queries: expected numbers of at least 10, found [5, 20]
     """
-    return _demand(f"numbers of at least {least}", lambda values: min(values, default=least) >= least)
+    return demand(f"numbers of at least {least}", lambda values: min(values, default=least) >= least)
 
 
 def at_most(most: int) -> AfterValidator:
     """The additional requirement that no number of a list is above ``most``."""
-    return _demand(f"numbers of at most {most}", lambda values: max(values, default=most) <= most)
+    return demand(f"numbers of at most {most}", lambda values: max(values, default=most) <= most)
 
 
 def no_fewer_than(fewest: int, purpose: str) -> AfterValidator:
     """The additional requirement that a list has at least ``fewest`` values, because of the ``purpose``."""
-    return _demand(f"{fewest} values or more, {purpose}", lambda values: len(values) >= fewest)
+    return demand(f"{fewest} values or more, {purpose}", lambda values: len(values) >= fewest)
 
 
 # Not ge=1: pydantic would keep that and forget the ge of a field.
@@ -102,14 +102,14 @@ Jobs = Annotated[int, Strict(), Field(gt=0, le=1000)]
 Rising = Annotated[
     tuple[Whole, ...],
     Field(min_length=1),
-    _demand("rising numbers without repetition", lambda values: list(values) == sorted(set(values))),
+    demand("rising numbers without repetition", lambda values: list(values) == sorted(set(values))),
 ]
 """Whole numbers of at least 1, each larger than the one before."""
 Sizes = Annotated[Rising, at_least(2)]
 """Rising whole numbers of at least 2, such as lengths of lists that can be ranked."""
 Wholes = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(different)]
 """Different whole numbers of at least 1, in any order."""
-Range = Annotated[tuple[Whole, Whole], _demand("a lowest and a highest number", lambda ends: ends[0] <= ends[1])]
+Range = Annotated[tuple[Whole, Whole], demand("a lowest and a highest number", lambda ends: ends[0] <= ends[1])]
 """The lowest and the highest of some whole numbers of at least 1, both included."""
 Positives = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(different)]
 """Different numbers above 0."""
@@ -117,7 +117,7 @@ Probabilities = Annotated[tuple[Probability, ...], Field(min_length=1), AfterVal
 """Different numbers between 0 and 1."""
 FallingProbabilities = Annotated[
     tuple[Probability, ...],
-    _demand("falling probabilities", lambda values: list(values) == sorted(set(values), reverse=True)),
+    demand("falling probabilities", lambda values: list(values) == sorted(set(values), reverse=True)),
 ]
 """Numbers between 0 and 1, each smaller than the one before."""
 Names = Annotated[tuple[Text, ...], Field(min_length=1), AfterValidator(different)]

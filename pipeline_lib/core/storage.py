@@ -150,8 +150,7 @@ def checked(path: str | os.PathLike[str], *, required: bool = True) -> Iterator[
                 raise DamagedFileError(path, "expected a Parquet file that states its SHA-256, found none")
         else:
             file.seek(place)
-            stated = file.read(_DIGITS)
-            _compare(path, stated, _signed(file, place))
+            _compare(path, file.read(_DIGITS), _signed(file, place))
         file.seek(0)
         yield file
 

@@ -284,8 +284,7 @@ rows by query
         >>> data = RankingData.from_letor(path); data.y.tolist(), data.query_names
         ([2, 0], ('cats', 'dogs'))
         """
-        data: Self = _by_name("sources.readers").read(path, labels)
-        return data
+        return _by_name("sources.readers").read(path, labels)
 
     def take(self, indices: ArrayLike) -> Self:
         """Take queries by index, in the order given (an index may occur more than once).
@@ -386,8 +385,7 @@ rows by query
         only when complete; it carries checksums (:mod:`pipeline_lib.core.storage`).
         """
         parts = [{"name": "all", "rows": self.n_documents, "queries": self.n_queries}]
-        named = self.query_names is not None
-        schema = stored_data.parquet_schema(self.n_features, named_queries=named)
+        schema = stored_data.parquet_schema(self.n_features, named_queries=self.query_names is not None)
         query = np.repeat(np.arange(self.n_queries), self.documents_per_query)
         with stored_data.parquet_writer(path, schema) as writer:
             writer.add_key_value_metadata(

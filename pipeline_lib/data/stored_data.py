@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -38,15 +39,16 @@ Missing = Literal["refuse", "zero", "mean", "flag"]
 """What is done about values that a table lacks: see :class:`pipeline_lib.sources.tables.Options`."""
 
 
-class Columns(NamedTuple):
+@dataclass(frozen=True)
+class Columns:
     """How the file of a person was read: the columns of a table that are no features, and what was done to its values.
 
     The columns are those of the labels and the queries (None for LETOR text) and those left out. ``labels``,
     ``missing`` and ``separator`` are those of a data set's entry in a configuration.
     """
 
-    label: str | None
-    query: str | None
+    label: str | None = None
+    query: str | None = None
     ignore: tuple[str, ...] = ()
     labels: Policy = "whole"
     missing: Missing = "refuse"
@@ -57,10 +59,10 @@ class Columns(NamedTuple):
         """What a file says of them, None if it says nothing; a DataError that names it if it is something else."""
         if said is None:
             return None
-        fields = checks.instance(name, said, Mapping)
-        if not {"label", "query"} <= fields.keys() <= set(cls._fields):
-            raise DataError(f"{name}: expected the keys {', '.join(cls._fields)}, found {checks.shown(said)}")
-        found = cls(**{**fields, "ignore": tuple(checks.texts(name, fields.get("ignore", ())))})
+        given, keys = checks.instance(name, said, Mapping), [field.name for field in fields(cls)]
+        if not {"label", "query"} <= given.keys() <= set(keys):
+            raise DataError(f"{name}: expected the keys {', '.join(keys)}, found {checks.shown(said)}")
+        found = cls(**{**given, "ignore": tuple(checks.texts(name, given.get("ignore", ())))})
         checks.texts(name, [text for text in (found.label, found.query, found.separator) if text is not None])
         checks.one_of(f"{name}: labels", found.labels, get_args(Policy))
         checks.one_of(f"{name}: missing", found.missing, get_args(Missing))
@@ -207,7 +209,7 @@ def parquet_metadata(
     if members is not None:
         said[MEMBERS_KEY] = {name: indices.tolist() for name, indices in members.items()}
     if columns is not None:
-        said[COLUMNS_KEY] = columns._asdict()
+        said[COLUMNS_KEY] = asdict(columns)
     return {key: json.dumps(value, sort_keys=True).encode() for key, value in said.items()}
 
 

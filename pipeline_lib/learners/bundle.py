@@ -245,8 +245,7 @@ def _sparse(matrix: Floats) -> Any:
 
 def _weights(multipliers: Floats) -> Floats:
     positive = np.maximum(multipliers, 0.0)
-    weights: Floats = positive / positive.sum()
-    return weights
+    return positive / positive.sum()
 
 
 def _solve(quadratic: Any, rows: Any, right: Floats, n_linear: int, n_cones: int) -> tuple[Floats, Floats]:

@@ -36,7 +36,7 @@ Where Algorithm 1 leaves a choice, or is read otherwise than printed (docs/metho
 import logging
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -137,7 +137,7 @@ def losses(data: RankingData, U: ArrayLike, problem: Problem = PUBLISHED) -> tup
     >>> losses(data, [[-0.5]])
     (array([1.]), array([1]))
     """
-    values, pairs, _, _, unsolved = _at_best(data, U, problem)
+    values, pairs, _, _, unsolved = _at_best(cone_kernels.objective, data, U, problem)
     _warn_above(unsolved, problem.rho_of(data.n_features))
     return values, pairs
 
@@ -164,7 +164,7 @@ def basis_gap(data: RankingData, U: ArrayLike, problem: Problem = PUBLISHED) -> 
     """
     if problem.norms == "equal":
         raise DataError("basis_gap: expected norms 'at-most', found 'equal'")
-    _, pairs, M, B, unsolved = _at_best(data, U, problem)
+    _, pairs, M, B, unsolved = _at_best(cone_kernels.objective, data, U, problem)
     _warn_above(unsolved, problem.rho_of(data.n_features))
     counted = int((pairs > 0).sum())
     if not counted:
@@ -203,15 +203,9 @@ def pair_losses(data: RankingData, U: ArrayLike, problem: Problem = PUBLISHED) -
     >>> pair_losses(data, [[-0.5]])
     array([1., 1.])
     """
-    basis = _given_basis(U, data.n_features)
-    rho = problem.rho_of(data.n_features)
-    low, high = problem.band
-    found, unsolved = cone_kernels.every_loss(
-        data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
-    )
-    _warn_above(unsolved, rho)
-    every: Floats = found
-    return every
+    found, unsolved = _at_best(cone_kernels.every_loss, data, U, problem)
+    _warn_above(unsolved, problem.rho_of(data.n_features))
+    return found
 
 
 @checked
@@ -299,8 +293,7 @@ class Fit(Result):
         documents = checks.floats("X", X, ndim=2)
         if documents.shape[1] != len(self.U):
             raise DataError(f"X: expected {len(self.U)} features, found {documents.shape[1]}")
-        scores: Floats = np.einsum("ij,j->i", documents, direction(self.U, fold_in))
-        return scores
+        return np.einsum("ij,j->i", documents, direction(self.U, fold_in))
 
 
 @checked
@@ -498,21 +491,16 @@ def _given_basis(U: ArrayLike, d: int, name: str = "U") -> Floats:
     return basis
 
 
-def _at_best(
-    data: RankingData, U: ArrayLike, problem: Problem
-) -> tuple[Floats, NDArray[np.int64], Floats, Floats, float]:
-    basis = _given_basis(U, data.n_features)
-    rho = problem.rho_of(data.n_features)
-    low, high = problem.band
-    found: tuple[Floats, NDArray[np.int64], Floats, Floats, float] = cone_kernels.objective(
-        data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
-    )
-    return found
+def _at_best(kernel: Callable[..., Any], data: RankingData, U: ArrayLike, problem: Problem) -> tuple[Any, ...]:
+    # What a kernel computes at the best coefficients of every pair; the largest gap of these comes last.
+    basis, rho = _given_basis(U, data.n_features), problem.rho_of(data.n_features)
+    how = (problem.weighted, problem.alpha, rho, *problem.band, ACCURACY * rho**2)
+    return kernel(data.X64, data.y, data.offsets, basis, *how)
 
 
 def _risk_and_gap(data: RankingData, U: ArrayLike, problem: Problem) -> tuple[float, float]:
     # The risk, and the largest gap of the coefficients behind it.
-    values, pairs, _, _, unsolved = _at_best(data, U, problem)
+    values, pairs, _, _, unsolved = _at_best(cone_kernels.objective, data, U, problem)
     return float(values[pairs > 0].mean()) if (pairs > 0).any() else 0.0, unsolved
 
 
@@ -626,8 +614,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
             }
         )
     best = max(range(len(grid)), key=lambda k: (tried[k]["validation"], -k))
-    chosen_pass = tried[best]["passes"]
-    record = {"settings": chosen, "iterations": chosen_pass, "tried": tried}
+    record = {"settings": chosen, "iterations": tried[best]["passes"], "tried": tried}
     record |= {name: tried[best][name] for name in ("basis", "start", "passes", "validation")}
     return Trained(kept[best], record)
 

@@ -76,8 +76,7 @@ def votes(
     z *= (rho / (alpha + np.linalg.norm(z, axis=1)))[:, None]
     coefficients = 2.0 * z @ basis if fold_in == "gradient" else np.linalg.lstsq(basis, z.T, rcond=None)[0].T
     wins = coefficients.sum(axis=1) > 0.0
-    points: NDArray[np.int64] = np.bincount(np.where(wins, first, second), minlength=len(documents))
-    return points
+    return np.bincount(np.where(wins, first, second), minlength=len(documents))
 
 
 @checked

@@ -368,8 +368,7 @@ def _fit(problem: Problem, solution: Solution, tol: float) -> Fit:
     objective = problem.objective(solution.w, problem.loss(problem.X @ solution.w)[0])
     relative = problem.relative(solution.gap, objective)
     certified = math.isfinite(objective) and relative <= tol
-    reason = "" if certified else solution.reason
-    how = (solution.iterations, certified, solution.certificate, reason)
+    how = (solution.iterations, certified, solution.certificate, "" if certified else solution.reason)
     return Fit(solution.w, objective, solution.gap, relative, *how)
 
 

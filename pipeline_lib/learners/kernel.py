@@ -123,8 +123,7 @@ def median_distance(data: RankingData, seed: SeedAxes) -> float:
     """
     from scipy.spatial.distance import pdist
 
-    rng = generator(*seed, "median-distance")
-    chosen = np.sort(rng.permutation(data.n_documents)[:SAMPLE])
+    chosen = np.sort(generator(*seed, "median-distance").permutation(data.n_documents)[:SAMPLE])
     distances = pdist(data.X[chosen].astype(np.float64))
     median = float(np.median(distances)) if len(distances) else 0.0
     if median == 0.0:

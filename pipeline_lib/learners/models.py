@@ -387,8 +387,7 @@ def from_dict(stored: Mapping[str, Any]) -> Model:
     del parts["kind"]
     if "seed" in parts:
         parts["seed"] = checks.seed("seed", tuple(checks.instance("seed", parts["seed"], list)))
-    read: Model = getattr(model, "of", model)(**parts)
-    return read
+    return getattr(model, "of", model)(**parts)
 
 
 @checked

@@ -84,8 +84,7 @@ def step(problem: Problem, w: Floats, gradient: Floats, hessian: Floats) -> Floa
         free = np.divide(target, values, out=np.zeros_like(target), where=curved)
         if np.linalg.norm(free) <= problem.radius:
             return vectors @ free - w
-    constrained: Floats = vectors @ _on_sphere(np.where(curved, values, 0.0), target, problem.radius)
-    return constrained - w
+    return vectors @ _on_sphere(np.where(curved, values, 0.0), target, problem.radius) - w
 
 
 def _on_sphere(values: Floats, target: Floats, radius: float) -> Floats:
@@ -231,8 +230,7 @@ def _directions(problem: Problem, surrogate: SmoothSurrogate) -> tuple[Floats, F
 def _squares(surrogate: SmoothSurrogate, contributing: NDArray[np.bool_], block: Block, X: Floats) -> Floats:
     # The sum of squares of every feature of a block's (centred) documents that contribute
     documents = surrogate.effective(X, block.offsets)
-    squares: Floats = np.einsum("ij,ij,i->j", documents, documents, contributing[block.rows].astype(np.float64))
-    return squares
+    return np.einsum("ij,ij,i->j", documents, documents, contributing[block.rows].astype(np.float64))
 
 
 def _contributes(problem: Problem, surrogate: SmoothSurrogate) -> NDArray[np.bool_]:

@@ -226,8 +226,7 @@ def decreasing_steps(n: Count, first: Positive) -> Floats:
     >>> decreasing_steps(4, 1.0).round(3)
     array([1.   , 0.707, 0.577, 0.5  ])
     """
-    steps: Floats = first / np.sqrt(np.arange(1.0, n + 1.0))
-    return steps
+    return first / np.sqrt(np.arange(1.0, n + 1.0))
 
 
 class OgdSettings(Selecting):

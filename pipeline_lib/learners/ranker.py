@@ -11,7 +11,7 @@ so that reading it executes nothing. The workflow stores its models in the same 
 
 import os
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -179,8 +179,7 @@ def names_of(X: Any) -> tuple[str, ...] | None:
     (('bm25', 'length'), None)
     """
     if isinstance(X, RankingData):
-        given: tuple[str, ...] | None = getattr(X, "feature_names", None)
-        return given
+        return getattr(X, "feature_names", None)
     columns = getattr(X, "columns", None)
     try:
         names = None if columns is None else tuple(columns)
@@ -206,7 +205,7 @@ def trained_with(data: RankingData) -> dict[str, Any]:
     >>> list(trained_with(RankingData.from_frame(frame, label="stars", query="session"))["columns"].items())[:3]
     [('label', 'stars'), ('query', 'session'), ('ignore', ())]
     """
-    return {} if data.columns is None else {"columns": data.columns._asdict()}
+    return {} if data.columns is None else {"columns": asdict(data.columns)}
 
 
 def _of_training(X: Any, expected: tuple[str, ...] | None) -> Any:

@@ -60,9 +60,8 @@ def minimise(problem: Problem, start: Floats, seed: Seed) -> Solution:
         if best is not None and pace.due():
             _LOG.info(f"{problem.surrogate.name}, l2 = {problem.l2:g}: {minima} local minima, the lowest {best[0]:.6g}")
     assert best is not None
-    reason = (
-        f"not convex: the lowest of {minima} local minima, projected gradient {_stationarity(problem, best[1]):.1e}"
-    )
+    stationarity = _stationarity(problem, best[1], _value(problem, best[1])[1])
+    reason = f"not convex: the lowest of {minima} local minima, projected gradient {stationarity:.1e}"
     return Solution(best[1], math.inf, CERTIFICATE, steps, reason)
 
 
@@ -93,8 +92,8 @@ def _value(problem: Problem, w: Floats) -> tuple[float, Floats]:
     return problem.objective(w, loss), problem.l2 * w + problem.X.T @ score_gradient
 
 
-def _stationarity(problem: Problem, w: Floats) -> float:
-    return norm(project(w - _value(problem, w)[1], problem.radius, problem.ball) - w, "l2")
+def _stationarity(problem: Problem, w: Floats, gradient: Floats) -> float:
+    return norm(project(w - gradient, problem.radius, problem.ball) - w, "l2")
 
 
 def _local(problem: Problem, w: Floats) -> tuple[Floats, int]:
@@ -112,7 +111,7 @@ def _spectral(problem: Problem, w: Floats) -> tuple[Floats, int]:
     value, gradient = _value(problem, w)
     last, length = [value], 1.0
     for iteration in range(ITERATIONS):
-        if norm(project(w - gradient, problem.radius, problem.ball) - w, "l2") <= STATIONARY:
+        if _stationarity(problem, w, gradient) <= STATIONARY:
             return w, iteration
         move = project(w - length * gradient, problem.radius, problem.ball) - w
         falls, part = float(gradient @ move), 1.0

@@ -81,12 +81,10 @@ def mean_estimate(
     >>> mean_estimate(surrogates.create("squared"), [1.0, 0.0], [3, 1], 1, 0.5).round(12)
     array([-4., -2.])
     """
-    m = _checked(scores, k)
-    labels, best = _labels(y, m), _ranking(scores)
+    labels, best = _labels(y, _checked(scores, k)), _ranking(scores)
     total = np.zeros(np.size(scores))
     for top, probability in ordered_tops(scores, k, gamma):
-        seen = labels[list(top)]
-        f = estimate(surrogate, scores, top, seen, best, gamma, k, probabilities=probabilities)
+        f = estimate(surrogate, scores, top, labels[list(top)], best, gamma, k, probabilities=probabilities)
         total += probability * f
     return total
 
@@ -108,17 +106,12 @@ def second_moment(
     if len(documents) != m:
         raise DataError(f"X: expected a row for each of {m} scores, found {len(documents)}")
     total = 0.0
-    for top, probability in _sets(scores, k, gamma):
+    # The estimate does not depend on the order within the top: sets are enough.
+    for top in itertools.combinations(range(m), k):
+        probability = (1.0 - gamma) * (set(top) == set(best[:k])) + gamma / math.comb(m, k)
         f = estimate(surrogate, scores, top, labels[list(top)], best, gamma, k)
         total += probability * float(np.sum((f @ documents) ** 2))
     return total
-
-
-def _sets(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tuple[int, ...], float]]:
-    # The estimate does not depend on the order within the top: sets are enough.
-    m, best = _checked(scores, k), set(_ranking(scores)[:k])
-    for top in itertools.combinations(range(m), k):
-        yield top, (1.0 - gamma) * (set(top) == best) + gamma / math.comb(m, k)
 
 
 def _checked(scores: ArrayLike, k: int) -> int:

@@ -445,8 +445,7 @@ def _ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int |
 
 def _letor4_ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
     ks, D = np.array(cutoffs, np.int64), ranking.letor4_discounts(ranking.longest(offsets))
-    values: Floats = kernels.ndcg(labels, offsets, _gains(labels), D, ks)
-    return np.where(np.diff(offsets) >= ks[:, None], values, 0.0)
+    return np.where(np.diff(offsets) >= ks[:, None], kernels.ndcg(labels, offsets, _gains(labels), D, ks), 0.0)
 
 
 def _letor4_mean_ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:

@@ -5,7 +5,9 @@ softmaxes saturate, scores that follow the labels or oppose them, staircases tha
 one margin (the kinks of hinges), lists with one relevant document, with all but one, and with one label only.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import cycle, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +38,10 @@ def adversarial_lists(n: int, m: int, y_max: int, rng: np.random.Generator) -> t
     ((200, 4), 2, True)
     """
     scores, labels = np.empty((n, m)), np.empty((n, m), np.int32)
-    for row in range(n):
-        y = _LABELS[row % len(_LABELS)](m, y_max, rng)
-        s = _SCORES[row // len(_LABELS) % len(_SCORES)](y, rng)
+    kinds = cycle(product(_SCORES.values(), _LABELS.values()))
+    for row, (scored, labelled) in zip(range(n), kinds, strict=False):
+        y = labelled(m, y_max, rng).astype(np.int32)
+        s = scored(y, rng)
         order = rng.permutation(m)
         scores[row], labels[row] = s[order], y[order]
     return scores, labels
@@ -72,50 +75,6 @@ def moved(scores: Floats, slopes: Floats, rng: np.random.Generator) -> Floats:
     )
 
 
-def _one_relevant(m: int, y_max: int, rng: np.random.Generator) -> Labels:
-    return np.where(np.arange(m) == 0, y_max, 0).astype(np.int32)
-
-
-def _one_irrelevant(m: int, y_max: int, rng: np.random.Generator) -> Labels:
-    return np.where(np.arange(m) == 0, 0, y_max).astype(np.int32)
-
-
-def _one_label(m: int, y_max: int, rng: np.random.Generator) -> Labels:
-    return np.full(m, rng.integers(y_max + 1), np.int32)
-
-
-def _some_relevant(m: int, y_max: int, rng: np.random.Generator) -> Labels:
-    return np.where(np.arange(m) < rng.integers(1, m + 1), y_max, 0).astype(np.int32)
-
-
-def _levels(m: int, y_max: int, rng: np.random.Generator) -> Labels:
-    return (y_max - np.arange(m) * (y_max + 1) // m).astype(np.int32)
-
-
-def _any_labels(m: int, y_max: int, rng: np.random.Generator) -> Labels:
-    return rng.integers(0, y_max + 1, size=m).astype(np.int32)
-
-
-def _equal(y: Labels, rng: np.random.Generator) -> Floats:
-    return np.zeros(len(y))
-
-
-def _with_labels(y: Labels, rng: np.random.Generator) -> Floats:
-    return y * 10.0 ** rng.uniform(-2.0, 1.0)
-
-
-def _against_labels(y: Labels, rng: np.random.Generator) -> Floats:
-    return -y * 10.0 ** rng.uniform(-2.0, 1.0)
-
-
-def _far_apart(y: Labels, rng: np.random.Generator) -> Floats:
-    return FAR * rng.choice([-1.0, 0.0, 1.0], size=len(y))
-
-
-def _at_kinks(y: Labels, rng: np.random.Generator) -> Floats:
-    return rng.integers(-2, 3, size=len(y)).astype(np.float64)
-
-
 def _staircase(y: Labels, rng: np.random.Generator) -> Floats:
     # The first t - 1 of the most relevant are safe; all others stand a hair below the less relevant ones.
     safe = (y > 0) & (np.cumsum(y > 0) <= rng.integers(0, (y > 0).sum() + 1))
@@ -127,10 +86,21 @@ def _one_intruder(y: Labels, rng: np.random.Generator) -> Floats:
     return np.where(np.arange(len(y)) == int(np.argmin(y)), 10.0 ** rng.uniform(-6.0, 1.0), 0.0)
 
 
-_LABELS: tuple[Callable[[int, int, np.random.Generator], Labels], ...] = (
-    *(_one_relevant, _one_irrelevant, _one_label, _some_relevant, _levels, _any_labels),
-)
-_SCORES: tuple[Callable[[Labels, np.random.Generator], Floats], ...] = (
-    *(_equal, _with_labels, _against_labels, _far_apart, _at_kinks, _staircase, _one_intruder),
-)
+_LABELS: Mapping[str, Callable[[int, int, np.random.Generator], NDArray[Any]]] = {
+    "one relevant": lambda m, y_max, rng: np.where(np.arange(m) == 0, y_max, 0),
+    "one irrelevant": lambda m, y_max, rng: np.where(np.arange(m) == 0, 0, y_max),
+    "one label": lambda m, y_max, rng: np.full(m, rng.integers(y_max + 1)),
+    "some relevant": lambda m, y_max, rng: np.where(np.arange(m) < rng.integers(1, m + 1), y_max, 0),
+    "levels": lambda m, y_max, rng: y_max - np.arange(m) * (y_max + 1) // m,
+    "any labels": lambda m, y_max, rng: rng.integers(0, y_max + 1, size=m),
+}
+_SCORES: Mapping[str, Callable[[Labels, np.random.Generator], NDArray[Any]]] = {
+    "equal": lambda y, rng: np.zeros(len(y)),
+    "with the labels": lambda y, rng: y * 10.0 ** rng.uniform(-2.0, 1.0),
+    "against the labels": lambda y, rng: -y * 10.0 ** rng.uniform(-2.0, 1.0),
+    "far apart": lambda y, rng: FAR * rng.choice([-1.0, 0.0, 1.0], size=len(y)),
+    "at kinks": lambda y, rng: rng.integers(-2, 3, size=len(y)),
+    "staircase": _staircase,
+    "one intruder": _one_intruder,
+}
 ADVERSARIAL_KINDS = len(_LABELS) * len(_SCORES)

@@ -72,10 +72,12 @@ def compare(first: Path, second: Path, tolerance: float) -> Comparison:
     """
     names = sorted({name for folder in (first, second) for name in tables_of(folder)})
     claims = [{claim.id: claim for claim in judged.read(claims_of(folder)).claims} for folder in (first, second)]
+    before, after = (flat(ResultsFolder.at(folder).configured, ".") for folder in (first, second))
+    settings = (Change(name, before.get(name), after.get(name)) for name in {**before, **after} if name != "study")
     return Comparison(
         tolerance,
         tuple(_of_claims(*claims)),
-        tuple(_of_settings(*(flat(ResultsFolder.at(folder).configured, ".") for folder in (first, second)))),
+        tuple(one for one in settings if one.before != one.after),
         tuple(change for name in names for change in _of_table(name, first / name, second / name, tolerance)),
         len({*claims[0], *claims[1]}),
         len(names),
@@ -109,12 +111,6 @@ def _of_claims(first: Mapping[str, JudgedClaim], second: Mapping[str, JudgedClai
             evidence.append(change)
     order: list[str | None] = [*STATUSES, None]
     return sorted(statuses, key=lambda change: order.index(change.after)) + evidence
-
-
-def _of_settings(first: Mapping[str, str], second: Mapping[str, str]) -> Iterator[Change]:
-    for name in dict.fromkeys([*first, *second]):
-        if name != "study" and first.get(name) != second.get(name):
-            yield Change(name, first.get(name), second.get(name))
 
 
 def _of_table(name: str, first: Path, second: Path, tolerance: float) -> Iterator[TableChange]:

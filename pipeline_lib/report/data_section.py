@@ -55,13 +55,10 @@ def about(entry: Row) -> dict[str, Any]:
 
 def _part(part: Row) -> Row:
     found = "as in the catalogue" if part.get("verified") else "as first recorded; not in the catalogue"
-    return {**part, "part": part["name"], "verified": found, "sha256": _digest(part["sha256"])}
+    digest = Cell(f"{part['sha256'][:16]}…", raw=part["sha256"]) if part["sha256"] else None
+    return {**part, "part": part["name"], "verified": found, "sha256": digest}
 
 
 def _own(entry: Row) -> bool:
     """Whether a data set is one of the configuration, which names its files."""
     return any("file" in part for part in entry["parts"] or ())
-
-
-def _digest(sha256: str | None) -> Cell | None:
-    return Cell(f"{sha256[:16]}…", raw=sha256) if sha256 else None

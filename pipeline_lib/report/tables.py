@@ -290,8 +290,7 @@ def shown_as(value: Any, form: Form | None = None, digits: int | None = None, si
 def _head(declared: Declared, rows: Sequence[SimpleNamespace]) -> Column:
     """The head of a column, flush left over words."""
     head = declared.column
-    values = [getattr(row, head.key, None) for row in rows]
-    words = any(isinstance(value, str) for value in values)
+    words = any(isinstance(getattr(row, head.key, None), str) for row in rows)
     return Column(head.key, head.title, "left") if words and head.align == "right" else head
 
 

@@ -8,7 +8,7 @@ where every sign of mathematics stands for itself.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
@@ -95,13 +95,8 @@ class Dialect:
         return self.tags[tag].format(self._inner(element))
 
     def _inner(self, element: Element) -> str:
-        return "".join(self._pieces(element))
-
-    def _pieces(self, element: Element) -> Iterator[str]:
-        yield self.escaped(element.text or "")
-        for child in element:
-            yield self._element(child)
-            yield self.escaped(child.tail or "")
+        rest = (self._element(child) + self.escaped(child.tail or "") for child in element)
+        return self.escaped(element.text or "") + "".join(rest)
 
     def _link(self, address: str, words: str) -> str:
         if address.startswith("#"):

@@ -74,8 +74,7 @@ def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str,
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, staging)
         try:
-            members = _open(archive, stack)
-            taken = _take(archive, members, parts, staging, limit)
+            taken = _take(archive, _open(archive, stack), parts, staging, limit)
         except DataError:
             raise
         except _DAMAGE as error:

@@ -178,8 +178,7 @@ def convert_drawn(drawn: Mapping[str, Callable[[], RankingData]], target: str | 
     """
 
     def made(part: str) -> RankingData:
-        data: RankingData = checks.instance(f"drawn[{part!r}]()", drawn[part](), RankingData)
-        return data
+        return checks.instance(f"drawn[{part!r}]()", drawn[part](), RankingData)
 
     _at_least_one(drawn, target)
     names = list(drawn)
@@ -231,7 +230,7 @@ def _store(
             for block in blocks(name) if sharing is None else sharing.new(name, blocks(name)):
                 queries = _query_names(block) if textual else None
                 writer.write_table(parquet_table(block.qid, block.label, block.X, schema, queries))
-                begun = np.flatnonzero(_begins(block.qid, last))
+                begun = np.flatnonzero(np.r_[last is None or block.qid[0] != last, block.qid[1:] != block.qid[:-1]])
                 starts.append(row + begun)
                 labels.append(block.label)
                 n_queries += len(begun)
@@ -255,11 +254,6 @@ def _store(
         documents_per_query_max=int(sizes.max()),
         queries_without_relevant=int(np.count_nonzero(np.maximum.reduceat(label, first) == 0)),
     )
-
-
-def _begins(qid: NDArray[np.int64], last: int | None) -> NDArray[np.bool_]:
-    """In which rows a query begins, where ``last`` is that of the row before."""
-    return np.r_[last is None or qid[0] != last, qid[1:] != qid[:-1]]
 
 
 def _query_names(block: Block) -> list[str]:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from pipeline_lib.core.checks import MAX_LABEL
 from pipeline_lib.core.errors import ConfigurationError
-from pipeline_lib.core.settings import NotNegative, Number, Positive, Range, Settings, Whole
+from pipeline_lib.core.settings import NotNegative, Number, Positive, Range, Settings, Whole, demand
 
 __all__: list[str] = []  # internal: a configuration is checked as a whole (pipeline_lib.study.configuration)
 
@@ -46,12 +46,10 @@ class LogNormalLengths(Settings):
         return self
 
 
-def _shares(shares: tuple[float, ...]) -> tuple[float, ...]:
-    if not 2 <= len(shares) <= MAX_LABEL + 1 or abs(sum(shares) - 1.0) > 1e-9:
-        raise ValueError(
-            f"expected at least two positive shares (of labels 0, 1, ...) that sum to 1, found {list(shares)}"
-        )
-    return shares
+_SHARES = demand(
+    "at least two positive shares (of labels 0, 1, ...) that sum to 1",
+    lambda shares: 2 <= len(shares) <= MAX_LABEL + 1 and abs(sum(shares) - 1.0) <= 1e-9,
+)
 
 
 Documents = Whole | Range | LogNormalLengths
@@ -97,7 +95,7 @@ class PopulationSettings(Settings):
     """
 
     features: Whole = 20
-    label_shares: Annotated[tuple[Positive, ...], AfterValidator(_shares)] = (0.78, 0.14, 0.08)
+    label_shares: Annotated[tuple[Positive, ...], _SHARES] = (0.78, 0.14, 0.08)
     documents: Documents = (8, 40)
     noise: AtLeast0 = 0.15
     query_noise: AtLeast0 = 0.15

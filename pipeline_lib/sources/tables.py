@@ -19,9 +19,9 @@ import numpy as np
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import columns
-from pipeline_lib.data.labels import IN_YAML, Policy
+from pipeline_lib.data.labels import IN_YAML
 from pipeline_lib.data.problems import Enough, Problems, Rows
-from pipeline_lib.data.stored_data import Columns, Missing, rows_per_group
+from pipeline_lib.data.stored_data import Columns, rows_per_group
 from pipeline_lib.sources import careful_text
 from pipeline_lib.sources.compression import opened, text_lines, unpacked_name
 from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block, whole_queries
@@ -35,7 +35,7 @@ _PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Columns):
     """What a person says of the columns of tables, and how labels and values that are missing are read.
 
     ``missing`` values are an error (``refuse``), ``zero``, or the mean of the other documents of the query (``mean``,
@@ -46,12 +46,6 @@ class Options:
     each that is ``flagged``; labels are read if they are wanted (``labelled``), and so are the ids of ``documents``.
     """
 
-    label: str | None = None
-    query: str | None = None
-    ignore: tuple[str, ...] = ()
-    labels: Policy = "whole"
-    missing: Missing = "refuse"
-    separator: str | None = None
     spelled: str = IN_YAML
     features: tuple[str, ...] | None = None
     flagged: frozenset[str] = frozenset()

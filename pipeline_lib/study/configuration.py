@@ -59,7 +59,7 @@ class Configuration:
     @property
     def datasets(self) -> tuple[str, ...]:
         """The data sets of the configuration, present or not."""
-        return _names_of(self.checked)
+        return tuple(entry if isinstance(entry, str) else entry.name for entry in self.checked.datasets)
 
     @property
     def papers(self) -> tuple[str, ...]:
@@ -116,7 +116,8 @@ class Configuration:
     def settings(self, name: str, dataset: str, fold: int) -> dict[str, Any]:
         """Everything that decides how a model is trained on one fold, as plain values in a fixed order."""
         model = self.model(name)
-        settings = _merged(self.checked, model, dataset, fold).plain()
+        kind = learners.get(model.algorithm).settings
+        settings = kind.parse(_merged(self.checked, model, dataset, fold)).plain()
         if model.surrogate is not None:
             settings |= {"surrogate": model.surrogate, "options": dict(model.options)}
         return dict(sorted(settings.items()))
@@ -247,10 +248,6 @@ def _given_place(place: Place, kept: Mapping[Place, list[int]]) -> Place:
     return given
 
 
-def _names_of(checked: Any) -> tuple[str, ...]:
-    return tuple(entry if isinstance(entry, str) else entry.name for entry in checked.datasets)
-
-
 def _problems_of_files(config: Mapping[str, Any]) -> Iterator[Problem]:
     """What does not fit of the files of the data sets that the configuration itself describes."""
     entries = config.get("datasets")
@@ -268,12 +265,8 @@ def _overrides(model: ModelSettings) -> dict[str, Any]:
     return dict(model.model_extra or {})
 
 
-def _merged(checked: Any, model: ModelSettings, dataset: str | None = None, fold: int = 1) -> Settings:
+def _merged(checked: Any, model: ModelSettings, dataset: str | None = None, fold: int = 1) -> dict[str, Any]:
     """The settings of a model's learner: its section, overridden by the model's entry."""
-    return learners.get(model.algorithm).settings.parse(_merged_plain(checked, model, dataset, fold))
-
-
-def _merged_plain(checked: Any, model: ModelSettings, dataset: str | None = None, fold: int = 1) -> dict[str, Any]:
     in_section = getattr(checked, section(model.algorithm), None)
     merged = {**(in_section.plain() if in_section is not None else {}), **_overrides(model)}
     if isinstance(merged.get("l2"), Mapping):
@@ -389,7 +382,7 @@ def _model_problems(
     yield from found
     if found:
         return
-    kind, merged = learners.get(model.algorithm).settings, _merged_plain(checked, model)
+    kind, merged = learners.get(model.algorithm).settings, _merged(checked, model)
     try:
         kind.model_validate(merged)
     except ValidationError as error:

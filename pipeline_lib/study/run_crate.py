@@ -148,8 +148,7 @@ class _Crate:
         metadata = self.graph.metadata
         metadata.extra_contexts.append(TERMS)
         metadata.append_to("conformsTo", {"@id": WORKFLOW_CRATE})
-        content: dict[str, Any] = metadata.generate()
-        return content
+        return metadata.generate()
 
 
 def _add_data_set(crate: _Crate, entry: DataSet) -> Entity:

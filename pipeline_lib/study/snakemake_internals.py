@@ -81,8 +81,7 @@ def changes_paths(workflow: Any, paths: Iterable[str]) -> bool:
 
 def module_name(workflow: Any) -> str | None:
     """The name under which another workflow imports the one that is read, or None."""
-    name: str | None = workflow.modifier.namespace
-    return name
+    return workflow.modifier.namespace
 
 
 def is_main_process(workflow: Any) -> bool:

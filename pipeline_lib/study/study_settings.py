@@ -204,7 +204,7 @@ def simulation_settings(data_set: DataSet, simulation: Simulation) -> type[Setti
     """The class of the section of a simulated data set, whose population is checked with the catalogue's overrides."""
     queries = Field(simulation.queries, description=f"number of queries, in {len(data_set.parts)} parts of equal size")
     population: Any = Field({}, description="overrides of the catalogue's population, such as {noise: 0.5}")
-    made: type[Settings] = create_model(
+    return create_model(
         f"{data_set.name.title().replace('-', '')}Settings",
         __base__=Settings,
         __doc__=f"{data_set.title}. Queries are independent, and documents are independent given their query; "
@@ -212,7 +212,6 @@ def simulation_settings(data_set: DataSet, simulation: Simulation) -> type[Setti
         queries=(Annotated[Whole, Ge(len(data_set.parts))], queries),
         population=(Annotated[dict[str, Any], AfterValidator(simulation.fitting)], population),
     )
-    return made
 
 
 @cache
@@ -250,10 +249,7 @@ def study_settings() -> type[Settings]:
     )
     experiments = experiments_settings()
     sections["experiments"] = (experiments, Field(experiments.parse({})))
-    made: type[Settings] = create_model(
-        "StudySettings", __base__=_Plain, __doc__="The configuration of a study.", **sections
-    )
-    return made
+    return create_model("StudySettings", __base__=_Plain, __doc__="The configuration of a study.", **sections)
 
 
 class Change(NamedTuple):
@@ -323,7 +319,6 @@ def experiments_settings() -> type[Settings]:
         }
         made: type[Settings] = create_model(paper.name, __base__=Settings, __doc__=paper.title, **fields)
         by_paper[paper.name] = (made, Field(made.parse({})))
-    found: type[Settings] = create_model(
+    return create_model(
         "Experiments", __base__=Settings, __doc__="The settings of every paper's experiments.", **by_paper
     )
-    return found

@@ -134,8 +134,7 @@ class Surrogate(ABC):
             return X
         lengths = np.diff(offsets)
         means = np.add.reduceat(X, offsets[:-1]) / lengths[:, None]
-        centred: Floats = X - np.repeat(means, lengths, axis=0)
-        return centred
+        return X - np.repeat(means, lengths, axis=0)
 
     def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme | None:
         """The sum of phi over queries as a linear programme; None where there is none, or it has too many rows.

@@ -95,8 +95,7 @@ class _Pairwise(Surrogate):
         else:
             m = np.diff(offsets)
             pairs = m * (m - 1) // 2
-        scale: Floats = 1.0 / np.maximum(pairs, 1)
-        return scale
+        return 1.0 / np.maximum(pairs, 1)
 
     @abstractmethod
     def _sums(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -181,8 +180,7 @@ class RankSVM(_Pairwise, SmoothableSurrogate):
         return self.margin + difference
 
     def _sums(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        values, gradient, _ = rounded_hinge(scores, y, offsets, self.margin, 0.0)
-        return values, gradient
+        return rounded_hinge(scores, y, offsets, self.margin, 0.0)[:2]
 
     def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme | None:
         """See the base class: a row for every pair."""
@@ -222,8 +220,7 @@ class RoundedRankSVM(_Pairwise, MinorantSurrogate):
         return t * t / (2.0 * self.width) if t <= self.width else t - self.width / 2.0
 
     def _sums(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        values, gradient, _ = rounded_hinge(scores, y, offsets, self.margin, self.width)
-        return values, gradient
+        return rounded_hinge(scores, y, offsets, self.margin, self.width)[:2]
 
     def minorant(
         self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]
@@ -285,8 +282,7 @@ class RankNet(_Pairwise, SmoothSurrogate):
         return float(np.logaddexp(0.0, difference))
 
     def _sums(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        values, gradient = logistic(scores, y, offsets)
-        return values, gradient
+        return logistic(scores, y, offsets)
 
     def hessian_product(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64], V: Floats) -> Floats:
         """The Laplacian with pair weights alpha (1 - alpha), times V."""

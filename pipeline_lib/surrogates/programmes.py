@@ -151,12 +151,6 @@ class Chains(LinearProgramme):
 
     begins: Whole
 
-    @property
-    def matrix_size(self) -> int:
-        """How many numbers there are in one square matrix per query over its documents and auxiliary variables."""
-        variables = np.diff(self.offsets) + np.diff(self.owned)
-        return int(variables @ variables)
-
     def feasible(self, multipliers: Floats) -> Floats:
         """Flows in the proportions of ``multipliers``."""
         flows = np.minimum(multipliers, self.costs)

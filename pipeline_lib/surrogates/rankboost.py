@@ -57,8 +57,7 @@ class RankBoost(_Pairwise, SmoothSurrogate):
         return math.exp(difference) if difference < 709.0 else math.inf
 
     def _sums(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        values, gradient = _exponential(scores, y, offsets)
-        return values, gradient
+        return _exponential(scores, y, offsets)
 
     def hessian_product(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64], V: Floats) -> Floats:
         """The Laplacian with pair weights e^(s_j - s_i), times V."""

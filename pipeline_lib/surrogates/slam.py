@@ -114,8 +114,7 @@ def weights_of_all(y: ArrayLike, offsets: ArrayLike, kind: str = "ndcg") -> Floa
     [0.0, 0.5, 0.0, 0.0, 0.6667]
     """
     labels = checks.labels("y", y)
-    bounds = checks.offsets("offsets", offsets, len(labels))
-    return _weights(labels, bounds, kind)
+    return _weights(labels, checks.offsets("offsets", offsets, len(labels)), kind)
 
 
 @checked
@@ -172,8 +171,7 @@ def v_max_of_all(y: ArrayLike, offsets: ArrayLike, kind: str = "ndcg") -> Floats
     starts = checks.array("offsets", offsets)[:-1]
     largest = np.maximum.reduceat(v, starts)
     smallest = np.minimum.reduceat(np.where(v > 0, v, math.inf), starts)
-    ratios: Floats = np.where(largest > 0, largest / smallest, 1.0)
-    return ratios
+    return np.where(largest > 0, largest / smallest, 1.0)
 
 
 @checked
@@ -394,8 +392,7 @@ def _weights(y: NDArray[np.int32], offsets: NDArray[np.int64], kind: str) -> Flo
 
 
 def _tight(y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
-    v: Floats = _tight_weights(y, ideal_ranks(y, offsets), offsets, discounts_of_longest(offsets))
-    return v
+    return _tight_weights(y, ideal_ranks(y, offsets), offsets, discounts_of_longest(offsets))
 
 
 @njit(nogil=True)

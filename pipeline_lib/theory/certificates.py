@@ -153,8 +153,7 @@ def _all(known: Facts, surrogate: Surrogate, radius: float | None, delta: float)
 def _certificate(name: str, known: Facts, surrogate: Surrogate, radius: float | None, delta: float) -> Certificate:
     stated = list_bounds.STATEMENTS.get(name)
     place, ball = (stated.place, stated.ball) if stated else (contraction.PLACE, "l2")
-    in_l1 = ball == "l1"
-    norm, feature_norm = (known.l1, known.feature_linf) if in_l1 else (known.l2, known.feature_l2)
+    norm, feature_norm = (known.l1, known.feature_linf) if ball == "l1" else (known.l2, known.feature_l2)
     if feature_norm == 0.0:
         raise DataError(f"{name} ({place}): expected a feature that is not 0, found none")
     if radius is None:

@@ -88,8 +88,7 @@ def pairs_of(data: RankingData) -> NDArray[np.int64]:
     array([3, 0])
     """
     counts, _ = _levels(data)
-    pairs: NDArray[np.int64] = (data.documents_per_query**2 - (counts**2).sum(axis=1)) // 2
-    return pairs
+    return (data.documents_per_query**2 - (counts**2).sum(axis=1)) // 2
 
 
 def _levels(data: RankingData) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -134,8 +133,7 @@ def second_moment(data: RankingData) -> Floats:
     n_pairs = float(others.sum()) / 2.0
     if not n_pairs:
         raise DataError("second moment: expected documents with different labels in some query, found none")
-    moment: Floats = ((X * others[:, None]).T @ X - crossed) / n_pairs
-    return moment
+    return ((X * others[:, None]).T @ X - crossed) / n_pairs
 
 
 @checked

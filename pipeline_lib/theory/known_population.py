@@ -90,8 +90,7 @@ class KnownPopulation:
 
     def gap_weights(self, counts: Counts) -> Floats:
         """The weights of the sum L(w) - Lhat(w)."""
-        shares = counts / counts.sum()
-        return np.asarray(1.0 / self.data.n_queries - shares, np.float64)
+        return np.asarray(1.0 / self.data.n_queries - counts / counts.sum(), np.float64)
 
     def supremum(self, weights: Floats, starts: Iterable[Floats], steps: int) -> tuple[float, Floats]:
         """The largest value of sum_q weights_q phi_q(w) that a search from some points meets, and where it is."""

@@ -96,8 +96,7 @@ def _furthest(direction: Floats, p: float) -> Floats:
         return np.where(direction >= 0.0, 1.0, -1.0)
     largest = float(np.abs(direction).max())
     point = np.sign(direction) * (np.abs(direction) / largest) ** (1.0 / (p - 1.0))
-    unit: Floats = point / np.linalg.norm(point, p)
-    return unit
+    return point / np.linalg.norm(point, p)
 
 
 def _matrix(X: ArrayLike, p: float) -> Floats:

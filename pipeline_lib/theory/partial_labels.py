@@ -45,10 +45,12 @@ scores can be made 1 at no cost.)
 import itertools
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from pipeline_lib import ranking
 from pipeline_lib.core import checks
@@ -297,15 +299,10 @@ def best_value(relevance: Floats) -> float:
     return float(falling @ ranking.discounts(len(falling)))
 
 
-def _softmax(labels: Floats) -> Floats:
-    weights = np.exp(labels - labels.max(axis=1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-
 SORTED_BY: Mapping[str, Callable[[Floats], Floats]] = {
     "squared": lambda labels: labels,
     "kl": np.exp,
-    "listnet": _softmax,
+    "listnet": partial(softmax, axis=1),
 }
 """What the minimisers of the expected surrogate sort by is the expectation of this function of a label vector."""
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline_lib.core import seeds
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Positive, Several, checked
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.core.seeds import Axis
+from pipeline_lib.core.seeds import Axis, generator
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners.balls import Ball
+from pipeline_lib.learners.ranker import axes_of
 
 Seed = int | tuple[Axis, ...]
 SIGNS_PER_BLOCK = 2**20
@@ -59,8 +59,10 @@ def linear(data: RankingData, radius: Positive, draws: Several, seed: Seed, ball
     >>> linear(RankingData.from_arrays([[3.0, 4.0]], [0], [1]), 2.0, 10, 0)
     Estimate(estimate=10.0, standard_error=0.0)
     """
-    _check(data)
-    lengths = _signed_sums(data.X64, draws, _generator(seed), 2 if ball == "l2" else np.inf)
+    if not data.n_queries:
+        raise DataError("data: expected at least one query, found none")
+    rng = generator(*axes_of(seed), "rademacher")
+    lengths = _signed_sums(data.X64, draws, rng, 2 if ball == "l2" else np.inf)
     return _estimate(radius / data.n_queries * lengths)
 
 
@@ -76,13 +78,3 @@ def _signed_sums(vectors: Floats, draws: int, rng: np.random.Generator, order: f
         signs = 2.0 * rng.integers(0, 2, (min(block, draws - start), len(vectors))) - 1.0
         lengths.append(np.linalg.norm(signs @ vectors, order, axis=1))
     return np.concatenate(lengths)
-
-
-def _generator(seed: Seed) -> np.random.Generator:
-    axes = seed if isinstance(seed, tuple) else (seed,)
-    return seeds.generator(*axes, "rademacher")
-
-
-def _check(data: RankingData) -> None:
-    if not data.n_queries:
-        raise DataError("data: expected at least one query, found none")

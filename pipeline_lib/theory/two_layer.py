@@ -363,7 +363,8 @@ def even_bound(queries: float, documents: AtLeast2, vc_dimension: Count, delta: 
     >>> [round(total, 4) for total in around]
     [1.3846, 1.3062, 1.3846]
     """
-    _check_queries(queries, documents)
+    if not 1.0 <= queries <= documents / 2.0:
+        raise DataError(f"queries: expected 1 to {documents / 2:g} (two documents each), found {queries:g}")
     deviation = 2.0 * math.log(4.0 / delta)
     return Bound(
         query_complexity=c1 * math.sqrt(vc_dimension / queries),
@@ -493,8 +494,3 @@ def _lengths(documents_per_query: ArrayLike) -> NDArray[np.int64]:
     if not len(m):
         raise DataError("documents_per_query: expected at least one query, found none")
     return m
-
-
-def _check_queries(queries: float, documents: float) -> None:
-    if not 1.0 <= queries <= documents / 2.0:
-        raise DataError(f"queries: expected 1 to {documents / 2:g} (two documents each), found {queries:g}")

@@ -188,8 +188,7 @@ def bound(
         raise DataError("documents_per_query, variances: expected at least one of each, found none")
     lengths, counts = np.unique(m, return_counts=True)
     means = np.array([[counts @ one.of_average(lengths) / len(m)] for one in variances])
-    deviation, remainder = _terms(np.array([len(m)]), means, log_rankers, delta, loss_bound)
-    return Rates(float(deviation[0]), float(remainder[0]))
+    return Rates(*(float(term[0]) for term in _terms(np.array([len(m)]), means, log_rankers, delta, loss_bound)))
 
 
 @checked
@@ -278,8 +277,8 @@ def of_even_lists(
     if documents < 2 * queries or not variances:
         raise DataError(f"queries: expected 1 to {documents // 2} (two documents each), found {queries}")
     n = np.array([queries])
-    deviation, remainder = _terms(n, _means(n, documents, variances), log_rankers, delta, loss_bound)
-    return Rates(float(deviation[0]), float(remainder[0]))
+    terms = _terms(n, _means(n, documents, variances), log_rankers, delta, loss_bound)
+    return Rates(*(float(term[0]) for term in terms))
 
 
 def _means(n: NDArray[np.int64], documents: int, variances: Sequence[Variances]) -> Floats:

@@ -52,8 +52,7 @@ class Kinds:
 def trained(kinds: Kinds, counts: Floats, start: Floats) -> Floats:
     """Exact blocks until the basis no longer moves, for ``counts`` queries of every kind."""
     data, shares = kinds.data, counts / counts.sum()
-    U: Floats = _train(data.X64, data.y, data.offsets, shares, start, PASSES, MOVED, ALPHA, RHO, kinds.c)
-    return U
+    return _train(data.X64, data.y, data.offsets, shares, start, PASSES, MOVED, ALPHA, RHO, kinds.c)
 
 
 def moved(kinds: Kinds, U: Floats, kind: int, mu: float) -> Floats:
@@ -61,8 +60,7 @@ def moved(kinds: Kinds, U: Floats, kind: int, mu: float) -> Floats:
     one = np.zeros(kinds.data.n_queries)
     one[kind] = 1.0
     M, B = _moments(kinds.data.X64, kinds.data.y, kinds.data.offsets, one, U, ALPHA, RHO)
-    step: Floats = -2.0 * mu * (U @ M - B)
-    return step
+    return -2.0 * mu * (U @ M - B)
 
 
 def largest_change(
@@ -83,8 +81,7 @@ def accurate_losses(data: RankingData, U: Floats) -> Floats:
     found, _ = cone_kernels.every_loss(data.X64, data.y, data.offsets, U, False, ALPHA, RHO, 1.0, 1.0, FOLDED)
     pairs = cones.pairs_of(data)
     sums = np.bincount(np.repeat(np.arange(data.n_queries), pairs), weights=found, minlength=data.n_queries)
-    losses: Floats = sums / np.maximum(pairs, 1)
-    return losses
+    return sums / np.maximum(pairs, 1)
 
 
 def worst_change(U: Floats, V: Floats, rho: float, axes: tuple[Any, ...]) -> float:

@@ -70,8 +70,7 @@ class Pool:
 
 def first(data: RankingData, queries: int, documents: int) -> RankingData:
     """The first ``documents`` documents of the first ``queries`` queries."""
-    starts = data.offsets[:queries]
-    rows = (starts[:, None] + np.arange(documents)).ravel()
+    rows = (data.offsets[:queries, None] + np.arange(documents)).ravel()
     offsets = np.arange(0, queries * documents + 1, documents, dtype=np.int64)
     return replace(data, X=data.X[rows], y=data.y[rows], offsets=offsets, qids=data.qids[:queries].copy())
 

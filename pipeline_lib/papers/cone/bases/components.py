@@ -31,8 +31,7 @@ def differences(data: RankingData, problem: Problem, most: int, axes: tuple[Any,
         drawn = np.sort(generator(*axes, "differences").choice(len(higher), most, replace=False))
         higher, lower = higher[drawn], lower[drawn]
     Z = (data.X64[higher] - data.X64[lower]).T
-    z: Floats = Z * (problem.rho_of(len(Z)) / (problem.alpha + np.linalg.norm(Z, axis=0)))
-    return z
+    return Z * (problem.rho_of(len(Z)) / (problem.alpha + np.linalg.norm(Z, axis=0)))
 
 
 def components(Z: Floats) -> tuple[Floats, Floats]:
@@ -69,5 +68,4 @@ def regression(Z: Floats, V: Floats, values: Floats) -> Floats:
     """
     used = values > TINY * max(float(values.max(initial=0.0)), TINY)
     inside = V[:, used]
-    a: Floats = inside @ ((inside.T @ Z.mean(axis=1)) / values[used])
-    return a
+    return inside @ ((inside.T @ Z.mean(axis=1)) / values[used])

@@ -59,11 +59,21 @@ class BasesSettings(Settings):
     component_pairs: Whole = Field(4000, description="largest number of pairs for components")
 
 
-class BasisOfFold(Row, table="slices/cone-bases/{dataset}/fold-{fold}"):
-    """What a cone of Figure 3 reaches on the test part of one fold with one way to predict."""
+class OfDataset(Row):
+    """What is measured on a data set."""
 
     dataset: str = Field(description="data set")
+
+
+class OfFold(OfDataset):
+    """What is measured on one fold of it."""
+
     fold: int = Field(description="fold, from 1")
+
+
+class BasisOfFold(OfFold, table="slices/cone-bases/{dataset}/fold-{fold}"):
+    """What a cone of Figure 3 reaches on the test part of one fold with one way to predict."""
+
     K: int = Field(description="basis vectors")
     start: int = Field(description="the random start, from 0")
     fold_in: str = Field(description="folding in for the prediction: gradient or least-squares")
@@ -73,11 +83,9 @@ class BasisOfFold(Row, table="slices/cone-bases/{dataset}/fold-{fold}"):
     ndcg: float = Field(description="MeanNDCG on the test part")
 
 
-class VotesOfFold(Row, table="slices/cone-votes/{dataset}/fold-{fold}"):
+class VotesOfFold(OfFold, table="slices/cone-votes/{dataset}/fold-{fold}"):
     """On how many test queries a vote has another order than the linear score, except for ties."""
 
-    dataset: str = Field(description="data set")
-    fold: int = Field(description="fold, from 1")
     method: str = Field(description="method of training")
     fold_in: str = Field(description="folding in, of the linear score too: gradient or least-squares")
     queries: int = Field(description="test queries")
@@ -91,11 +99,9 @@ class Votes(VotesOfFold, table="tables/cone-votes"):
     """As the slices have it."""
 
 
-class ComparedOfFold(Row, table="slices/cone-practice/{dataset}/fold-{fold}"):
+class ComparedOfFold(OfFold, table="slices/cone-practice/{dataset}/fold-{fold}"):
     """What a ranker of one family and size reaches on one fold."""
 
-    dataset: str = Field(description="data set")
-    fold: int = Field(description="fold, from 1")
     family: str = Field(description="kind of ranker; published: Algorithm 1 with K = 10")
     size: int = Field(description="K")
     validation: float = Field(description="MeanNDCG on the validation part")
@@ -104,11 +110,9 @@ class ComparedOfFold(Row, table="slices/cone-practice/{dataset}/fold-{fold}"):
     chosen: bool = Field(description="whether it is the best of its family on the validation part")
 
 
-class ShareOfFold(Row, table="slices/cone-shares/{dataset}/fold-{fold}"):
+class ShareOfFold(OfFold, table="slices/cone-shares/{dataset}/fold-{fold}"):
     """A share that speaks for or against a sentence of the paper, on one fold."""
 
-    dataset: str = Field(description="data set")
-    fold: int = Field(description="fold, from 1")
     what: str = Field(
         description="risk and map, risk and ndcg: pairs of passes in which the lower risk has the better test measure; "
         "signs, FOLDING IN: positive coefficients of test pairs in the right order"
@@ -116,10 +120,9 @@ class ShareOfFold(Row, table="slices/cone-shares/{dataset}/fold-{fold}"):
     value: float = Field(description="the share, in [0, 1]")
 
 
-class Curve(Row, table="tables/cone-figure3"):
+class Curve(OfDataset, table="tables/cone-figure3"):
     """A point of Figure 3."""
 
-    dataset: str = Field(description="data set")
     fold_in: str = Field(description="folding in: gradient or least-squares")
     measure: str = Field(description="map or ndcg, on the test part")
     K: int = Field(description="basis vectors")
@@ -147,13 +150,12 @@ class Groups(Row, table="tables/cone-figure3-groups"):
     best_k: int = Field(description="K of the best mean on the validation part, of all K")
 
 
-class Compared(Row, table="tables/cone-practice"):
+class Compared(OfDataset, table="tables/cone-practice"):
     """The measures of a family of rankers, in the mean over folds, and what it has more than the published algorithm.
 
     Intervals are 95 % t intervals over folds; their ends are missing for a single fold.
     """
 
-    dataset: str = Field(description="data set")
     family: str = Field(description="kind of ranker; published: Algorithm 1 with K = 10")
     size: int | None = Field(description="K; missing where each fold has the one that is best on its validation part")
     folds: int = Field(description="folds")
@@ -170,10 +172,9 @@ class Compared(Row, table="tables/cone-practice"):
     more_ndcg_high: float | None = Field(description="upper end of its interval")
 
 
-class Share(Row, table="tables/cone-shares"):
+class Share(OfDataset, table="tables/cone-shares"):
     """A share that speaks for or against a sentence of the paper, in the mean over folds."""
 
-    dataset: str = Field(description="data set")
     what: str = Field(description="as in the slices")
     folds: int = Field(description="folds")
     share: float = Field(description="mean share, in [0, 1]")

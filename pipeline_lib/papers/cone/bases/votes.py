@@ -51,8 +51,7 @@ def printed_votes(
         if not len(moving):
             break
     wins = w.sum(axis=1) > 0.0
-    points: NDArray[np.int64] = np.bincount(np.where(wins, first, second), minlength=len(X))
-    return points
+    return np.bincount(np.where(wins, first, second), minlength=len(X))
 
 
 def queries_in_another_order(

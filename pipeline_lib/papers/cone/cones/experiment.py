@@ -144,8 +144,7 @@ def projections(settings: ConesSettings, seed: int) -> Iterator[Identity]:
 def random_cone(d: int, K: int, kind: str, rng: np.random.Generator) -> Floats:
     """K random unit vectors in d dimensions; the kind "acute" has no negative entries and hence no obtuse angles."""
     U = rng.standard_normal((d, K))
-    basis: Floats = (np.abs(U) if kind == "acute" else U) / np.linalg.norm(U, axis=0)
-    return basis
+    return (np.abs(U) if kind == "acute" else U) / np.linalg.norm(U, axis=0)
 
 
 def _projected(U: Floats, rng: np.random.Generator) -> dict[str, float]:
@@ -228,16 +227,14 @@ def _planned(settings: ConesSettings, standardised: Mapping[str, RankingData], s
 
 def drawn(seed: int) -> RankingData:
     """Draw the small sample and standardise its features."""
-    population = Population(SMALL_POPULATION)
-    data = population.draw(SMALL_QUERIES, generator(seed, "cone-descent", SMALL, "sample"))
+    data = Population(SMALL_POPULATION).draw(SMALL_QUERIES, generator(seed, "cone-descent", SMALL, "sample"))
     return Standardisation.of(data).apply(data)
 
 
 def some_queries(data: RankingData, pairs: int, rng: np.random.Generator) -> RankingData:
     """Random queries of ``data``, in their order: as many as have ``pairs`` pairs together, or all."""
     order = rng.permutation(data.n_queries)
-    counted = np.cumsum(cones.pairs_of(data)[order])
-    enough = int(np.searchsorted(counted, pairs)) + 1
+    enough = int(np.searchsorted(np.cumsum(cones.pairs_of(data)[order]), pairs)) + 1
     return data.take(np.sort(order[:enough]))
 
 
@@ -306,8 +303,7 @@ def increases(values: Floats) -> dict[str, Any]:
 def _relative(differences: Floats, values: Floats) -> Floats:
     # Relative to the previous value; a value near 0 is replaced by the rounding error of the first one.
     scale = np.maximum(values[:-1], max(1e-12 * float(values[0]), np.finfo(np.float64).tiny))
-    shares: Floats = differences / scale
-    return shares
+    return differences / scale
 
 
 def _seconds(settings: ConesSettings, cell: Cell) -> float:

@@ -216,8 +216,7 @@ def is_pointed(U: Floats) -> bool:
     >>> is_pointed(np.array([[1.0, -1.0]])), is_pointed(np.array([[1.0, 2.0]]))
     (False, True)
     """
-    units = U / np.linalg.norm(U, axis=0)
-    extended = np.vstack([units, np.ones(U.shape[1])])
+    extended = np.vstack([U / np.linalg.norm(U, axis=0), np.ones(U.shape[1])])
     goal = np.append(np.zeros(len(U)), 1.0)
     return bool(np.linalg.norm(goal - extended @ cones.project(extended, goal)) > NEAR)
 

@@ -57,8 +57,7 @@ def squared_distances(A: Floats, B: Floats, Z: Floats, high: float) -> Floats:
     v = (np.outer(B[:, 1], Z[0]) - np.outer(B[:, 0], Z[1])) / safe
     w = (np.outer(A[:, 0], Z[1]) - np.outer(A[:, 1], Z[0])) / safe
     inside = (v >= 0.0) & (w >= 0.0) & (v + w >= 1.0) & (v + w <= high) & (determinant != 0.0)[:, None]
-    distances: Floats = np.where(inside, 0.0, least)
-    return distances
+    return np.where(inside, 0.0, least)
 
 
 def _to_segments(P: Floats, Q: Floats, Z: Floats) -> Floats:
@@ -66,5 +65,4 @@ def _to_segments(P: Floats, Q: Floats, Z: Floats) -> Floats:
     lengths = np.maximum((edge**2).sum(axis=1), np.finfo(np.float64).tiny)[:, None]
     t = np.clip((edge @ Z - (edge * P).sum(axis=1)[:, None]) / lengths, 0.0, 1.0)
     rest = [Z[i] - P[:, i, None] - t * edge[:, i, None] for i in range(2)]
-    squared: Floats = rest[0] ** 2 + rest[1] ** 2
-    return squared
+    return rest[0] ** 2 + rest[1] ** 2

@@ -38,8 +38,7 @@ class Tied:
     @property
     def problem(self) -> cone.Problem:
         """The constants of (18), or of (9): differences this long are not shortened by alpha."""
-        band = (1.0, self.largest_sum)
-        return cone.Problem(alpha=1e-12, rho=1.0, c=float(self.N), weighted=False, band=band)
+        return cone.Problem(alpha=1e-12, rho=1.0, c=float(self.N), weighted=False, band=(1.0, self.largest_sum))
 
     @property
     def data(self) -> RankingData:
@@ -79,8 +78,7 @@ def _simplex(N: int) -> Floats:
     centred = np.eye(N) - 1.0 / N
     frame = np.linalg.svd(centred)[2][: N - 1]
     corners = frame @ centred
-    units: Floats = corners / np.linalg.norm(corners, axis=0)
-    return units
+    return corners / np.linalg.norm(corners, axis=0)
 
 
 def _best_sum(counts: NDArray[np.int64], high: float) -> tuple[Floats, float]:

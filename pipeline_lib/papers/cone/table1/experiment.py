@@ -6,7 +6,6 @@ and measured as all others of the study; the key ``published`` of a model names 
 
 from collections.abc import Iterator, Mapping
 from itertools import product
-from pathlib import Path
 
 import polars as pl
 
@@ -74,7 +73,8 @@ def compare(job: Job) -> Iterator[Cell | Published]:
     printed = {(entry["dataset"], entry["row"], entry["measure"]): entry["value"] for entry in published}
     for (dataset, method, measure), path in product(printed, job.evaluations):
         if dataset == path.parent.name and job.facts["reproduces"].get(path.stem) == method:
-            values = _by_fold(path, measure)
+            parts = storage.read_table(path, columns=["fold", measure]).partition_by("fold", as_dict=True)
+            values = {fold: part[measure].to_numpy() for (fold,), part in sorted(parts.items())}
             if FOLD in values:
                 names = (dataset, method, path.stem, measure)
                 yield cell(names, printed, values, job.seed, job.facts["statistics"]["resamples"])
@@ -83,11 +83,6 @@ def compare(job: Job) -> Iterator[Cell | Published]:
 
 Printed = Mapping[tuple[str, str, str], float]
 """Data set, method and measure -> the printed number."""
-
-
-def _by_fold(path: Path, measure: str) -> Values:
-    parts = storage.read_table(path, columns=["fold", measure]).partition_by("fold", as_dict=True)
-    return {fold: part[measure].to_numpy() for (fold,), part in sorted(parts.items())}
 
 
 def as_published(printed: Printed) -> Iterator[Published]:

@@ -164,14 +164,10 @@ class Measured:
         return OfBall(*np.array(found).T)
 
 
-def _measured_links(of: OfBall) -> Iterator[Link]:
+def _symmetrised(of: OfBall) -> Iterator[Link]:
     yield chains.gap_of_minimiser(of.trained)
     says = "The worst ranker of the ball, found by ascent, takes the place of the minimiser."
     yield chains.estimated("worst", "worst gap", says, of.worst)
-
-
-def _symmetrised(of: OfBall) -> Iterator[Link]:
-    yield from _measured_links(of)
     says = "Symmetrisation: twice the Rademacher average of the losses, found by ascent."
     yield chains.estimated("symmetrised", "symmetrisation", says, 2.0 * of.average)
 

@@ -143,8 +143,7 @@ def _regularised_squared(m: int, n: int) -> Expectation:
     # All m documents of a query have the feature eps and the label y: phi = m (y - eps w)^2.
     loss, y, W = surrogates.create("squared"), FAR_LABEL, SMALL_RADIUS
     mean = min(1.0, NOISE / math.sqrt(n))
-    lipschitz = loss.lipschitz(m, y, score_bound=W)
-    l2 = erm.lipschitz_l2(n, radius=W, lipschitz=lipschitz, feature_norm=1.0)
+    l2 = erm.lipschitz_l2(n, radius=W, lipschitz=loss.lipschitz(m, y, score_bound=W), feature_norm=1.0)
     w, square = minimiser_moments(n, 0.5 * (1.0 + mean), 2.0 * m * y / (l2 + 2.0 * m), W)
     best = min(W, y * mean)
 

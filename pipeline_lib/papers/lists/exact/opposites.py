@@ -120,5 +120,4 @@ def draw(
     ((3, 2), array([0.25, 0.25]))
     """
     kinds = rng.multinomial(n, np.full(d, 1.0 / d), size=draws) if d > 1 else np.full((draws, 1), n)
-    positive = rng.binomial(kinds, p)
-    return (2.0 * positive - kinds) / n, np.full(d, (2.0 * p - 1.0) / d)
+    return (2.0 * rng.binomial(kinds, p) - kinds) / n, np.full(d, (2.0 * p - 1.0) / d)

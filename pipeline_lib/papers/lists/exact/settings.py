@@ -2,20 +2,13 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator
-
-from pipeline_lib.core.settings import Positives, Probability, Rising, Settings, Sizes, Whole, at_least
+from pipeline_lib.core.settings import Positives, Probability, Rising, Settings, Sizes, Whole, at_least, demand
 from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.papers.lists.intervals import FITTED
 
-
-def _even(values: tuple[int, ...]) -> tuple[int, ...]:
-    if any(value % 2 for value in values):
-        raise ValueError(f"expected even numbers of documents, found {list(values)}")
-    return values
-
-
-EvenLengths = Annotated[Rising, at_least(2), AfterValidator(_even)]
+EvenLengths = Annotated[
+    Rising, at_least(2), demand("even numbers of documents", lambda values: not any(value % 2 for value in values))
+]
 
 
 class ExactSettings(Settings):

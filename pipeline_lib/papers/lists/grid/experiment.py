@@ -179,10 +179,6 @@ def _measuring_seconds(settings: GridSettings, cell: Cell) -> float:
     return 3e-8 * evaluated
 
 
-def _megabytes(settings: GridSettings) -> float:
-    return 6e-4 * max((n * m for m in settings.lengths for n in settings.queries_of(m)), default=0)
-
-
 def _surrogates(settings: GridSettings) -> list[str]:
     return [loss.surrogate for loss in settings.losses]
 
@@ -200,7 +196,9 @@ EXPERIMENT = Experiment(
         surrogates=_surrogates,
         cost=Cost(2.0, start_mb=900.0),
         seconds=_measuring_seconds,
-        megabytes=_megabytes,
+        megabytes=lambda settings: (
+            6e-4 * max((n * m for m in settings.lengths for n in settings.queries_of(m)), default=0)
+        ),
     ),
     Step("summary", join, reads=(Measured,), rows=(CellSummary, PowerLaw), surrogates=_surrogates, cost=Cost(1.0)),
 )

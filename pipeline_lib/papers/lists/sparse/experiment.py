@@ -34,7 +34,7 @@ from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Field, Row
-from pipeline_lib.experiment import Cell, Experiment, Job, Step
+from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import erm
 from pipeline_lib.papers.lists import held_out, trained
 from pipeline_lib.papers.lists.losses import LOSS
@@ -176,10 +176,6 @@ def _held_out(
     return np.hstack(scores), np.concatenate(levels), held
 
 
-def _seconds(settings: SparseSettings, cell: Cell) -> float:
-    return 6e-8 * settings.queries * settings.documents * settings.repetitions * sum(settings.features)
-
-
 EXPERIMENT = Experiment(
     SparseSettings,
     Step(
@@ -188,7 +184,9 @@ EXPERIMENT = Experiment(
         rows=(SparseRanker,),
         surrogates=(LOSS,),
         cost=Cost(2.0, start_mb=1000.0),
-        seconds=_seconds,
+        seconds=lambda settings, cell: (
+            6e-8 * settings.queries * settings.documents * settings.repetitions * sum(settings.features)
+        ),
         # One sample, and the reference sample in the search for the worst gap, which has twice its size.
         megabytes=lambda settings: 12e-6 * 3 * settings.queries * settings.documents * max(settings.features),
     ),

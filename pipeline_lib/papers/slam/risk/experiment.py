@@ -267,8 +267,7 @@ def of_two_points(loss: Surrogate, n: int, signal: float, shown: float, relative
     L = given["lipschitz"] * NORM
     p = (1.0 + signal) / 2.0
     k, mass = counts(n, p)
-    best = minimiser(loss, np.array([p]), 0.0, RADIUS)
-    least = risk(loss, best, p)[0]
+    least = risk(loss, minimiser(loss, np.array([p]), 0.0, RADIUS), p)[0]
 
     def excess(w: Floats) -> float:
         return float(mass @ (risk(loss, w, p) - least))

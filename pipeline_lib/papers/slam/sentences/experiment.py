@@ -95,8 +95,7 @@ def largest_weights(y: Labels, kind: str) -> Values:
     Of several most relevant documents, the one with the largest weight counts.
     """
     v = wrong_weights.right(y, kind)
-    labels = wrong_weights.graded(y, kind)
-    order = np.lexsort((-v, -labels))
+    order = np.lexsort((-v, -wrong_weights.graded(y, kind)))
     falling = np.take_along_axis(v, order, axis=1)
     return {
         "excess_over_most_relevant": float((v.max(axis=1) - falling[:, 0]).max()),

@@ -200,8 +200,7 @@ def populations(settings: WeightsSettings, seed: int) -> Iterator[tuple[int, flo
         population = Population(PopulationSettings(features=1, noise=noise, query_noise=0.0))
         for m in settings.lengths:
             rng = generator(seed, "slam-weights", POPULATION, noise, m)
-            n = max(LEAST_QUERIES, settings.documents // m)
-            yield m, noise, population.draw(n, rng, documents=m)
+            yield m, noise, population.draw(max(LEAST_QUERIES, settings.documents // m), rng, documents=m)
 
 
 def compare(job: Job) -> Iterator[ShortLists]:

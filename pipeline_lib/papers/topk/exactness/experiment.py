@@ -211,8 +211,7 @@ def _means_of_estimates(
 
 
 def _ranking(scores: Floats) -> list[int]:
-    ranking: list[int] = np.argsort(-scores, kind="stable").tolist()
-    return ranking
+    return np.argsort(-scores, kind="stable").tolist()
 
 
 def _wrong_means(numerator: Callable[[Documents], Floats], scores: Floats, k: int, gamma: float) -> dict[str, Floats]:

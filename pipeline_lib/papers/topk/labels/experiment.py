@@ -282,10 +282,8 @@ def squared_regret(game: Game, law: Floats, T: int, axes: tuple[int, int, int]) 
 
     Scores are 0 before the first estimate.
     """
-    seed, number, side = axes
     mean = law @ wanted(game)
-    random = generator(seed, "topk-labels", *game, side, number, T)
-    shown, estimates = _explored(game, law, T, random)
+    shown, estimates = _explored(game, law, T, axes)
     scores = np.vstack([np.zeros(game.m), estimates / np.arange(1, len(estimates) + 1)[:, None]])
     excess = np.sum((scores - mean) ** 2, axis=1)
     exploring = float(np.sum(1.0 / 12.0 + (0.5 - mean) ** 2))
@@ -341,16 +339,16 @@ def regret(game: Game, law: Floats, T: int, axes: tuple[int, int, int]) -> float
     """The regret of one game of T rounds under one law."""
     relevance = law @ partial_labels.relevances(game.m, game.grades)
     best = partial_labels.best_value(relevance)
-    seed, number, side = axes
-    random = generator(seed, "topk-labels", *game, side, number, T)
-    shown, estimates = _explored(game, law, T, random)
+    shown, estimates = _explored(game, law, T, axes)
     lost = best - value(np.vstack([np.zeros(game.m), estimates]), relevance)
     exploring = best - relevance.mean() * ranking.discounts(game.m).sum()
     return float(shown @ lost + len(estimates) * exploring)
 
 
-def _explored(game: Game, law: Floats, T: int, random: np.random.Generator) -> tuple[NDArray[np.int64], Floats]:
+def _explored(game: Game, law: Floats, T: int, axes: tuple[int, int, int]) -> tuple[NDArray[np.int64], Floats]:
     """How many rounds exploit each estimate, from none on, and the estimates after every round of exploration."""
+    seed, number, side = axes
+    random = generator(seed, "topk-labels", *game, side, number, T)
     times = explorations(random, T)
     # The estimate changes after a round of exploration only; until the next one the same order is shown.
     shown = np.diff(np.concatenate([[-1], times, [T]])) - 1

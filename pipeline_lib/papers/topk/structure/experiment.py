@@ -25,6 +25,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge
+from scipy.special import softmax
 
 from pipeline_lib import surrogates
 from pipeline_lib.core.arrays import Floats
@@ -186,7 +187,7 @@ def sums(settings: StructureSettings, seed: int) -> Iterator[Sum]:
             corners = [_value(loss, s + a * e[i] + b * e[j], y) for a, b in ((1, 1), (1, 0), (0, 1), (0, 0))]
             joint = max(joint, abs(corners[0] - corners[1] - corners[2] + corners[3]))
         yield Sum(surrogate=name, statistic="joint", value=joint)
-    for name, of_scores in (("listnet", _softmax), ("kl", np.exp)):
+    for name, of_scores in (("listnet", softmax), ("kl", np.exp)):
         loss = surrogates.create(name)
         for statistic, divergence in DIVERGENCES.items():
             excess = [
@@ -200,11 +201,6 @@ def sums(settings: StructureSettings, seed: int) -> Iterator[Sum]:
 
 def _value(loss: Surrogate, s: Floats, y: Any) -> float:
     return float(loss.value(s, y, [0, len(y)])[0])
-
-
-def _softmax(v: Any) -> Floats:
-    weights = np.exp(v - np.max(v))
-    return np.asarray(weights / weights.sum())
 
 
 def _divergence(p: Floats, q: Floats) -> float:

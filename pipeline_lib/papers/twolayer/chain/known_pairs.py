@@ -96,10 +96,7 @@ class KnownPairs:
         documents, places = np.unique(self._numbered[0][met], return_inverse=True)
         X = self.data.X64[documents]
         begin = np.array(starts).reshape(-1, X.shape[1])
-        found: tuple[float, Floats] = _search(
-            X, places.reshape(-1, 2), weights[met], KINDS[self.loss.name], begin, steps, self.radius
-        )
-        return found
+        return _search(X, places.reshape(-1, 2), weights[met], KINDS[self.loss.name], begin, steps, self.radius)
 
     def largest_size(self, weights: Floats, constant: float, starts: Sequence[Floats], steps: int) -> float:
         """The largest |constant + sum_p weights_p (phi_p(w) - phi(0))| that a search meets."""

@@ -151,7 +151,8 @@ def measure(job: Job) -> Iterator[Measured]:
 def _on_population(settings: TradeoffSettings, seed: int, part: int) -> Iterator[Measured]:
     population = risks.population(settings.population)
     loss, measured = pair_losses.get(settings.loss), pair_losses.get(pair_losses.ZERO_ONE)
-    best = _reference(settings, seed)
+    rng = generator(seed, "twolayer-tradeoff", "best", role="reference")
+    best = risks.best_ranker(population, loss, settings.radius, settings.reference_queries, rng)
     for repetition in progress.counted(range(part, settings.repetitions, settings.slices), "repetitions"):
         # Splits differ by less than the error of a pool, so that every repetition has another; intervals contain it.
         rng = generator(seed, "twolayer-tradeoff", "pool", repetition, role="truth")
@@ -177,18 +178,11 @@ def _on_population(settings: TradeoffSettings, seed: int, part: int) -> Iterator
                 )
 
 
-def _reference(settings: TradeoffSettings, seed: int) -> Floats:
-    rng = generator(seed, "twolayer-tradeoff", "best", role="reference")
-    population, loss = risks.population(settings.population), pair_losses.get(settings.loss)
-    return risks.best_ranker(population, loss, settings.radius, settings.reference_queries, rng)
-
-
 def on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> Iterator[Measured]:
     """Measure the repetitions of one slice on one fold."""
-    scaling = Standardisation.of(fold.train)
     train, test = (
         replace(data, X=(data.X / math.sqrt(data.n_features)).astype(np.float32))
-        for data in map(scaling.apply, (fold.train, fold.test))
+        for data in map(Standardisation.of(fold.train).apply, (fold.train, fold.test))
     )
     test = test.take(np.flatnonzero(test.documents_per_query >= 2))
     loss, measured = pair_losses.get(settings.loss), pair_losses.get(pair_losses.ZERO_ONE)
