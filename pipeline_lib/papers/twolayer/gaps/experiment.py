@@ -177,6 +177,10 @@ Cells = Mapping[tuple[str, int, int], Sequence[Measured]]
 """Loss, n and m -> the rows of all repetitions."""
 
 
+def _complexities(settings: GapsSettings, seed: int) -> Complexities:
+    return Complexities(risks.population(settings.population), settings.radius, settings.delta, settings.draws, seed)
+
+
 def measure(job: Job) -> Iterator[Measured]:
     """Measure the repetitions of one slice: one row for every repetition, loss, n and m."""
     settings, seed, part = job.settings, job.seed, int(job.cell["slice"])
@@ -236,14 +240,13 @@ def _drawn(settings: GapsSettings, population: Population, rng: Stream) -> Drawn
 
 def join(job: Job) -> Iterator[Row]:
     """The tables of gaps, older bounds and remaining shares, from the rows of all slices."""
-    settings, cells = job.settings, _by_cell(job.rows(Measured))
-    population = risks.population(settings.population)
-    complexities = Complexities(population, settings.radius, settings.delta, settings.draws, job.seed)
+    cells = _by_cell(job.rows(Measured))
+    complexities = _complexities(job.settings, job.seed)
     for key, repetitions in cells.items():
         yield _gap(complexities, key, repetitions)
-    older = list(_older(settings, complexities, cells))
+    older = list(_older(job.settings, complexities, cells))
     yield from older
-    yield from _remaining(settings, complexities, cells, older)
+    yield from _remaining(job.settings, complexities, cells, older)
 
 
 def _by_cell(rows: Iterable[Measured]) -> Cells:
