@@ -240,13 +240,14 @@ def _weigh_all(s, y, centre, margin, width, c, level, below, squares, above, g):
         below[i] = squares[i] = above[i] = 0.0
     rise = 1.0 / width
     for j in range(m):
-        other, own, reached = level[j], c[j], c[j] + margin
+        other, own = level[j], c[j]
         for i in range(n):
-            t = (reached - c[i]) * rise
+            ahead = c[i] - own
+            t = (margin - ahead) * rise
             alpha = (t if t < 1.0 else 1.0) if (t > 0.0) & (other < level[i]) else 0.0
             below[i] += alpha
             squares[i] += alpha * alpha
-            t = (c[i] + margin - own) * rise
+            t = (margin + ahead) * rise
             above[i] += (t if t < 1.0 else 1.0) if (t > 0.0) & (other > level[i]) else 0.0
     weight = square = 0.0
     for i in range(m):

@@ -56,8 +56,8 @@ def test_smooth_minimum(name, l2):
 @pytest.mark.parametrize("l2", [0.0, 0.01, 0.3, 10.0])
 def test_ranksvm_minimum(l2):
     data = population(5, (2, 5), 3)
-    result = erm.fit(data, "ranksvm", l2=l2, tol=1e-8)
-    # Without l2 it is a linear programme; the minimum is far inside the l1 ball.
+    # Without l2 it is a linear programme, whose slopes are 0 up to rounding; the minimum is far inside the l1 ball.
+    result = erm.fit(data, "ranksvm", l2=l2, tol=1e-8 if l2 else 1e-7)
     best = reference(data, "ranksvm", l2) if l2 else reference_in_l1_ball(data, "ranksvm", 1e3)
     assert result.certified, result.reason
     assert result.objective == pytest.approx(best, rel=1e-7)
