@@ -507,7 +507,10 @@ def quantile_interval(low: ArrayLike, high: ArrayLike, probability: Probability)
     n, tail = len(below), (1.0 - LEVEL) / 2.0
     first, last = (math.ceil(bdtrik(share, n, probability)) for share in (tail, 1.0 - tail))
     if not 0 < first <= last < n:
-        raise DataError(f"low: expected enough numbers for an interval of their {probability:g} quantile, found {n}")
+        needed = math.ceil(math.log(tail) / math.log(max(probability, 1.0 - probability)))
+        raise DataError(
+            f"low: expected {needed} numbers or more for the interval of a {probability:g} quantile, found {n}"
+        )
     return Interval(float(below[int(probability * n)]), float(below[first - 1]), float(above[last]))
 
 

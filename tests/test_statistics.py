@@ -247,8 +247,15 @@ def test_a_mean_of_repetitions_that_share_an_error_by_simulation():
 def test_the_interval_of_a_quantile_is_the_narrowest_that_covers_it(n, probability):
     cdf = binom(n, probability).cdf
     if cdf(0) > 0.025 or cdf(n - 1) < 0.975:
-        with pytest.raises(DataError, match=f"found {n}"):
+        with pytest.raises(DataError, match=f"found {n}") as refused:
             statistics.quantile_interval(np.arange(n), np.arange(n), probability)
+        needed = int(str(refused.value).split()[2])
+        enough, few = (
+            [binom(k, probability).cdf(0) <= 0.025, binom(k, probability).cdf(k - 1) >= 0.975]
+            for k in (needed, needed - 1)
+        )
+        assert all(enough)
+        assert not all(few)
         return
     found = statistics.quantile_interval(np.arange(n), np.arange(n) + 0.5, probability)
     low, high = int(found.low), int(found.high)  # both numbers count from 0
