@@ -42,6 +42,7 @@ import numpy as np
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import AtLeast1, Count, Extended, NonNegative, Positive, checked
+from pipeline_lib.core.compiled import njit
 from pipeline_lib.core.errors import DataError
 
 STEPS = 4096
@@ -151,12 +152,26 @@ def packing(losses: Floats, eps: Positive) -> int:
     >>> packing(np.array([[0.0], [1.0], [2.5], [2.6]]), 0.5)
     2
     """
-    left, taken = checks.floats("losses", losses, ndim=2), 0
-    if not left.shape[1]:
+    rows = checks.floats("losses", losses, ndim=2)
+    if not rows.shape[1]:
         raise DataError("losses: expected one column per query, found none")
-    while len(left):
-        taken += 1
-        left = left[np.max(np.abs(left - left[0]), axis=1) > 2.0 * eps]
+    return int(_taken(np.ascontiguousarray(rows), 2.0 * eps))
+
+
+@njit
+def _taken(rows, distance):  # type: ignore[no-untyped-def]
+    """Take the first row that is left, and leave those with |row_i - first_i| > distance for some i, until none is."""
+    left = np.arange(len(rows))
+    taken, count = 0, len(rows)
+    while count:
+        first, kept = rows[left[0]], 0
+        for candidate in left[:count]:
+            for i in range(len(first)):
+                if abs(rows[candidate, i] - first[i]) > distance:
+                    left[kept] = candidate
+                    kept += 1
+                    break
+        taken, count = taken + 1, kept
     return taken
 
 

@@ -11,10 +11,14 @@ both labels have to be false, and r = noise/2. Given the query, therefore, the l
 document has the variance 2 r^3 - 4 r^4, and that of a pair is 2 r^2 - 4 r^4.
 """
 
+import itertools
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import multinomial
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.theory.two_layer_rates import Variances
@@ -57,24 +61,47 @@ class Signs:
             found.append(Variances(p * (1.0 - p) * (2.0 * often**2 - 2.0 * rarely**2) ** 2, documents, pairs))
         return found
 
-    def worst_gap(self, lengths: NDArray[np.int64], rng: np.random.Generator) -> float:
-        """The worst gap of the class on a sample of lists with so many documents."""
-        # Documents with and without the feature, relevant or not: (1, 1), (1, 0), (0, 1), (0, 0).
-        straight = np.array([1.0 - self.noise, self.noise, self.noise, 1.0 - self.noise]) / 2.0
-        n = len(lengths)
-        feature, turned = rng.integers(0, self.capacity, n), rng.random(n) < self.turned_share
-        counts = rng.multinomial(lengths, np.where(turned[:, None], straight[[1, 0, 3, 2]], straight)).astype(
-            np.float64
-        )
-        # Wrong pairs of the weights 1 and -1.
-        wrong = np.column_stack([counts[:, 1] * counts[:, 2], counts[:, 0] * counts[:, 3]])
-        wrong /= (lengths * (lengths - 1) / 2.0)[:, None]
-        training = np.column_stack([np.bincount(feature, column, self.capacity) for column in wrong.T]) / n
-        return float((self.expected - training).max(axis=1).sum())
-
     def worst_gaps(self, lengths: NDArray[np.int64], repetitions: int, rng: np.random.Generator) -> Floats:
-        """The worst gap on every one of so many samples."""
-        return np.array([self.worst_gap(lengths, rng) for _ in range(repetitions)])
+        """The worst gap of the class on every one of so many samples of lists with so many documents."""
+        groups = [self._group(int(m), int(n)) for m, n in zip(*np.unique(lengths, return_counts=True), strict=True)]
+        samples = [np.sum([drawn(rng) for drawn in groups], axis=0) for _ in range(repetitions)]
+        return np.asarray((self.expected - np.array(samples) / len(lengths)).max(axis=2).sum(axis=1))
+
+    def _group(self, m: int, n: int) -> Callable[[np.random.Generator], Floats]:
+        # Draws n queries of m documents: for every feature, the sums over its queries of the shares of wrong pairs of
+        # the weights 1 and -1. Queries with one feature that are turned, or are not, are counted and not listed, and so
+        # are their lists where there are fewer possible lists than queries.
+        straight = np.array([1.0 - self.noise, self.noise, self.noise, 1.0 - self.noise]) / 2.0
+        documents = np.repeat([straight, straight[[1, 0, 3, 2]]], self.capacity, axis=0)
+        kinds = np.repeat([1.0 - self.turned_share, self.turned_share], self.capacity) / self.capacity
+        if counted := math.comb(m + 3, 3) < n:
+            lists = _possible_lists(m)
+            shares, chances = _wrong_shares(lists), [multinomial.pmf(lists, m, of_kind) for of_kind in documents]
+
+        def drawn(rng: np.random.Generator) -> Floats:
+            queries = rng.multinomial(n, kinds)
+            if counted:
+                sums = rng.multinomial(queries, chances) @ shares
+            else:
+                each = _wrong_shares(rng.multinomial(m, np.repeat(documents, queries, axis=0)))
+                kind = np.repeat(np.arange(len(kinds)), queries)
+                sums = np.column_stack([np.bincount(kind, column, len(kinds)) for column in each.T])
+            return np.asarray(sums.reshape(2, self.capacity, 2).sum(axis=0))
+
+        return drawn
+
+
+def _possible_lists(m: int) -> NDArray[np.int64]:
+    # Numbers of documents with and without the feature, relevant or not, (1, 1), (1, 0), (0, 1), (0, 0), that add up
+    # to m: what is between three bars among m + 3 places.
+    bars = np.array(list(itertools.combinations(range(m + 3), 3)))
+    return np.diff(bars, axis=1, prepend=-1, append=m + 3) - 1
+
+
+def _wrong_shares(counts: NDArray[np.int64]) -> Floats:
+    # The share of a list's pairs that the weights 1 and -1 order wrongly.
+    m = counts.sum(axis=1, keepdims=True)
+    return np.column_stack([counts[:, 1] * counts[:, 2], counts[:, 0] * counts[:, 3]]) / (m * (m - 1) / 2.0)
 
 
 def even_lists(documents: int, queries: int) -> NDArray[np.int64]:

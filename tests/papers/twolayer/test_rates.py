@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
@@ -90,8 +91,10 @@ def test_plans_are_those_of_the_two_bounds(found):
         assert printed["printed"] <= min(printed.values()) * (1 + 1e-3)
 
 
-def test_worst_gaps_are_suprema_over_all_signs():
-    share, noise, n, d = 0.3, 0.1, 4, 3
+# Lists that are drawn one by one; lists of which all possible ones are counted; and both.
+@pytest.mark.parametrize(("documents", "n"), [(30, 4), (60, 30), (70, 30)])
+def test_worst_gaps_are_suprema_over_all_signs(documents, n):
+    share, noise, d = 0.3, 0.1, 3
     rng = np.random.default_rng(1)
     gaps = []
     for _ in range(300):
@@ -99,7 +102,7 @@ def test_worst_gaps_are_suprema_over_all_signs():
         wrong = np.zeros((n, 2**d))
         weights = np.array(list(itertools.product((-1, 1), repeat=d)))
         for i in range(n):
-            m = 30 // n + (i < 30 % n)
+            m = documents // n + (i < documents % n)
             feature, turned = rng.integers(d), rng.random() < share
             x = rng.integers(0, 2, m)
             y = np.where(rng.random(m) < noise, 1 - (x ^ turned), x ^ turned)
@@ -110,9 +113,10 @@ def test_worst_gaps_are_suprema_over_all_signs():
         straight, opposite = (1 - share) * false + share * true, (1 - share) * true + share * false
         expected = np.where(weights == 1, straight, opposite).mean(axis=1)
         gaps.append((expected - wrong.mean(axis=0)).max())
-    found = Signs(d, share, noise).worst_gaps(even_lists(30, n), 4000, np.random.default_rng(0))
+    found = Signs(d, share, noise).worst_gaps(even_lists(documents, n), 4000, np.random.default_rng(0))
     spread = math.hypot(np.std(gaps) / math.sqrt(len(gaps)), found.std() / math.sqrt(len(found)))
     assert abs(np.mean(gaps) - found.mean()) < 4 * spread
+    assert stats.ks_2samp(gaps, found).pvalue > 1e-4
 
 
 def test_every_class_is_measured_with_every_plan():

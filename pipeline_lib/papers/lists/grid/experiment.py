@@ -96,7 +96,7 @@ def measured(part: Slice) -> Iterator[Measured]:
     settings, sizes = part.settings, part.settings.queries_of(part.m)
     if not sizes:
         return
-    reference = part.sample("reference", settings.reference_queries(part.m), "reference")
+    reference = part.sample("reference", settings.reference_queries(part.m, sizes[-1]), "reference")
     held = part.sample("test", settings.held_out_queries(part.m), "held out").in_role("test")
     levels = part.queries("test", settings.held_out_queries(part.m), "held out").level
     best = _best(part)
@@ -108,7 +108,9 @@ def measured(part: Slice) -> Iterator[Measured]:
         repetitions = range(settings.repetitions_of(part.m))[first : first + together]
         whole = [part.sample("train", sizes[-1], "sample", repetition) for repetition in repetitions]
         for n in sizes:
-            trained_on = _rankers(part, [one.take(np.arange(n)) for one in whole], reference, known.value, repetitions)
+            samples = [one.take(np.arange(n)) for one in whole]
+            fresh = reference.take(np.arange(settings.reference_queries(part.m, n)))
+            trained_on = _rankers(part, samples, fresh, known.value, repetitions)
             for repetition, of_sample in zip(repetitions, trained_on, strict=True):
                 rankers += [(n, repetition, ranker) for ranker in of_sample]
     found = held_out.risks(part.loss, held, np.column_stack([ranker.w for *_, ranker in rankers]), best, levels, known)
@@ -173,8 +175,8 @@ def _measuring_seconds(settings: GridSettings, cell: Cell) -> float:
     for m in settings.of_part(settings.lengths, int(cell["part"])):
         sizes, held = settings.queries_of(m), settings.held_out_queries(m) * m
         # By searches on the reference sample, by five learners on held-out queries, and in fits.
-        of_size = settings.ascent_steps * settings.reference_documents + 5 * held
-        evaluated += settings.repetitions_of(m) * (len(sizes) * of_size + 100 * m * sum(sizes))
+        searched = settings.ascent_steps * sum(settings.reference_queries(m, n) * m for n in sizes)
+        evaluated += settings.repetitions_of(m) * (searched + 5 * held * len(sizes) + 100 * m * sum(sizes))
         evaluated += 8 * settings.best_ranker_documents
     return 3e-8 * evaluated
 

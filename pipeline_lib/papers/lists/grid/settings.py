@@ -41,7 +41,7 @@ class GridSettings(TrainingSettings):
     reference_documents: Whole = Field(
         100000,
         description="documents that stand for the population in that search; if that is fewer than twice as "
-        "many queries as in the largest sample, so many",
+        "many queries as in the sample, so many",
     )
     populations: PopulationsSettings = Field(
         PopulationsSettings(),
@@ -95,9 +95,9 @@ class GridSettings(TrainingSettings):
         """Queries of the sample on which all rankers are measured."""
         return max(self.held_out_queries_at_least, self.held_out_documents // m)
 
-    def reference_queries(self, m: int) -> int:
-        """Queries of the sample that stands for the population in the search for the worst gap."""
-        return max(2 * self.queries_of(m)[-1], self.reference_documents // m)
+    def reference_queries(self, m: int, n: int) -> int:
+        """Queries of the sample that stands for the population in the search for the worst gap on n queries."""
+        return max(2 * n, self.reference_documents // m)
 
     def best_ranker_queries(self, m: int) -> int:
         """Queries of the sample on which the best ranker is measured."""
