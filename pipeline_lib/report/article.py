@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 from pipeline_lib import papers as register
 from pipeline_lib.claims import errata
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
-from pipeline_lib.core.files import replacing, write_text
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.files import write_text
 from pipeline_lib.report import errata_section, ledger_section, study_pages
 from pipeline_lib.report.blocks import Subsection, inline, mathematics, walk
 from pipeline_lib.report.errata_section import ErrataList
@@ -25,12 +26,15 @@ from pipeline_lib.report.pages import Page
 from pipeline_lib.report.results import ResultsFolder
 from pipeline_lib.report.study import Study, count
 from pipeline_lib.report.tables import Table, sources
-from pipeline_lib.report.typesetting import LATEX, TYPST, Dialect
+from pipeline_lib.report.typesetting import LATEX, TYPST, Dialect, has_engine, write_pdf
 
 NAME = "article"
 LEFT_OUT = frozenset({"In use", "Reading the figure of a chain"})
 """Parts of the pages with proofs that are about the use of programs."""
-WITHOUT_ENGINE = "article.pdf is not written: it needs `pip install 'pipeline_lib[typst]'`; article.typ is its source"
+WITHOUT_ENGINE = (
+    "article.pdf and the PDFs of figures are not written: they need `pip install 'pipeline_lib[typst]'`; article.typ "
+    "and figures/*.svg are their sources"
+)
 _LOG = logging.getLogger(__name__)
 
 
@@ -178,17 +182,10 @@ def _compile(folder: Path) -> None:
     """Make the PDF with Typst; where it is missing or refuses the source, a warning says so, and an older PDF goes."""
     target = folder / f"{NAME}.pdf"
     target.unlink(missing_ok=True)
-    try:
-        import typst
-    except ModuleNotFoundError:
+    if not has_engine():
         _LOG.warning(WITHOUT_ENGINE)
         return
-    source = folder / f"{NAME}.typ"
     try:
-        # The fonts that come with Typst: the same on every machine.
-        made = typst.compile(str(source), root=str(folder), format="pdf", ignore_system_fonts=True)
-    except typst.TypstError as error:
-        _LOG.warning("article.pdf is not written: Typst refuses article.typ; %s", error)
-        return
-    with replacing(target) as partial:
-        partial.write_bytes(made)
+        write_pdf((folder / f"{NAME}.typ").read_text(encoding="utf-8"), target)
+    except DataError as error:
+        _LOG.warning("%s", error)

@@ -1,10 +1,10 @@
 """How do numbers become figures that read alike on paper, on screen and without colour?
 
-Figures are drawn by matplotlib without a window: as SVG for the page, whose letters are text, and as PDF for articles
-and slides. What a figure shows is also said in words (title and description inside the SVG). Series differ in
-marker or dashes as well as in colour, and the colours (Okabe and Ito) keep their order of lightness in grey. The same
-numbers give the same bytes: no dates, fixed identifiers. Labels are words, never formulas: matplotlib reads none of
-them as TeX. How all drawings look is in ``templates/figure.mplstyle``.
+Figures are drawn by matplotlib without a window, as SVG, whose letters are text. Where Typst is installed, it makes a
+PDF of each for articles and slides, with the same letters as text. What a figure shows is also said in words (title and
+description inside the SVG). Series differ in marker or dashes as well as in colour, and the colours (Okabe and Ito)
+keep their order of lightness in grey. The same numbers give the same bytes: no dates, fixed identifiers. Labels are
+words, never formulas: matplotlib reads none of them as TeX. How all drawings look is in ``templates/figure.mplstyle``.
 """
 
 import html
@@ -28,7 +28,8 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from pipeline_lib.core.files import replacing, write_text
+from pipeline_lib.core.files import write_text
+from pipeline_lib.report import typesetting
 from pipeline_lib.report.blocks import TEMPLATES
 from pipeline_lib.report.tables import short
 
@@ -88,7 +89,7 @@ class Figure:
 
 
 def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
-    """Draw ``figure``, write it as SVG and PDF into ``folder``, and return the SVG for the page.
+    """Draw ``figure``, write it as SVG and, with Typst, as PDF into ``folder``, and return the SVG for the page.
 
     A copy of a figure of another page is drawn, because every drawing on a page has identifiers of its own, but has no
     files.
@@ -112,8 +113,12 @@ def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
             files, rules = with_classes({figure.name: vector})
             styled = files[figure.name].replace("<title", f"<defs><style>\n{rules}\n</style></defs>\n<title", 1)
             write_text(path.with_suffix(".svg"), styled)
-            with replacing(path.with_suffix(".pdf")) as partial:
-                drawing.savefig(partial, format="pdf", metadata=dict.fromkeys(("Creator", "Producer", "CreationDate")))
+            if typesetting.has_engine():
+                title, words = map(typesetting.TYPST.words, (figure.title, figure.description))
+                alone = (
+                    f"#set document(title: {title}, date: none)\n#set page(width: auto, height: auto, margin: 0pt)\n"
+                )
+                typesetting.write_pdf(f'{alone}#image("{path.stem}.svg", alt: {words})', path.with_suffix(".pdf"))
     return _for_page(vector)
 
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from pipeline_lib.claims import errata, judged
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import write_text
-from pipeline_lib.report import article, claims_section, figures, pages, search
+from pipeline_lib.report import article, claims_section, figures, pages, search, typesetting
 from pipeline_lib.report.blocks import TEMPLATES, Block, inline, mathematics, plain, walk
 from pipeline_lib.report.errata_section import running
 from pipeline_lib.report.figures import Figure
@@ -153,7 +153,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals |= {"signs": claims_section.SIGNS, "address": errata.address}
+    found.globals |= {"signs": claims_section.SIGNS, "address": errata.address, "has_engine": typesetting.has_engine}
     for shown in (inline, mathematics, running):
         found.filters[shown.__name__] = lambda words, shown=shown: Markup(shown(words))
     found.filters["plain"] = plain

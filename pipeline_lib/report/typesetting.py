@@ -6,18 +6,51 @@ what it does not know is an error and never left out. LaTeX is written for XeLaT
 where every sign of mathematics stands for itself.
 """
 
+import importlib.util
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
+import matplotlib as mpl
+
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.files import replacing
 from pipeline_lib.report.tables import escaped
 
 _GROUPS = frozenset({"math", "mrow", "mstyle", "mpadded"})
 _LARGE = frozenset("∑∏⋃⋂∫")
 _SILENT = frozenset({"div", "span", "thead", "tbody"})
+
+
+def has_engine() -> bool:
+    """Whether Typst is installed, without which there are no PDFs."""
+    return importlib.util.find_spec("typst") is not None
+
+
+def write_pdf(source: str, target: Path) -> None:
+    """Typeset a source for Typst, which reads images from the folder of ``target``; the same source, the same bytes.
+
+    The fonts are those that come with Typst and with matplotlib, the same on every machine.
+
+    Raises
+    ------
+    DataError
+        When Typst refuses the source.
+    """
+    import typst
+
+    fonts: list[Any] = [Path(mpl.get_data_path()) / "fonts/ttf"]
+    folder: Any = target.parent
+    try:
+        made = typst.compile(source.encode(), root=folder, font_paths=fonts, ignore_system_fonts=True, format="pdf")
+    except typst.TypstError as error:
+        raise DataError(f"{target.name}: Typst refuses its source; {error}") from error
+    with replacing(target) as partial:
+        partial.write_bytes(made)
 
 
 @dataclass(frozen=True)

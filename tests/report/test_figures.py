@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -127,6 +128,12 @@ def test_a_copy_of_a_figure_is_drawn_and_has_no_files(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_without_typst_a_figure_has_no_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "typst", None)
+    save(Figure("one", "Title", "Caption", "s", "Words", lines), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["one.svg"]
+
+
 def test_a_figure_has_all_its_files_without_a_date_and_identifiers_of_its_own(tmp_path: Path) -> None:
     shown = {}
     for name, folder in itertools.product(("one", "two"), ("first", "again")):
@@ -136,7 +143,8 @@ def test_a_figure_has_all_its_files_without_a_date_and_identifiers_of_its_own(tm
     assert sorted(files) == sorted(f"{name}.{kind}" for name in ("one", "two") for kind in ("svg", "pdf"))
     assert files == {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()}
     assert files["one.pdf"].startswith(b"%PDF")
-    assert b"Date" not in files["one.pdf"]
+    assert not re.search(rb"/(Creation|Mod)Date", files["one.pdf"])
+    assert b"DejaVuSans" in files["one.pdf"]
     one, two = (set(re.findall(r'\bid="([^"]+)"', text)) for text in shown.values())
     assert one
     assert not one & two

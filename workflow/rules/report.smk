@@ -155,7 +155,7 @@ use rule job as judge_claims with:
 
 
 use rule job as render_report with:
-    """Write the pages and the article, every table as CSV and LaTeX, and every figure as SVG and PDF."""
+    """Write the pages and the article, every table as CSV and LaTeX, and every figure as SVG, with Typst also as PDF."""
     input:
         TEMPLATES,
         TERMS,
