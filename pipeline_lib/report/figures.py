@@ -361,9 +361,12 @@ def drawing(height: float) -> Drawing:
     return Drawing(figsize=(WIDTH, height), layout="constrained")
 
 
+STYLE = mpl.rc_params_from_file(TEMPLATES / "figure.mplstyle", use_default_template=False)
+
+
 def style(name: str = "") -> Any:
     """How all drawings look; ``name`` is that of the figure, to which the identifiers in its SVG are peculiar."""
-    return mpl.rc_context({"svg.hashsalt": name}, fname=TEMPLATES / "figure.mplstyle")
+    return mpl.rc_context({**STYLE, "svg.hashsalt": name})
 
 
 def _described(svg: str, figure: Figure) -> str:

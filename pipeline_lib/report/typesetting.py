@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, fromstring
@@ -43,14 +44,20 @@ def write_pdf(source: str, target: Path) -> None:
     """
     import typst
 
-    fonts: list[Any] = [Path(mpl.get_data_path()) / "fonts/ttf"]
     folder: Any = target.parent
     try:
-        made = typst.compile(source.encode(), root=folder, font_paths=fonts, ignore_system_fonts=True, format="pdf")
+        made = typst.compile(source.encode(), root=folder, font_paths=_fonts(), format="pdf")
     except typst.TypstError as error:
         raise DataError(f"{target.name}: Typst refuses its source; {error}") from error
     with replacing(target) as partial:
         partial.write_bytes(made)
+
+
+@cache  # it reads every file of a font
+def _fonts() -> Any:
+    import typst
+
+    return typst.Fonts(include_system_fonts=False, font_paths=[Path(mpl.get_data_path()) / "fonts/ttf"])
 
 
 @dataclass(frozen=True)
