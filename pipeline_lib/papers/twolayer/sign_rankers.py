@@ -74,7 +74,7 @@ class Signs:
         straight = np.array([1.0 - self.noise, self.noise, self.noise, 1.0 - self.noise]) / 2.0
         documents = np.repeat([straight, straight[[1, 0, 3, 2]]], self.capacity, axis=0)
         kinds = np.repeat([1.0 - self.turned_share, self.turned_share], self.capacity) / self.capacity
-        if counted := math.comb(m + 3, 3) < n:
+        if counted := are_counted(n, m):
             lists = _possible_lists(m)
             shares, chances = _wrong_shares(lists), [multinomial.pmf(lists, m, of_kind) for of_kind in documents]
 
@@ -89,6 +89,11 @@ class Signs:
             return np.asarray(sums.reshape(2, self.capacity, 2).sum(axis=0))
 
         return drawn
+
+
+def are_counted(queries: int, documents: int) -> bool:
+    """Whether there are fewer possible lists than queries, so that the queries with each of them are counted."""
+    return math.comb(documents + 3, 3) < queries
 
 
 def _possible_lists(m: int) -> NDArray[np.int64]:

@@ -38,7 +38,7 @@ from pipeline_lib.core.settings import (
 from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.papers.twolayer.rates import mixed
-from pipeline_lib.papers.twolayer.sign_rankers import Signs, even_lists
+from pipeline_lib.papers.twolayer.sign_rankers import Signs, are_counted, even_lists
 from pipeline_lib.statistics import fit_exponent, mean_interval, quantile_interval
 from pipeline_lib.theory import two_layer, two_layer_rates
 from pipeline_lib.theory.two_layer_rates import Variances
@@ -304,12 +304,20 @@ def _mixed(settings: RatesSettings) -> Iterator[Mixed]:
 
 
 def _seconds(settings: RatesSettings, cell: Cell) -> float:
-    populations = len(settings.turned_shares) * len(settings.capacities)
-    lines = sum(settings.queries) + len(settings.documents) * settings.fixed_queries + settings.queries[-1]
-    plans = sum(budget / m for budget in settings.budgets for m in (*settings.tried, 4, 20))
-    samples = (populations + 1) * lines * settings.repetitions + populations * plans * settings.plan_repetitions
-    classes = 1e-6 * settings.plan_repetitions * len(settings.planned_capacities) * settings.budgets[0]
-    return 3e-7 * samples + classes
+    classes, planned = len(settings.turned_shares) * len(settings.capacities), len(settings.planned_capacities)
+    lines = [(len(lengths), int(lengths.max())) for *_, samples in _lines(settings) for lengths in samples]
+    # The plans' own numbers of queries are of this order.
+    plans = [(budget // m, m) for budget in settings.budgets for m in (*settings.tried, 4, 20)]
+    splits = [(settings.budgets[0] // m, m) for m in (*settings.planned_documents, *[4] * planned)]
+    samples = (
+        ((classes + 1) * settings.repetitions, lines),
+        (classes * settings.plan_repetitions, plans),
+        (planned * settings.plan_repetitions, splits),
+    )
+    # A sample takes some time, and some more for every query that is drawn by itself.
+    return sum(
+        times * (6e-5 + 3e-7 * (0 if are_counted(*size) else size[0])) for times, sizes in samples for size in sizes
+    )
 
 
 EXPERIMENT = Experiment(
