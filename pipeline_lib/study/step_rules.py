@@ -174,6 +174,11 @@ class StepRule:
         named = {surrogates.target_of(name) for name in self.step.surrogates_of(self.settings)}
         return [f"{module}:{self.step.run.__name__}", *sorted(named)]
 
+    @property
+    def priority(self) -> int:
+        """Seconds of its longest job: long jobs start first, so that no core is idle while one that began last ends."""
+        return round(max((self.step.seconds(self.settings, cell) for cell in self.cells), default=0.0))
+
     def estimate(self, cell: Cell, cells: float, at_once: float) -> Estimate:
         """What the job of a cell takes.
 

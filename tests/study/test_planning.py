@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_lib import papers
-from pipeline_lib.study import planning
+from pipeline_lib.study import configuration, planning, step_rules
 from pipeline_lib.study.planning import Estimate
 
 costs = st.sampled_from([*planning.COSTS.values(), *(step.cost for _, _, step in papers.steps(papers.names()))])
@@ -32,3 +32,12 @@ def test_the_plan_states_all_work_and_the_largest_memory() -> None:
     text = planning.describe("s", jobs, [], {}, {})
     assert "20 train_model, 1 judge_claims" in text
     assert "about 21 minutes of work on one core, up to 1.5 GB of memory" in text
+
+
+def test_the_rule_with_the_longest_job_starts_first() -> None:
+    study = configuration.check({"experiments": {"twolayer": {"rates": {"repetitions": 10**5}}}}, {"letor-sim": 5})
+    rules = step_rules.of_study(study, ["letor-sim"])
+    first = max(rules, key=lambda rule: rule.priority)
+    assert first.rule == "twolayer_rates"
+    assert first.priority == round(max(first.estimate(cell, 0.0, 0.0).seconds for cell in first.cells) - 2.0)
+    assert 0 <= min(rule.priority for rule in rules) < 10

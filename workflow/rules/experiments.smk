@@ -18,6 +18,7 @@ for step in STEPS:
             f"results/{{study}}/benchmarks/{step.rule}{step.cell_path}.tsv"
         wildcard_constraints:
             **step.constraints,
+        priority: step.priority
         conda:
             ENVIRONMENT
         threads: 1
