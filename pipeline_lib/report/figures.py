@@ -393,7 +393,8 @@ def _without_bare_groups(svg: str) -> str:
             return tag[0] if kept[-1] else ""
         return tag[0] if kept.pop() else ""
 
-    return re.sub(r"<g( [^>]*)?>\s*|</g>\s*", shown, svg)
+    # A group may also be empty, <g .../>, and has no end then.
+    return re.sub(r"<g( [^>]*)?(?<!/)>\s*|</g>\s*", shown, svg)
 
 
 def _for_page(svg: str) -> str:

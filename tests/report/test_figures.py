@@ -1,6 +1,7 @@
 """Are counts labelled plainly, do series differ, do legends fit, and are the files the same again?"""
 
 import itertools
+import math
 import re
 import sys
 from pathlib import Path
@@ -126,6 +127,15 @@ def test_panels_are_in_two_columns_and_the_legend_is_in_the_place_that_remains()
 def test_a_copy_of_a_figure_is_drawn_and_has_no_files(tmp_path: Path) -> None:
     assert "<svg" in save(Figure("front-one", "Title", "Caption", "s", "Words", lines, copy_of="one"), tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_series_that_was_not_measured_leaves_the_picture_well_formed(tmp_path: Path) -> None:
+    # Its group has a clip path and is empty.
+    def draw() -> Drawing:
+        return line_plot({"": {"all": POINTS, "none": [(1.0, *[math.nan] * 3)]}}, xlabel="n", ylabel="y", log="xy")
+
+    save(Figure("one", "Title", "Caption", "s", "Words", draw), tmp_path)
+    assert ElementTree.parse(tmp_path / "one.svg").getroot().tag.endswith("svg")
 
 
 def test_without_typst_a_figure_has_no_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
