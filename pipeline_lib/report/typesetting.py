@@ -48,7 +48,7 @@ def write_pdf(source: str, target: Path) -> None:
     try:
         made = typst.compile(source.encode(), root=folder, font_paths=_fonts(), format="pdf")
     except typst.TypstError as error:
-        raise DataError(f"{target.name}: Typst refuses its source; {error}") from error
+        raise DataError(f"{target.name} is not written: Typst refuses its source; {error}") from error
     with replacing(target) as partial:
         partial.write_bytes(made)
 

@@ -176,7 +176,10 @@ class StepRule:
 
     @property
     def priority(self) -> int:
-        """Seconds of its longest job: long jobs start first, so that no core is idle while one that began last ends."""
+        """About the seconds of its longest job; where they grow with the data, those for a million feature values.
+
+        Long jobs start first, so that no core is idle while one that began last ends.
+        """
         return round(max((self.step.seconds(self.settings, cell) for cell in self.cells), default=0.0))
 
     def estimate(self, cell: Cell, cells: float, at_once: float) -> Estimate:

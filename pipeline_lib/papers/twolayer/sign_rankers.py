@@ -72,11 +72,13 @@ class Signs:
         # the weights 1 and -1. Queries with one feature that are turned, or are not, are counted and not listed, and so
         # are their lists where there are fewer possible lists than queries.
         straight = np.array([1.0 - self.noise, self.noise, self.noise, 1.0 - self.noise]) / 2.0
-        documents = np.repeat([straight, straight[[1, 0, 3, 2]]], self.capacity, axis=0)
+        directions = [straight, straight[[1, 0, 3, 2]]]
+        documents = np.repeat(directions, self.capacity, axis=0)
         kinds = np.repeat([1.0 - self.turned_share, self.turned_share], self.capacity) / self.capacity
         if counted := are_counted(n, m):
             lists = _possible_lists(m)
-            shares, chances = _wrong_shares(lists), [multinomial.pmf(lists, m, of_kind) for of_kind in documents]
+            shares, of_lists = _wrong_shares(lists), [multinomial.pmf(lists, m, one) for one in directions]
+            chances = np.repeat(of_lists, self.capacity, axis=0)
 
         def drawn(rng: np.random.Generator) -> Floats:
             queries = rng.multinomial(n, kinds)
