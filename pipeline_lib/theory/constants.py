@@ -149,14 +149,15 @@ def search(
     rng: np.random.Generator,
     restarts: Count = 8,
     score_bound: NonNegative | None = None,
+    shorter: Found | None = None,
 ) -> Found:
     """Look for the supremum over lists of at most ``m`` documents, labels in 0..y_max and ||s||_inf <= score_bound.
 
     Label vectors are enumerated (short lists) or chosen among those that theory suggests (one, half or all documents
     relevant, levels filled equally); scores start where suprema of ranking losses are usually attained: all equal,
     ordered by label and in reverse, two groups far apart. From the ``restarts`` best starts, random changes of single
-    scores, labels, scale and all scores at once are kept if they increase the value. Lists of 2 to 4 documents are
-    searched as well.
+    scores, labels, scale and all scores at once are kept if they increase the value. Lists of 1 to 4 documents are
+    searched as well, unless it is given what a search among shorter lists found.
 
     Parameters
     ----------
@@ -172,6 +173,9 @@ def search(
         fewer for long ones.
     score_bound : float > 0, optional
         Needed for "bound" and by surrogates without global constants; else scores go to 1,000.
+    shorter : Found, optional
+        What was found for fewer documents and the same other arguments: lists of ``m`` documents are searched, and the
+        better of both is returned.
 
     Returns
     -------
@@ -192,8 +196,8 @@ def search(
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     reach = _reach(loss, m, y_max, what, score_bound)
-    best = None
-    for size in sorted({m, *range(1, min(m, 5))}):
+    best = shorter
+    for size in [m] if shorter else sorted({m, *range(1, min(m, 5))}):
         points = _climb(loss, what, reach, y_max, _starts(loss, what, size, y_max, reach, restarts, rng), rng)
         local = _recomputed(loss, what, reach, points)
         if best is None or local.value > best.value:

@@ -1,5 +1,6 @@
 """Are the constants true, attained where they are said to be, and consistent with each other?"""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -152,6 +153,17 @@ def test_listnet_does_not_grow_with_m(m):
 def test_smooth_dcg_reaches_a_quarter_of_proposition_2(m):
     found = search("smooth-dcg", m, 4, "lipschitz-linf", rng=np.random.default_rng(0), restarts=1)
     assert found.value == pytest.approx(constants("smooth-dcg", m, 4).lipschitz / 4.0, rel=1e-9)
+
+
+def test_a_search_goes_on_from_shorter_lists():
+    def found(m, seed, shorter=None):
+        rng = np.random.default_rng(seed)
+        return search("squared", m, 2, "bound", rng=rng, restarts=1, score_bound=1.0, shorter=shorter)
+
+    longer = found(9, 1, shorter=found(3, 0))
+    assert (longer.value, len(longer.y)) == (81.0, 9)
+    better = dataclasses.replace(longer, value=1e6)
+    assert found(10, 2, shorter=better) is better
 
 
 def test_search_is_reproducible():

@@ -4,8 +4,9 @@
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import chain, product
-from typing import Annotated, Any
+from typing import Annotated
 
 from annotated_types import Le
 
@@ -78,41 +79,60 @@ def measure(job: Job) -> Iterator[Row]:
     yield from chain(proposition_1(*asked), ranksvm_growth(*asked), constants_of_all(*asked), theorem_3())
 
 
-def _constant(
-    settings: ConstantsSettings, seed: int, part: str, loss: Surrogate, what: What, stated: float, **given: Any
-) -> Constant:
-    """One row; ``given`` has m, y_max, and the largest score where there is one."""
-    given = {"score_bound": None, **given}
-    options = (str(getattr(loss, name, "")) for name in ("sigma", "k"))
-    rng = generator(seed, "lists-constants", loss.name, *options, given["m"], given["y_max"], what)
-    return Constant(
-        **given,
-        part=part,
-        surrogate=loss.name,
-        sigma=getattr(loss, "sigma", None),
-        k=getattr(loss, "k", None),
-        constant=what,
-        stated=stated,
-        exact=known.supremum(loss, what=what, **given),
-        searched=known.search(loss, what=what, rng=rng, restarts=settings.restarts, **given).value,
-    )
+@dataclass
+class _Searches:
+    """The searches for the constants of one surrogate, for lists of rising lengths."""
+
+    settings: ConstantsSettings
+    seed: int
+    part: str
+    loss: Surrogate
+    found: dict[tuple[What, int], known.Found] = field(default_factory=dict)
+    """What was found for the shorter lists, for each constant and largest label."""
+
+    def row(self, what: What, stated: float, m: int, y_max: int, score_bound: float | None = None) -> Constant:
+        """The constant for lists of at most ``m`` documents."""
+        options = (str(getattr(self.loss, name, "")) for name in ("sigma", "k"))
+        found = self.found[what, y_max] = known.search(
+            self.loss,
+            m,
+            y_max,
+            what,
+            rng=generator(self.seed, "lists-constants", self.loss.name, *options, m, y_max, what),
+            restarts=self.settings.restarts,
+            score_bound=score_bound,
+            shorter=self.found.get((what, y_max)),
+        )
+        return Constant(
+            part=self.part,
+            surrogate=self.loss.name,
+            sigma=getattr(self.loss, "sigma", None),
+            k=getattr(self.loss, "k", None),
+            m=m,
+            y_max=y_max,
+            constant=what,
+            score_bound=score_bound,
+            stated=stated,
+            exact=known.supremum(self.loss, m, y_max, what, score_bound=score_bound),
+            searched=found.value,
+        )
 
 
 def proposition_1(settings: ConstantsSettings, seed: int) -> Iterator[Constant]:
     """ListNet's G and H, by search, for lists of the given lengths, and those that bounds are computed with."""
     loss = surrogates.create("listnet")
+    searches = _Searches(settings, seed, "listnet", loss)
     for m, y_max in product(settings.listnet_lengths, settings.largest_labels):
-        G, H = loss.lipschitz(m, y_max), loss.smoothness(m, y_max)
-        yield _constant(settings, seed, "listnet", loss, "lipschitz-linf", G, m=m, y_max=y_max)
-        yield _constant(settings, seed, "listnet", loss, "smoothness", H, m=m, y_max=y_max)
+        yield searches.row("lipschitz-linf", loss.lipschitz(m, y_max), m, y_max)
+        yield searches.row("smoothness", loss.smoothness(m, y_max), m, y_max)
 
 
 def ranksvm_growth(settings: ConstantsSettings, seed: int) -> Iterator[Constant | Growth]:
     """RankSVM's G, by search, and the exponent in m that is fitted to it."""
     loss, largest = surrogates.create("ranksvm"), dict.fromkeys(settings.ranksvm_lengths, 0.0)
+    searches = _Searches(settings, seed, "ranksvm", loss)
     for y_max, m in product(settings.largest_labels, settings.ranksvm_lengths):
-        stated = loss.lipschitz(m, y_max)
-        found = _constant(settings, seed, "ranksvm", loss, "lipschitz-linf", stated, m=m, y_max=y_max)
+        found = searches.row("lipschitz-linf", loss.lipschitz(m, y_max), m, y_max)
         # One exponent: m^2/2 - 1/2 or m^2/2 is the supremum whatever the largest label.
         largest[m] = max(largest[m], found.searched)
         yield found
@@ -125,6 +145,7 @@ def constants_of_all(settings: ConstantsSettings, seed: int) -> Iterator[Constan
     """G, G^CW, H and B of every surrogate, stated and by search."""
     for name in progress.counted(surrogates.NAMES, "surrogates"):
         loss = surrogates.create(name)
+        searches = _Searches(settings, seed, "all", loss)
         bound = settings.score_bound if name in NEEDS_BOUND else None
         for m, y_max in product(settings.lengths, settings.largest_labels):
             of = known.constants(loss, m, y_max, score_bound=bound)
@@ -137,7 +158,7 @@ def constants_of_all(settings: ConstantsSettings, seed: int) -> Iterator[Constan
             )
             for what, value, reach in stated:
                 if value is not None:
-                    yield _constant(settings, seed, "all", loss, what, value, m=m, y_max=y_max, score_bound=reach)
+                    yield searches.row(what, value, m, y_max, reach)
 
 
 def theorem_3() -> Iterator[Invariance]:

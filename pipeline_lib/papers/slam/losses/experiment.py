@@ -299,15 +299,17 @@ def table_of_constants(settings: LossesSettings, seed: int) -> Iterator[Constant
     """The table of section 6.1: sup ||grad||_1 against m, exact and searched, and the exponents of its growth."""
     y_max = max(settings.largest_labels)
     for name in progress.counted(COMPARED, "surrogates of the table"):
-        found = []
+        found, largest = [], None
         for m in settings.table_lengths:
             rng = generator(seed, "slam-losses", "search", name, m)
-            norm = constants.search(name, m, y_max, "lipschitz-linf", rng=rng, restarts=settings.restarts).value
+            largest = constants.search(
+                name, m, y_max, "lipschitz-linf", rng=rng, restarts=settings.restarts, shorter=largest
+            )
             known = constants.supremum(name, m, y_max, "lipschitz-linf")
             exact = constants.constants(name, m, y_max).lipschitz if known is None else known
-            found.append((exact, norm))
+            found.append((exact, largest.value))
             published = PUBLISHED.get(name, AT_MOST_TWO)
-            yield Constant(surrogate=name, m=m, y_max=y_max, exact=exact, searched=norm, published=published)
+            yield Constant(surrogate=name, m=m, y_max=y_max, exact=exact, searched=largest.value, published=published)
         slope, of_search = (fit_exponent(settings.table_lengths, norms).slope for norms in zip(*found, strict=True))
         yield Growth(surrogate=name, exponent=slope, searched_exponent=of_search)
 
