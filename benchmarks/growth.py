@@ -1,10 +1,10 @@
 """How do the time and the memory of the papers' studies grow with their size, up to the papers' own?
 
 ``LTR_MIRROR=/archives python -m benchmarks.growth FOLDER`` runs the experiments of every paper with the settings of its
-study in ``workflow/studies/``, scaled to a tenth, to a third and to the whole of their sizes, by Snakemake on one core
-in FOLDER. What a run took is written to ``growth.csv`` beside this module when it has ended, and the section of
-docs/benchmarks.md is made from it. A call goes on where the last one stopped; ``--paper`` and ``--share`` choose runs,
-``--again`` measures them anew, and ``--show`` writes the section without measuring.
+study in ``workflow/studies/``, scaled to a tenth and to a third of their sizes, by Snakemake on two cores in FOLDER.
+What a run took is written to ``growth.csv`` beside this module when it has ended, and the section of docs/benchmarks.md
+is made from it and from the records of the whole studies. A call goes on where the last one stopped; ``--paper`` and
+``--share`` choose runs, ``--again`` measures them anew, and ``--show`` writes the section without measuring.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import itertools
 import json
 import math
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,15 +23,19 @@ from typing import Any
 
 import yaml
 
-from benchmarks import processes, recorded
+from benchmarks import recorded
 from pipeline_lib import papers
 from pipeline_lib.core.files import write_text
+from pipeline_lib.report.results import ResultsFolder
+from pipeline_lib.study import recorded as records
 
 ROOT = Path(__file__).parents[1]
 TABLE = Path(__file__).with_name("growth.csv")
 PAGE = ROOT / "docs" / "benchmarks.md"
 TITLE = "## The papers' studies by their size"
-SHARES = ("1/10", "1/3", "1")
+SHARES = ("1/10", "1/3")
+WHOLE = "1"
+"""The share of which the records of the studies tell."""
 SMALL = 20
 """Numbers below, such as the number of slices or of starts, are no sizes."""
 DIVISORS = ("documents", "data_documents")
@@ -43,11 +48,11 @@ BEYOND = 10
 
 @dataclass(frozen=True)
 class Measured:
-    """What the experiments of a paper took at one share of its sizes: seconds of the processor, and memory in MB."""
+    """What the experiments of a paper took at one share of its sizes: seconds of all jobs, and the largest's MB."""
 
     paper: str
     share: str
-    cpu_seconds: float
+    seconds: float
     peak_mb: float
 
 
@@ -79,14 +84,21 @@ def study(paper: str, share: str) -> dict[str, Any]:
 def run(paper: str, share: str, folder: Path) -> Measured:
     """Run the experiments of a paper; what an earlier run downloaded, converted and compiled is used again."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / "study.json", json.dumps(study(paper, share)))
+    settings = study(paper, share)
+    write_text(folder / "study.json", json.dumps(settings))
     snakemake = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "workflow/Snakefile")]
-    options = ["--cores", "1", "--configfile", "study.json"]
     shutil.rmtree(folder / "results", ignore_errors=True)
-    taken = processes.run([*snakemake, paper, *options], folder)
-    if taken.status:
+    if subprocess.run([*snakemake, paper, "--cores", "2", "--configfile", "study.json"], cwd=folder).returncode:
         sys.exit(f"error: the experiments of {paper} at {share} of their sizes failed in {folder}")
-    return Measured(paper, share, round(taken.user + taken.system, 1), round(taken.peak_mb, 1))
+    costs = records.costs(ResultsFolder.at(folder / "results" / settings["study"]), records.paper_of)[paper]
+    return Measured(paper, share, costs.seconds, costs.megabytes)
+
+
+def whole() -> Iterator[Measured]:
+    """What the experiments of every paper took at full scale, by the records of its study."""
+    for paper in papers.names():
+        costs = records.read(f"{paper}-paper-scale").costs[paper]
+        yield Measured(paper, WHOLE, costs.seconds, costs.megabytes)
 
 
 def exponent(found: Sequence[Measured], what: str) -> float:
@@ -94,7 +106,7 @@ def exponent(found: Sequence[Measured], what: str) -> float:
 
     Example
     -------
-    >>> exponent([Measured("slam", "1/10", 2.0, 100.0), Measured("slam", "1", 20.0, 100.0)], "cpu_seconds")
+    >>> exponent([Measured("slam", "1/10", 2.0, 100.0), Measured("slam", "1", 20.0, 100.0)], "seconds")
     1.0
     """
     shares = [math.log(Fraction(row.share)) for row in found]
@@ -103,17 +115,17 @@ def exponent(found: Sequence[Measured], what: str) -> float:
 
 def section(rows: Sequence[Measured]) -> str:
     """The section of docs/benchmarks.md."""
-    shares = [share for share in SHARES if any(row.share == share for row in rows)]
+    shares = [share for share in (*SHARES, WHOLE) if any(row.share == share for row in rows)]
     heads = [f"{share}, {unit}" for unit in ("s", "MB") for share in (*shares, "exponent")]
     lines = [
         TITLE,
         "",
         "The experiments of each paper with the settings of `workflow/studies/PAPER-paper-scale.yaml`, at a share of",
-        "their sizes, on one core: seconds of the processor, the start of every job included, and the largest",
-        f"memory of a job in MB. Whole numbers of at least {SMALL} are multiplied by the share; lists of them end at",
-        f"a share of their largest, and keep at least {KEPT}. Real data sets keep their size. The exponents are",
-        "slopes of logarithms by least squares. The last columns continue the two largest shares as a power of the",
-        "size. This section is made by `python -m benchmarks.growth`.",
+        "their sizes: the seconds of all jobs, two of which run at a time, and the largest memory of a job in MB. The",
+        f"whole is what the records of these studies say. Whole numbers of at least {SMALL} are multiplied by the",
+        f"share; lists of them end at a share of their largest, and keep at least {KEPT}. Real data sets keep their",
+        "size. The exponents are slopes of logarithms by least squares. The last columns continue the two largest",
+        "shares as a power of the size. This section is made by `python -m benchmarks.growth`.",
         "",
         "| paper | " + " | ".join([*heads, f"{BEYOND} times, hours", f"{BEYOND} times, GB"]) + " |",
         "|---|" + "---:|" * (len(heads) + 2),
@@ -126,7 +138,7 @@ def _lines(rows: Sequence[Measured], shares: Sequence[str]) -> Iterator[str]:
         found = {row.share: row for row in rows if row.paper == paper}
         done = [found[share] for share in shares if share in found]
         cells, beyond = [f"`{paper}`"], []
-        for what, digits, unit in (("cpu_seconds", 0, 3600.0), ("peak_mb", 0, 1000.0)):
+        for what, digits, unit in (("seconds", 0, 3600.0), ("peak_mb", 0, 1000.0)):
             cells += [f"{getattr(found[share], what):,.{digits}f}" if share in found else "–" for share in shares]
             several = len(done) > 1
             cells.append(f"{exponent(done, what):.2f}" if several else "–")
@@ -154,8 +166,9 @@ def main() -> None:
             row = run(paper, share, arguments.folder)
             known = {(one.paper, one.share): one for one in recorded.read(TABLE, Measured)}
             recorded.write(TABLE, Measured, {**known, (paper, share): row}.values())
-            print(f"{paper:10} {share:5} {row.cpu_seconds:9.1f} s {row.peak_mb:8.0f} MB", flush=True)
-    write_text(PAGE, recorded.with_section(PAGE.read_text(encoding="utf-8"), section(recorded.read(TABLE, Measured))))
+            print(f"{paper:10} {share:5} {row.seconds:9.1f} s {row.peak_mb:8.0f} MB", flush=True)
+    rows = [*recorded.read(TABLE, Measured), *whole()]
+    write_text(PAGE, recorded.with_section(PAGE.read_text(encoding="utf-8"), section(rows)))
 
 
 if __name__ == "__main__":

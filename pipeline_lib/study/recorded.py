@@ -89,14 +89,35 @@ def made(study: str) -> Record:
     return Record(
         study=study,
         made_with=dict(folder.provenance()),
-        costs=_costs(folder, _paper),
-        rules=_costs(folder, lambda rule: rule),
+        costs=costs(folder, paper_of),
+        rules=costs(folder, lambda rule: rule),
         configuration=digest(folder.path / "configuration.yaml"),
         data={PurePosixPath(file).stem: digest(folder.path / file) for file in sorted(folder.described)},
         claims={one.id: _claim(one, names.get(one.id, ())) for one in judged.read(claims_of(folder.path)).claims},
         published=[Published(**{name: row[name] for name in columns}) for row in folder.rows(PUBLISHED)],
         tables={name: digest(folder.path / name) for name in sorted(tables_of(folder.path))},
     )
+
+
+def costs(folder: ResultsFolder, group: Callable[[str], str]) -> dict[str, Costs]:
+    """What the jobs of a study took, by the group of their rules."""
+    found: dict[str, list[JobCost]] = {}
+    for job in folder.costs:
+        found.setdefault(group(job.rule), []).append(job)
+    return {
+        name: Costs(
+            seconds=round(sum(job.seconds for job in jobs), 1),
+            longest=max(job.seconds for job in jobs),
+            megabytes=max(job.megabytes for job in jobs),
+        )
+        for name, jobs in sorted(found.items())
+    }
+
+
+def paper_of(rule: str) -> str:
+    """The paper of a rule: that of a step is called <paper>_<step>."""
+    name = rule.partition("_")[0]
+    return name if name in papers.names() else OTHER
 
 
 def path_of(study: str) -> Path:
@@ -165,27 +186,6 @@ def summary(record: Record, found: Record) -> str:
     same = sum(record.tables.get(name) == one for name, one in found.tables.items())
     moved = f"other statuses for {', '.join(statuses)}" if statuses else "every claim has the recorded status"
     return f"Compared with {compared}: {moved}; {same} of {len(record.tables)} tables have the same bytes"
-
-
-def _costs(folder: ResultsFolder, group: Callable[[str], str]) -> dict[str, Costs]:
-    """What the jobs of a study took, by the group of their rules."""
-    found: dict[str, list[JobCost]] = {}
-    for job in folder.costs:
-        found.setdefault(group(job.rule), []).append(job)
-    return {
-        name: Costs(
-            seconds=round(sum(job.seconds for job in jobs), 1),
-            longest=max(job.seconds for job in jobs),
-            megabytes=max(job.megabytes for job in jobs),
-        )
-        for name, jobs in sorted(found.items())
-    }
-
-
-def _paper(rule: str) -> str:
-    """The paper of a rule: that of a step is called <paper>_<step>."""
-    name = rule.partition("_")[0]
-    return name if name in papers.names() else OTHER
 
 
 def _claim(claim: JudgedClaim, names: tuple[str, ...]) -> RecordedClaim:

@@ -10,12 +10,12 @@ from pipeline_lib.sources import catalog
 from pipeline_lib.study import configuration
 
 
-@pytest.mark.parametrize(("paper", "share"), [*product(papers.names(), growth.SHARES)])
+@pytest.mark.parametrize(("paper", "share"), [*product(papers.names(), (*growth.SHARES, growth.WHOLE))])
 def test_a_share_of_a_study_is_a_study_with_smaller_experiments(paper: str, share: str) -> None:
     folds = {name: entry.n_folds for name, entry in catalog.load().items()}
     found = configuration.check(growth.study(paper, share), folds)
-    whole = growth.study(paper, "1")["experiments"]
-    assert (growth.study(paper, share)["experiments"] == whole) is (share == "1")
+    whole = growth.study(paper, growth.WHOLE)["experiments"]
+    assert (growth.study(paper, share)["experiments"] == whole) is (share == growth.WHOLE)
     assert found.papers == (paper,)
 
 
