@@ -6,7 +6,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, product
-from typing import Annotated
+from typing import Annotated, Any
 
 from annotated_types import Le
 
@@ -92,28 +92,22 @@ class _Searches:
 
     def row(self, what: What, stated: float, m: int, y_max: int, score_bound: float | None = None) -> Constant:
         """The constant for lists of at most ``m`` documents."""
-        options = (str(getattr(self.loss, name, "")) for name in ("sigma", "k"))
-        found = self.found[what, y_max] = known.search(
-            self.loss,
-            m,
-            y_max,
-            what,
-            rng=generator(self.seed, "lists-constants", self.loss.name, *options, m, y_max, what),
-            restarts=self.settings.restarts,
-            score_bound=score_bound,
-            shorter=self.found.get((what, y_max)),
-        )
+        given: dict[str, Any] = {"m": m, "y_max": y_max, "score_bound": score_bound}
+        loss = self.loss
+        options = (str(getattr(loss, name, "")) for name in ("sigma", "k"))
+        rng = generator(self.seed, "lists-constants", loss.name, *options, m, y_max, what)
+        shorter = self.found.get((what, y_max))
+        found = known.search(loss, what=what, rng=rng, restarts=self.settings.restarts, shorter=shorter, **given)
+        self.found[what, y_max] = found
         return Constant(
+            **given,
             part=self.part,
-            surrogate=self.loss.name,
-            sigma=getattr(self.loss, "sigma", None),
-            k=getattr(self.loss, "k", None),
-            m=m,
-            y_max=y_max,
+            surrogate=loss.name,
+            sigma=getattr(loss, "sigma", None),
+            k=getattr(loss, "k", None),
             constant=what,
-            score_bound=score_bound,
             stated=stated,
-            exact=known.supremum(self.loss, m, y_max, what, score_bound=score_bound),
+            exact=known.supremum(loss, what=what, **given),
             searched=found.value,
         )
 
