@@ -471,6 +471,18 @@ def fit_exponent(x: ArrayLike, y: ArrayLike, *, level: Probability = 0.95) -> Ex
 
 
 @checked
+def needed_for_quantile(probability: Probability) -> int:
+    """How many numbers :func:`quantile_interval` needs: the least n with max(p, 1 - p)^n <= 0.025.
+
+    Example
+    -------
+    >>> needed_for_quantile(0.95)
+    72
+    """
+    return math.ceil(math.log((1.0 - LEVEL) / 2.0) / math.log(max(probability, 1.0 - probability)))
+
+
+@checked
 def quantile_interval(low: ArrayLike, high: ArrayLike, probability: Probability) -> Interval:
     """A quantile of the law that numbers were drawn from, with an interval of at least 95 % by order statistics.
 
@@ -507,7 +519,7 @@ def quantile_interval(low: ArrayLike, high: ArrayLike, probability: Probability)
     n, tail = len(below), (1.0 - LEVEL) / 2.0
     first, last = (math.ceil(bdtrik(share, n, probability)) for share in (tail, 1.0 - tail))
     if not 0 < first <= last < n:
-        needed = math.ceil(math.log(tail) / math.log(max(probability, 1.0 - probability)))
+        needed = needed_for_quantile(probability)
         raise DataError(
             f"low: expected {needed} numbers or more for the interval of a {probability:g} quantile, found {n}"
         )

@@ -1,10 +1,13 @@
 """What is asked of the experiment `exact` of `lists`, and what are the rows of its tables?"""
 
-from typing import Annotated
+from typing import Annotated, Self
+
+from pydantic import model_validator
 
 from pipeline_lib.core.settings import Positives, Probability, Rising, Settings, Sizes, Whole, at_least, demand
 from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.papers.lists.intervals import FITTED
+from pipeline_lib.statistics import needed_for_quantile
 
 EvenLengths = Annotated[
     Rising, at_least(2), demand("even numbers of documents", lambda values: not any(value % 2 for value in values))
@@ -35,6 +38,14 @@ class ExactSettings(Settings):
     slack_radii: Positives = Field((0.01, 0.1, 0.5, 1.0, 2.0, 5.0), description="radii where the nearest gap is sought")
     slack_lengths: Rising = Field((10**2, 10**6, 10**12, 10**18), description="m of the highest irrelevant document")
     slack_features: Rising = Field((2, 10, 1000, 10**6), description="values of d for the l1 ball")
+
+    @model_validator(mode="after")
+    def _draws_suffice_for_quantiles(self) -> Self:
+        needed = needed_for_quantile(1.0 - self.delta)
+        for name, draws in (("draws", self.draws), ("sparse_draws", self.sparse_draws)):
+            if draws < needed:
+                raise ValueError(f"{name}: expected at least {needed} where delta is {self.delta:g}, found {draws}")
+        return self
 
 
 class Uniform(Row, table="tables/lists-uniform"):

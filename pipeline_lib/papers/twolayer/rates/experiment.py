@@ -39,7 +39,7 @@ from pipeline_lib.data.rows import Field, Interval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.papers.twolayer.rates import mixed
 from pipeline_lib.papers.twolayer.sign_rankers import Signs, are_counted, even_lists
-from pipeline_lib.statistics import fit_exponent, mean_interval, quantile_interval
+from pipeline_lib.statistics import fit_exponent, mean_interval, needed_for_quantile, quantile_interval
 from pipeline_lib.theory import two_layer, two_layer_rates
 from pipeline_lib.theory.two_layer_rates import Variances
 
@@ -85,6 +85,15 @@ class RatesSettings(Settings):
         for name, longest in (("tried", self.tried[-1]), ("planned_documents", self.planned_documents[-1])):
             if 2 * longest > self.budgets[0]:
                 raise ValueError(f"{name}: expected at most half the budget {self.budgets[0]}, found {longest}")
+        return self
+
+    @model_validator(mode="after")
+    def _repetitions_suffice_for_quantiles(self) -> Self:
+        needed = needed_for_quantile(1.0 - self.delta)
+        if self.repetitions < needed:
+            raise ValueError(
+                f"repetitions: expected at least {needed} where delta is {self.delta:g}, found {self.repetitions}"
+            )
         return self
 
 
