@@ -507,7 +507,8 @@ def quantile_interval(low: ArrayLike, high: ArrayLike, probability: Probability)
     Raises
     ------
     DataError
-        When a number is not finite, or there are too few for an interval of this confidence.
+        When a number is not finite, ``low`` and ``high`` have different lengths, or there are too few numbers for an
+        interval of this confidence.
 
     Example
     -------
@@ -517,6 +518,8 @@ def quantile_interval(low: ArrayLike, high: ArrayLike, probability: Probability)
     """
     below, above = (np.sort(_values(values, name, at_least=1)) for values, name in ((low, "low"), (high, "high")))
     n, tail = len(below), (1.0 - LEVEL) / 2.0
+    if len(above) != n:
+        raise DataError(f"high: expected {n} numbers, as many as in low, found {len(above)}")
     first, last = (math.ceil(bdtrik(share, n, probability)) for share in (tail, 1.0 - tail))
     if not 0 < first <= last < n:
         needed = needed_for_quantile(probability)

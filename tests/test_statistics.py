@@ -247,9 +247,9 @@ def test_a_mean_of_repetitions_that_share_an_error_by_simulation():
 def test_the_interval_of_a_quantile_is_the_narrowest_that_covers_it(n, probability):
     cdf = binom(n, probability).cdf
     if cdf(0) > 0.025 or cdf(n - 1) < 0.975:
-        with pytest.raises(DataError, match=f"found {n}") as refused:
+        needed = statistics.needed_for_quantile(probability)
+        with pytest.raises(DataError, match=f"expected {needed} numbers or more .*found {n}"):
             statistics.quantile_interval(np.arange(n), np.arange(n), probability)
-        needed = int(str(refused.value).split()[2])
         enough, few = (
             [binom(k, probability).cdf(0) <= 0.025, binom(k, probability).cdf(k - 1) >= 0.975]
             for k in (needed, needed - 1)
@@ -263,6 +263,11 @@ def test_the_interval_of_a_quantile_is_the_narrowest_that_covers_it(n, probabili
     assert cdf(low + 1) > 0.025
     assert cdf(high - 1) < 0.975
     assert found == statistics.Interval(int(probability * n), low, high + 0.5)
+
+
+def test_the_interval_of_a_quantile_needs_both_ends_of_every_number():
+    with pytest.raises(DataError, match="high: expected 100 numbers, as many as in low, found 99"):
+        statistics.quantile_interval(np.arange(100), np.arange(99), 0.9)
 
 
 def test_ratios_by_simulation():

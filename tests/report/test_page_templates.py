@@ -45,6 +45,8 @@ def build(results: ResultsFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (folder / "page.md").write_text(template, encoding="utf-8")
         monkeypatch.setattr(Paper, "folder", property(lambda self: folder))
         monkeypatch.setattr(papers, "page_of", lambda paper: None)
+        # Not the cached function: other tests would find no experiments, either.
+        monkeypatch.setattr(papers, "experiments", papers.experiments.__wrapped__)
         return PaperPages(results, JudgedStudy("study", (), {})).story(papers.names()[0])
 
     return built

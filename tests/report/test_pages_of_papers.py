@@ -101,7 +101,7 @@ CASES = [
         {"cone-table1": [CELL], "published": [OWN]},
         cells={
             ("cone-table1-mq2008", 0, None): [
-                ["ListNet", "MAP", "0.450", "0.4480", "0.4750", "0.0500", "−0.0020", "verified"]
+                ["ListNet", "listnet", "MAP", "0.450", "0.4480", "0.4750", "0.0500", "−0.0020", "verified"]
             ]
         },
     ),
