@@ -38,6 +38,8 @@ def results(tmp_path: Path) -> ResultsFolder:
 @pytest.fixture
 def build(results: ResultsFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Build the page of a paper whose template is given."""
+    # Not the cached function: in that folder are no experiments, and later tests would find none, either.
+    monkeypatch.setattr(papers, "experiments", papers.experiments.__wrapped__)
 
     def built(template: str) -> Section | None:
         folder = tmp_path / "paper"
@@ -45,8 +47,6 @@ def build(results: ResultsFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (folder / "page.md").write_text(template, encoding="utf-8")
         monkeypatch.setattr(Paper, "folder", property(lambda self: folder))
         monkeypatch.setattr(papers, "page_of", lambda paper: None)
-        # Not the cached function: other tests would find no experiments, either.
-        monkeypatch.setattr(papers, "experiments", papers.experiments.__wrapped__)
         return PaperPages(results, JudgedStudy("study", (), {})).story(papers.names()[0])
 
     return built
