@@ -91,18 +91,14 @@ def _share(place: str, name: str, ranked: NDArray[np.int32], everything: NDArray
     if family in ("map", "recall"):
         return float((ranked > 0).sum() / (everything > 0).sum())
     if family in ("ndcg", "linear_ndcg"):
-        discounts = ranking.discounts(min(k, len(everything)))
-        best = ranking.ideal_dcg if family == "ndcg" else _ideal_linear_dcg
-        return float(best(ranked, discounts) / best(everything, discounts))
+        gains = ranking.GAINS if family == "ndcg" else np.arange(len(ranking.GAINS))
+        highest = [np.sort(gains[labels])[::-1][:k] for labels in (ranked, everything)]
+        best, possible = (each @ ranking.discounts(len(each)) for each in highest)
+        return float(best / possible)
     raise DataError(
         f"{place}: {name} needs rankings of all relevant documents, of which the run lacks some; "
         "choose other measures with --measures"
     )
-
-
-def _ideal_linear_dcg(labels: NDArray[np.int32], discounts: Floats) -> float:
-    largest = np.sort(labels)[::-1][: len(discounts)]
-    return float(largest @ discounts[: len(largest)])
 
 
 def _row(measure: str, values: Floats, level: float, resamples: int, seed: int) -> tuple[object, ...]:

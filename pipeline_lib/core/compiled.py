@@ -8,6 +8,7 @@ tests and other programs that use the package need no setting.
 """
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
@@ -22,6 +23,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import caching
+from numba.core.compiler_lock import global_compiler_lock
 
 config: Any = numba.config  # its attributes are made from variables of the environment
 
@@ -52,11 +54,27 @@ def njit(function: Any = None, /, **options: Any) -> Any:
     before = config.CACHE_LOCATOR_CLASSES
     config.CACHE_LOCATOR_CLASSES = ",".join(f"{__name__}.{place.__name__}" for place in PLACES)
     try:
-        return numba.njit(cache=True, **options)(function)
+        return _by_one_process(numba.njit(cache=True, **options)(function))
     except RuntimeError:  # there is no place for the file
         return numba.njit(**options)(function)
     finally:
         config.CACHE_LOCATOR_CLASSES = before
+
+
+def _by_one_process(dispatcher: Any) -> Any:
+    """Let one process compile the function, while those that need it at the same time wait for the file."""
+    compile, cache = dispatcher.compile, dispatcher._cache
+
+    def alone(signature: Any) -> Any:
+        with global_compiler_lock, contextlib.ExitStack() as held:
+            with contextlib.suppress(OSError):  # nothing can be written, or the file system has no locks
+                cache._impl.locator.ensure_cache_path()
+                file = held.enter_context(Path(cache.cache_path, f"{cache._impl.filename_base}.lock").open("w"))
+                fcntl.flock(file, fcntl.LOCK_EX)
+            return compile(signature)
+
+    dispatcher.compile = alone
+    return dispatcher
 
 
 def digest(function: FunctionType) -> str:

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -70,6 +71,12 @@ def test_where_the_package_cannot_be_written_code_is_kept_elsewhere_or_not_at_al
     places = {"XDG_CACHE_HOME": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
     assert run(package, H, **places) == "1.0 0"
     assert run(package, H, **places) == ("1.0 0" if locked else "1.0 1")
+
+
+def test_of_processes_that_start_together_one_compiles(package: Path) -> None:
+    with ThreadPoolExecutor(3) as together:
+        printed = list(together.map(lambda _: run(package, H), range(3)))
+    assert sorted(printed) == ["1.0 0", "1.0 1", "1.0 1"]
 
 
 def test_copies_of_the_package_share_what_they_compile(package: Path, tmp_path: Path) -> None:
