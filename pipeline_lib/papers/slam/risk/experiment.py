@@ -291,7 +291,7 @@ def of_two_points(loss: Surrogate, n: int, signal: float, shown: float, relative
 def _seconds(settings: RiskSettings, cell: Cell) -> float:
     # A fit takes some time whatever the number of queries.
     rounds = len(settings.radii) * settings.repetitions / settings.parts
-    return rounds * (0.015 * len(settings.sizes) + 3e-5 * sum(settings.sizes))
+    return rounds * (0.01 * len(settings.sizes) + 2.2e-5 * sum(settings.sizes))
 
 
 EXPERIMENT = Experiment(
