@@ -62,7 +62,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     Raises
     ------
     StorageError
-        When the disk is full, or no file can be made in the folder.
+        When the disk is full, no file can be made in the folder, or ``path`` is a folder.
 
     Example
     -------
@@ -77,6 +77,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     with naming(target):
         partial = _partial_file(target)
         try:
+            if target.is_dir():
+                raise StorageError(f"{target}: expected the name of a file, found a folder")
             yield partial
             # mkstemp creates private files; set the permissions that the umask of the process would have given.
             umask = os.umask(0)

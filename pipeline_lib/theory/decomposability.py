@@ -7,6 +7,7 @@ is checked by :func:`estimation_error`, which knows of no decomposition: it solv
 """
 
 import itertools
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -73,10 +74,11 @@ def estimation_error(function: LabelFunction, m: Count, y_max: Label, labels: Co
     """
     if labels > m or gamma > 1.0:
         raise DataError(f"expected labels <= m and gamma <= 1, found m = {m}, labels = {labels}, gamma = {gamma}")
+    # There are 10! orders of ten documents.
+    if m >= 10 or math.factorial(m) * (y_max + 1) ** (m + labels) > MOST_LABEL_VECTORS:
+        raise DataError(f"expected at most {MOST_LABEL_VECTORS} outcomes, found more for m = {m}, labels = {labels}")
     orders = list(itertools.permutations(range(m)))
     columns = len(orders) * (y_max + 1) ** labels
-    if columns * (y_max + 1) ** m > MOST_LABEL_VECTORS:
-        raise DataError(f"expected at most {MOST_LABEL_VECTORS} outcomes, found more for m = {m}, labels = {labels}")
     vectors = np.array(list(itertools.product(range(y_max + 1), repeat=m)), np.int32)
     means = np.zeros((len(vectors), columns))
     powers = (y_max + 1) ** np.arange(labels)

@@ -32,6 +32,12 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     assert os.listdir(target.parent) == ["table.txt"]
 
 
+def test_a_folder_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="expected the name of a file, found a folder"), replacing(tmp_path):
+        pass
+    assert tmp_path.is_dir()
+
+
 def test_a_killed_writer_never_shows_a_half_file(tmp_path: Path) -> None:
     target = tmp_path / "table.txt"
     script = (

@@ -81,3 +81,5 @@ def test_impossible_estimation_is_refused(k: int, gamma: float) -> None:
 def test_estimation_from_too_many_outcomes_is_refused() -> None:
     with pytest.raises(DataError, match="m = 6, labels = 6"):  # 6! orders of 2^6 outcomes, for 2^6 label vectors
         estimation_error(lambda y: 0.0, 6, 1, 6, 0.1)
+    with pytest.raises(DataError, match="m = 100, labels = 1"):  # before their orders are listed
+        estimation_error(lambda y: 0.0, 100, 0, 1, 0.1)

@@ -44,7 +44,7 @@ class ExactSettings(Settings):
         needed = needed_for_quantile(1.0 - self.delta)
         for name, draws in (("draws", self.draws), ("sparse_draws", self.sparse_draws)):
             if draws < needed:
-                raise ValueError(f"{name}: expected at least {needed} where delta is {self.delta:g}, found {draws}")
+                raise ValueError(f"{name}: expected at least {needed} for delta = {self.delta:g}, found {draws}")
         return self
 
 

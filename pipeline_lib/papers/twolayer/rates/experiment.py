@@ -89,11 +89,9 @@ class RatesSettings(Settings):
 
     @model_validator(mode="after")
     def _repetitions_suffice_for_quantiles(self) -> Self:
-        needed = needed_for_quantile(1.0 - self.delta)
-        if self.repetitions < needed:
-            raise ValueError(
-                f"repetitions: expected at least {needed} where delta is {self.delta:g}, found {self.repetitions}"
-            )
+        needed, found = needed_for_quantile(1.0 - self.delta), self.repetitions
+        if found < needed:
+            raise ValueError(f"repetitions: expected at least {needed} for delta = {self.delta:g}, found {found}")
         return self
 
 
