@@ -12,7 +12,6 @@ import itertools
 import json
 import math
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks import recorded
+from benchmarks import processes, recorded
 from pipeline_lib import papers
 from pipeline_lib.core.files import write_text
 from pipeline_lib.report.results import ResultsFolder
@@ -48,7 +47,7 @@ BEYOND = 10
 
 @dataclass(frozen=True)
 class Measured:
-    """What the experiments of a paper took at one share of its sizes: seconds of all jobs, and the largest's MB."""
+    """What the experiments of a paper took at one share of its sizes: seconds of all jobs, and MB of the largest."""
 
     paper: str
     share: str
@@ -88,7 +87,7 @@ def run(paper: str, share: str, folder: Path) -> Measured:
     write_text(folder / "study.json", json.dumps(settings))
     snakemake = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "workflow/Snakefile")]
     shutil.rmtree(folder / "results", ignore_errors=True)
-    if subprocess.run([*snakemake, paper, "--cores", "2", "--configfile", "study.json"], cwd=folder).returncode:
+    if processes.run([*snakemake, paper, "--cores", "2", "--configfile", "study.json"], folder).status:
         sys.exit(f"error: the experiments of {paper} at {share} of their sizes failed in {folder}")
     costs = records.costs(ResultsFolder.at(folder / "results" / settings["study"]), records.paper_of)[paper]
     return Measured(paper, share, costs.seconds, costs.megabytes)
