@@ -223,7 +223,7 @@ MOST_QUERIES = 10**15
 
 @checked
 def evaluate(
-    name: str,
+    bound: str | Statement,
     *,
     n: AtLeast1,
     m: AtLeast1,
@@ -241,12 +241,12 @@ def evaluate(
     convex: bool = True,
     entropy: Entropy | None = None,
 ) -> float:
-    """What the statement ``name`` adds to the empirical or to the optimal risk.
+    """What a bound adds to the empirical or to the optimal risk.
 
     Parameters
     ----------
-    name : str
-        One of NAMES; the module's table has the formulas.
+    bound : str or Statement
+        One of NAMES, of which the module's table has the formulas, or a statement that is declared elsewhere.
     n, m : float >= 1
         Queries, and documents of each; up to 10^12 and beyond.
     lipschitz, lipschitz_l2, smoothness : float > 0, optional
@@ -292,9 +292,8 @@ def evaluate(
     """
     given = SimpleNamespace(**locals())  # all constants, by the names of the arguments
     given.n, given.m, given.radius, given.feature_norm = float(n), float(m), float(radius), float(feature_norm)
-    given.entropy = entropy or ("integral" if name == "erm-l1" else "closed-form")
-    statement = _statement(name)
-    where = f"{name} ({statement.place})"
+    given.entropy = entropy or ("integral" if bound == "erm-l1" else "closed-form")
+    statement, where = _stated(bound)
     for key in statement.needs:
         if getattr(given, key) is None:
             raise DataError(f"{where}: expected {key}, {MEANINGS[key]}, found none")
@@ -319,7 +318,7 @@ class Assessment:
 
 @checked
 def assess(
-    name: str,
+    bound: str | Statement,
     *,
     n: AtLeast1,
     m: AtLeast1,
@@ -339,8 +338,8 @@ def assess(
     (2.0, True, 33)
     """
     constants |= {"m": m, "radius": radius, "feature_norm": feature_norm, "loss_bound": loss_bound}
-    value = evaluate(name, n=n, **constants)
-    first = first_below(lambda k: evaluate(name, n=k, **constants), lambda k: loss_bound)
+    value = evaluate(bound, n=n, **constants)
+    first = first_below(lambda k: evaluate(bound, n=k, **constants), lambda k: loss_bound)
     return Assessment(value, loss_bound, value >= loss_bound, first)
 
 
@@ -393,10 +392,9 @@ def of_surrogate(
     ...
     pipeline_lib.core.errors.DataError: ogd (Theorem 5): expected a convex loss, which smooth-dcg is not
     """
-    statement = _statement(name)
+    statement, where = _stated(name)
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     known = constants_of(loss, m, y_max, score_bound=radius * feature_norm)
-    where = f"{name} ({statement.place})"
     if statement.convex and not loss.convex:
         raise DataError(f"{where}: expected a convex loss, which {loss.name} is not")
     if "smoothness" in statement.needs and known.smoothness is None:
@@ -454,10 +452,13 @@ def place(name: str) -> str:
     >>> place("erm")
     'Theorem 9'
     """
-    return _statement(name).place
+    return _stated(name)[0].place
 
 
-def _statement(name: str) -> Statement:
-    if name not in STATEMENTS:
-        raise ConfigurationError(f"unknown bound {name!r}; {hint(name, NAMES)}")
-    return STATEMENTS[name]
+def _stated(bound: str | Statement) -> tuple[Statement, str]:
+    # And what errors call it.
+    if isinstance(bound, Statement):
+        return bound, bound.place
+    if bound not in STATEMENTS:
+        raise ConfigurationError(f"unknown bound {bound!r}; {hint(bound, NAMES)}")
+    return STATEMENTS[bound], f"{bound} ({STATEMENTS[bound].place})"
