@@ -3,6 +3,7 @@
 import functools
 import json
 import operator
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.severity import SLACK
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.report.errata_section import running
 from tests import readings
 
 LEDGER = readings.ledger_of_claims()
@@ -182,6 +184,12 @@ def test_a_claim_that_nothing_measures_has_a_certificate_of_all_of_it() -> None:
     found = ledger.with_proofs(found, {claim.paper for claim in claims})
     assert [one.id for one in found if one.status != "proved"] == ["slam-toy"]
     assert all(any(proof.covers == "all" for proof in one.proofs) for one in found[1:])
+
+
+def test_names_of_columns_and_of_files_are_not_set_as_symbols_with_an_index() -> None:
+    for claim in LEDGER:
+        for text in (claim.says, *(re.sub(r"{.*?}", "", reading.notes) for reading in claim.readings)):
+            assert not re.search(r"[A-Za-z]{2}<sub>[a-z]{2,}</sub>", running(text)), claim.id
 
 
 def test_statements_of_this_project_say_so() -> None:
