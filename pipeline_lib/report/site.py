@@ -113,7 +113,7 @@ def heading(study: str, papers: Sequence[str], title: str | None = None) -> str:
 
 
 def _numbered(parts: Sequence[Page], folder: Path) -> dict[str, Any]:
-    """Write all tables and figures; give their numbers, which are the same on the pages and in the single file."""
+    """Write all tables and figures; give their numbers, which begin anew on every page."""
     # A study without figures has the folder all the same: the workflow and the page's readers look for it.
     for kind in ("tables", "figures"):
         (folder / kind).mkdir(parents=True, exist_ok=True)
@@ -127,8 +127,8 @@ def _numbered(parts: Sequence[Page], folder: Path) -> dict[str, Any]:
     return {
         "pictures": {name: Markup(picture) for name, picture in pictures.items()},
         "drawn": style,
-        "table_numbers": {name: i for i, name in enumerate(tables, 1)},
-        "figure_numbers": {name: i for i, name in enumerate(drawn, 1)},
+        "table_numbers": {name: i for one in parts for i, name in enumerate(_named([one], Table), 1)},
+        "figure_numbers": {name: i for one in parts for i, name in enumerate(_named([one], Figure), 1)},
         "statements": _statements(tables.values()),
         "origins": {file: block.place for block in _blocks(parts) if isinstance(block, Uses) for file in block.files},
     }

@@ -78,6 +78,17 @@ def test_the_pages_have_all_places_of_the_single_file_and_load_what_they_share(r
     assert not re.search(r"url\((?!#|data:)", (report / "report.css").read_text(encoding="utf-8"))
 
 
+def test_every_page_counts_its_tables_and_figures_from_1(report: Path) -> None:
+    longest = 0
+    for file in (report / "index.html", *sorted((report / "pages").iterdir())):
+        numbers = re.findall(r'<a class="number"[^>]*>(Table|Figure) (\d+)\.</a>', file.read_text(encoding="utf-8"))
+        for kind in ("Table", "Figure"):
+            found = [int(number) for name, number in numbers if name == kind]
+            assert found == list(range(1, len(found) + 1)), file.name
+            longest = max(longest, len(found))
+    assert longest > 1
+
+
 def test_every_page_is_reached_from_the_front_page_and_marks_where_one_is(report: Path) -> None:
     front = (report / "index.html").read_text(encoding="utf-8")
     for file in sorted((report / "pages").iterdir()):
