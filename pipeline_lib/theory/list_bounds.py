@@ -223,7 +223,7 @@ MOST_QUERIES = 10**15
 
 @checked
 def evaluate(
-    bound: str | Statement,
+    name: str | Statement,
     *,
     n: AtLeast1,
     m: AtLeast1,
@@ -245,7 +245,7 @@ def evaluate(
 
     Parameters
     ----------
-    bound : str or Statement
+    name : str or Statement
         One of NAMES, of which the module's table has the formulas, or a statement that is declared elsewhere.
     n, m : float >= 1
         Queries, and documents of each; up to 10^12 and beyond.
@@ -292,8 +292,8 @@ def evaluate(
     """
     given = SimpleNamespace(**locals())  # all constants, by the names of the arguments
     given.n, given.m, given.radius, given.feature_norm = float(n), float(m), float(radius), float(feature_norm)
-    given.entropy = entropy or ("integral" if bound == "erm-l1" else "closed-form")
-    statement, where = _stated(bound)
+    given.entropy = entropy or ("integral" if name == "erm-l1" else "closed-form")
+    statement, where = _stated(name)
     for key in statement.needs:
         if getattr(given, key) is None:
             raise DataError(f"{where}: expected {key}, {MEANINGS[key]}, found none")
@@ -318,7 +318,7 @@ class Assessment:
 
 @checked
 def assess(
-    bound: str | Statement,
+    name: str | Statement,
     *,
     n: AtLeast1,
     m: AtLeast1,
@@ -338,8 +338,8 @@ def assess(
     (2.0, True, 33)
     """
     constants |= {"m": m, "radius": radius, "feature_norm": feature_norm, "loss_bound": loss_bound}
-    value = evaluate(bound, n=n, **constants)
-    first = first_below(lambda k: evaluate(bound, n=k, **constants), lambda k: loss_bound)
+    value = evaluate(name, n=n, **constants)
+    first = first_below(lambda k: evaluate(name, n=k, **constants), lambda k: loss_bound)
     return Assessment(value, loss_bound, value >= loss_bound, first)
 
 
