@@ -11,7 +11,7 @@ with run.stopping_the_workflow():
 # Jobs find the mirrors in their environment, because another place of the same file is no reason to make it again.
 os.environ[mirrors.VARIABLE] = DATA.mirrors.as_text
 # The C library of Linux would give large arrays back to the system as soon as they are freed, and every page of the
-# next one would have to be cleared anew: up to a tenth of the processor's time.
+# next one would have to be cleared anew.
 os.environ.setdefault("MALLOC_TRIM_THRESHOLD_", str(256 * 2**20))
 os.environ.setdefault("MALLOC_MMAP_THRESHOLD_", str(32 * 2**20))
 TRAININGS = Trainings(STUDY, DATA)
