@@ -6,6 +6,7 @@ A file that exists gets the block at its end, or above the line that the text qu
 
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -203,6 +204,10 @@ def test_a_measure(following: Callable[..., Project]) -> None:
 def test_a_bound(following: Callable[..., Project]) -> None:
     project = following("a-bound")
     used("a-bound", project.folder)
+    imports = "from pipeline_lib.theory import list_bounds; from pipeline_lib.theory.one_ranker import ONE_RANKER"
+    call = "list_bounds.evaluate(ONE_RANKER, n=5000, m=10, loss_bound=1.0, delta=0.05, radius=1.0, feature_norm=1.0)"
+    found = python(project.folder, f"{imports}; print({call})")
+    assert float(found) == pytest.approx(math.sqrt(math.log(20.0) / (2 * 5000)))
     # No job that evaluates the bounds there were before runs again; an entry among them would rerun those jobs.
     script = (
         "from pipeline_lib.study.import_closure import digest_of_command as digest\n"
