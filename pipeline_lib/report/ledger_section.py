@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from markupsafe import Markup
-
 from pipeline_lib import papers as register
 from pipeline_lib.claims import coverage, errata
 from pipeline_lib.claims.errata import Kind
@@ -158,12 +156,12 @@ def _numbered(every: LedgerRow) -> dict[str, Any]:
             stands = theorems.get((claim.paper, found[1]), True)
             theorems[claim.paper, found[1]] = stands and claim.status in ("proved", "verified", "consistent")
     refuted = [claim for claim in claims if claim.status == "refuted"]
+    kinds = {claim: KINDS[one.kind][0] for one in reversed(errata.load()) for claim in one.claims}  # the first one's
     return {
         "claims": len(claims),
-        "statuses": LedgerRow("", "", claims).counts(own=False),
         "theorems": len(theorems),
         "standing": sum(theorems.values()),
-        "refuted": [Markup(f"[`{claim.paper}`, {claim.where}](#claim-{claim.id})") for claim in refuted],
+        "refuted": [(claim, kinds.get(claim.id, "no erratum")) for claim in refuted],
     }
 
 
