@@ -156,7 +156,7 @@ def _numbered(every: LedgerRow) -> dict[str, Any]:
             stands = theorems.get((claim.paper, found[1]), True)
             theorems[claim.paper, found[1]] = stands and claim.status in ("proved", "verified", "consistent")
     refuted = [claim for claim in claims if claim.status == "refuted"]
-    kinds = {claim: KINDS[one.kind][0] for one in reversed(errata.load()) for claim in one.claims}  # the first one's
+    kinds = {claim: one.kind for one in reversed(errata.load()) for claim in one.claims}  # the first one's
     return {
         "claims": len(claims),
         "theorems": len(theorems),

@@ -13,7 +13,7 @@ def test_a_theorem_stands_where_a_step_of_its_proof_is_refuted_but_not_where_not
     claims = tuple(judged(claim, STATUSES.get(claim.id, "verified")) for claim in claims_of("topk"))
     found = summary(JudgedStudy("study", claims, {}), ["topk"])["numbered"]
     assert (found["theorems"], found["standing"]) == (3, 2)
-    assert [(claim.id, kind) for claim, kind in found["refuted"]] == [("topk-thm52-constant", "gap in a proof")]
+    assert [(claim.id, kind) for claim, kind in found["refuted"]] == [("topk-thm52-constant", "gap")]
 
 
 def test_every_numbered_theorem_of_the_papers_is_counted() -> None:
