@@ -137,7 +137,7 @@ def _losses(convex: bool, non_negative: bool, unit: bool) -> tuple[tuple[str, bo
 
 def _claims(paper: Paper) -> Iterator[str]:
     yield f"## {paper.name}"
-    yield f"{paper.authors}: *{paper.title}*. {paper.published}."
+    yield f"{paper.authors}: *{paper.title}*, {paper.published}."
     rows = [(f"`{claim.id}`", claim.where, claim.kind, claim.says) for claim in ledger.load([paper])]
     yield _table(("claim", "where", "kind", "statement"), rows)
     for section in coverage.load(paper, ledger.load([paper])):

@@ -149,7 +149,7 @@ def _paper(name: str, templates: PaperPages, claims: JudgedStudy) -> Page | None
     if story is not None:
         # What came out stands before the first part.
         begin = next((i for i, block in enumerate(story.blocks) if isinstance(block, Subsection)), len(story.blocks))
-        cited = prose(f"{paper.authors}. [{paper.title}]({paper.url}). {paper.published}.")
+        cited = prose(f"{paper.authors}. [{paper.title}]({paper.url}), {paper.published}.")
         story = replace(story, blocks=(cited, *story.blocks[:begin], *outcomes, *story.blocks[begin:]))
     covered = claims_section.statements(claims, name)
     sections = [
