@@ -186,11 +186,13 @@ def test_a_claim_that_nothing_measures_has_a_certificate_of_all_of_it() -> None:
     assert all(any(proof.covers == "all" for proof in one.proofs) for one in found[1:])
 
 
-def test_names_of_columns_and_of_files_are_not_set_as_symbols_with_an_index() -> None:
+def test_names_of_columns_files_and_claims_are_set_as_code() -> None:
+    names = {claim.id for claim in LEDGER}
     for claim in LEDGER:
         notes = [re.sub(r"{.*?}", "", reading.notes) for reading in claim.readings]
         for text in (claim.says, claim.otherwise or "", *notes):
             assert not re.search(r"[A-Za-z]{2}<sub>[a-z]{2,}</sub>", running(text)), claim.id
+            assert not names & {*re.findall(r"[\w-]+", re.sub("`.*?`", "", text))}, claim.id
 
 
 def test_statements_of_this_project_say_so() -> None:
