@@ -206,13 +206,13 @@ def mathematics(text: str) -> str:
 
 
 _SIGNS = {"<=": "≤", ">=": "≥", "||": "‖", "sqrt(": "√(", " - ": " − "}
-_GREEK = re.compile(r"(?<![A-Za-z])(alpha|beta|gamma|delta|epsilon|eta|lambda|mu|rho|sigma|phi)(?![A-Za-z])")
+_GREEK = re.compile(r"(?<![A-Za-z])(Delta|alpha|beta|gamma|delta|epsilon|eta|lambda|mu|rho|sigma|phi)(?![A-Za-z])")
 
 
 def _raised(text: str) -> str:
     for words, sign in _SIGNS.items():
         text = text.replace(words, sign)
-    text = re.sub(r"(?<![\w-])-(?=\d)", "−", text)
+    text = re.sub(r"(?<![\w-])-(?=\w)", "−", text)
     safe = html.escape(_GREEK.sub(lambda found: html.unescape(f"&{found[0]};"), text))
     for sign, tag in (("_", "sub"), ("^", "sup")):
         safe = re.sub(rf"\{sign}\{{([^{{}}]+)\}}", rf"<{tag}>\1</{tag}>", safe)
