@@ -178,7 +178,7 @@ def _measuring_seconds(settings: GridSettings, cell: Cell) -> float:
         searched = settings.ascent_steps * sum(settings.reference_queries(m, n) * m for n in sizes)
         evaluated += settings.repetitions_of(m) * (searched + 5 * held * len(sizes) + 100 * m * sum(sizes))
         evaluated += 8 * settings.best_ranker_documents
-    return 3e-8 * evaluated
+    return 2.5e-8 * evaluated
 
 
 def _surrogates(settings: GridSettings) -> list[str]:
