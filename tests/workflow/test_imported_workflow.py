@@ -121,6 +121,7 @@ def name_in_repository(folder: Path, value: str) -> None:
     assert value in snakefile.read_text()
 
 
+@pytest.mark.slow
 def test_a_workflow_is_imported_from_a_git_repository_and_runs_to_its_report(repository: Path, tmp_path: Path) -> None:
     folder = write_outer(tmp_path / "outer")
     name_in_repository(folder, f'"git+file://{repository}/workflow/Snakefile@v1"')

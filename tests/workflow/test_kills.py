@@ -84,6 +84,7 @@ def test_fifty_kills_change_no_byte(tmp_path: Path) -> None:
     check_the_end(project, expected.tables())
 
 
+@pytest.mark.slow
 def test_killed_runs_end_with_the_same_bytes_on_any_number_of_cores(
     finished: Project, with_data: Callable[..., Project]
 ) -> None:

@@ -124,6 +124,7 @@ def test_missing_libraries_are_one_message_that_says_how_to_get_them(
     assert "Traceback" not in printed
 
 
+@pytest.mark.slow
 def test_without_the_libraries_the_workflow_is_one_job_that_runs_the_study_in_conda(
     finished_copy: Project, conda: Path
 ) -> None:
