@@ -126,7 +126,7 @@ def section(rows: Sequence[Measured]) -> str:
         "size. The exponents are slopes of logarithms by least squares. The last columns continue the two largest",
         "shares as a power of the size; their hours are of one core, and on a cluster (`profiles/slurm`, see",
         "[clusters](clusters.md)) the jobs of a paper share them. Every number is of one run, and the machine was up",
-        "to half as fast again at some hours: between two shares, this moves an exponent by .4 and the last columns by",
+        "to half as fast again at some hours: between two shares, this moves an exponent by .4 and the hours by",
         "a factor of 2. This section is made by `python -m benchmarks.growth`.",
         "",
         "| paper | " + " | ".join([*heads, f"{BEYOND} times, hours", f"{BEYOND} times, GB"]) + " |",
