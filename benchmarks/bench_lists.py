@@ -51,7 +51,7 @@ def scaling() -> list[Scaling]:
     for n in SAMPLES:
         seconds = []
         for m in LENGTHS:
-            job = Job(_slice(n, m), 0, {"loss": "listnet"})
+            job = Job(_slice(n, m), 0, {"loss": "listnet", "part": "0"})
             list(grid.measure(job))
             start = time.process_time()
             list(grid.measure(job))

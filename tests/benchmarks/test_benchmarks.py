@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import autodiff, bench_limits, ratios
+from benchmarks import autodiff, bench_limits, bench_lists, ratios
 
 
 def enclosed(n: int, k: int) -> float:
@@ -55,3 +55,10 @@ def test_pairs_of_peers_are_all_pairs_of_different_labels() -> None:
     problem = autodiff.Problem.of(rng.normal(size=30), y, offsets)
     assert np.add.reduceat(problem.target, offsets[:-1]) == pytest.approx(1.0)
     assert problem.rectangle(y, int, -1).tolist()[1] == [*y[1:12].tolist(), *[-1] * 7]
+
+
+def test_a_slice_of_the_grid_of_lists_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_lists, "LENGTHS", (4, 8))
+    monkeypatch.setattr(bench_lists, "SAMPLES", (90,))
+    (found,) = bench_lists.scaling()
+    assert found.sizes == (4, 8)
