@@ -196,6 +196,8 @@ def mathematics(text: str) -> str:
     'min<sub>w</sub> λ/2 ‖w‖<sup>2</sup> + φ<sub>SLAM</sub>(s)'
     >>> mathematics("x_i >= -2 sqrt(lambda_u)")
     'x<sub>i</sub> ≥ −2 √(λ<sub>u</sub>)'
+    >>> mathematics("Delta of -x and x, not pre-images")
+    'Δ of −x and x, not pre-images'
     >>> mathematics("v_max of v^NDCG@k, T^(2/3)")
     'v<sub>max</sub> of v<sup>NDCG@k</sup>, T<sup>2/3</sup>'
     >>> mathematics(r"at most \(m\) of v_max")
