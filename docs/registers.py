@@ -155,8 +155,8 @@ def _records() -> Iterator[str]:
     records = [default, *(recorded.read(name) for name in recorded.names() if name != "default")]
     yield "## Studies that were run whole"
     yield (
-        "What the records in `workflow/recorded/` say ([how to compare a run with them](running-studies.md)). Times "
-        "are sums over all jobs on a machine that did other work as well."
+        "What the records in `workflow/recorded/` say ([how to compare a run with them](where-results-may-differ.md)). "
+        "Times are sums over all jobs on a machine that did other work as well."
     )
     head = ("study", "date", "code", "minutes of all jobs", "cores", "tables", "claims by status")
     yield _table(head, map(_of_record, records))
