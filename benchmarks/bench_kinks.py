@@ -16,7 +16,7 @@ variables, so that it has about as many rows as documents; LinearSVC on the pair
 tolerances that reaches 1e-6, or the smallest that ends in time; and a plain subgradient method, with steps 1 / (l2 t)
 and the mean of the second half of its 2,000 iterates. Notes state how far above our lower bound of the minimum each of
 them ended. The subgradient method always makes its 2,000 steps: where it ends more than 1e-6 above the minimum, it has
-not solved the problem, however fast its row.
+not reached what ours certify, however fast its row.
 """
 
 import importlib
