@@ -9,7 +9,8 @@ from itertools import dropwhile
 from types import SimpleNamespace
 from typing import Any
 
-from pipeline_lib.claims.words import rounded_down
+from pipeline_lib.claims.words import rounded_down, rounded_up
+from pipeline_lib.core.markup import listed
 from pipeline_lib.report.declared_figures import RowFigure, row_figure
 from pipeline_lib.report.figures import Figure, Measured
 from pipeline_lib.report.queries import Rows, Tables
@@ -84,14 +85,28 @@ def overview(name: str, title: str, caption: str, found: Sequence[Rows]) -> RowF
         where = f", {chain[0].dataset}" if several else ""
         rows.append((f"{_paper(chain)}{where}: {chain[0].place}", shown))
     source = ", ".join(dict.fromkeys(chain.source for chain in found))
-    return row_figure(name, title, caption, {"": rows}, xlabel="loss", log="x", source=source, beyond=LARGEST)
+    return row_figure(
+        name, title, caption, {"": rows}, xlabel="in the units of the bound", log="x", source=source, beyond=LARGEST
+    )
 
 
 def distances(found: Sequence[Rows]) -> dict[str, Any]:
-    """How near the nearest bound is to the measured mean, as a factor rounded down, and how many say nothing."""
+    """How far bounds lie from what is measured, as factors rounded outwards, and how many say nothing.
+
+    A chain whose first link is not above zero has no factor.
+    """
     factors = [chain[-1].value / chain[0].value for chain in found if chain[0].value > LEAST]
-    vacuous = sum(chain[-1].value >= chain[0].trivial for chain in found)
-    return {"chains": found, "nearest": rounded_down(min(factors)) if factors else "", "vacuous": vacuous}
+    samples: dict[int, list[str]] = {}
+    for chain in found:
+        samples.setdefault(chain[0].n, []).append(_paper(chain))
+    return {
+        "chains": found,
+        "chained": list(dict.fromkeys(map(_paper, found))),
+        "samples": [f"n = {n:,} for {listed(list(dict.fromkeys(papers)))}" for n, papers in samples.items()],
+        "nearest": rounded_down(min(factors)) if factors else "",
+        "farthest": rounded_up(max(factors)) if factors else "",
+        "vacuous": sum(chain[-1].value >= chain[0].trivial for chain in found),
+    }
 
 
 def summary(name: str, caption: str, found: Sequence[Rows]) -> Table:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -33,8 +33,12 @@ KINDS: Mapping[Kind, tuple[str, str]] = {
 """What errata of a kind are called, one and several."""
 NUMBERED = re.compile(r"(?:Section [\d.]+, )?(?:Theorem|Lemma|Corollary|Proposition)s? \d")
 """How the place of a claim at a numbered statement begins."""
-THEOREM = re.compile(r"(?:Section [\d.]+, )?Theorems? (\d+(?:\.\d+)?)(?: and .*)?")
-"""The place of a claim that is a theorem itself, not a step of its proof; after "and" stands where it is restated."""
+THEOREM = re.compile(r"(?:Section [\d.]+, )?Theorems? (\d+(?:\.\d+)?)(?: and (?:(\d+(?:\.\d+)?)|.*))?")
+"""The place of a claim that is a theorem itself, or two, not a step of a proof; "and" may lead to a second place."""
+CORRECTED = re.compile(r"(?<!of )(?<!after )Theorems? (\d+(?:\.\d+)?)(?: and (\d+(?:\.\d+)?))?")
+"""The place of an erratum that is about a theorem's own words, not about a proof of it or a remark after it."""
+WORST = ("refuted", "deviates", "not-run", "consistent", "verified", "proved")
+"""What is said of a theorem of which several claims are made is the first of these that is said of one of them."""
 
 
 OBJECTS = {
@@ -150,19 +154,34 @@ def _errata(papers: Sequence[str]) -> list[str]:
 def _numbered(every: LedgerRow) -> dict[str, Any]:
     """What came out for the numbered statements, and for the theorems, which a refuted step of a proof leaves alone."""
     claims = tuple(claim for claim in every.claims if not claim.own and NUMBERED.match(claim.where))
-    theorems: dict[tuple[str, str], bool] = {}
+    theorems: dict[tuple[str, str], set[str]] = {}
     for claim in claims:
-        if found := THEOREM.fullmatch(claim.where):
-            stands = theorems.get((claim.paper, found[1]), True)
-            theorems[claim.paper, found[1]] = stands and claim.status in ("proved", "verified", "consistent")
+        if claim.status in WORST and (found := THEOREM.fullmatch(claim.where)):
+            for number in filter(None, found.groups()):
+                theorems.setdefault((claim.paper, number), set()).add(claim.status)
+    numbers = Counter(min(statuses, key=WORST.index) for statuses in theorems.values())
     refuted = [claim for claim in claims if claim.status == "refuted"]
     kinds = {claim: one.kind for one in reversed(errata.load()) for claim in one.claims}  # the first one's
     return {
         "claims": len(claims),
         "theorems": len(theorems),
-        "standing": sum(theorems.values()),
+        "outcomes": [f"{numbers[status]} {status.replace('-', ' ')}" for status in reversed(WORST) if numbers[status]],
+        "corrected": _corrected(theorems),
         "refuted": [(claim, kinds.get(claim.id, "no erratum")) for claim in refuted],
     }
+
+
+def _corrected(theorems: Container[tuple[str, str]]) -> list[tuple[str, str, str, str]]:
+    """The theorems whose words an erratum corrects: the paper, the place, and the erratum's letter and address."""
+    return [
+        (paper, f"Theorem {number}", one.letter, errata.address(one.letter))
+        for one in errata.load()
+        if one.kind in ("wrong", "reading")
+        for paper, where in one.where.items()
+        if (found := CORRECTED.search(where))
+        for number in filter(None, found.groups())
+        if (paper, number) in theorems
+    ]
 
 
 def outcomes(judged: JudgedStudy, paper: str) -> list[Block]:

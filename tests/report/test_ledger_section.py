@@ -9,15 +9,24 @@ from pipeline_lib.report.ledger_section import KINDS, summary
 STATUSES = {"topk-thm52": "consistent", "topk-thm52-constant": "refuted", "topk-thm51": "not-run"}
 
 
-def test_a_theorem_stands_where_a_step_of_its_proof_is_refuted_but_not_where_nothing_was_run() -> None:
+def test_a_theorem_is_what_the_worst_of_its_claims_is_and_a_refuted_step_of_its_proof_leaves_it_alone() -> None:
     claims = tuple(judged(claim, STATUSES.get(claim.id, "verified")) for claim in claims_of("topk"))
     found = summary(JudgedStudy("study", claims, {}), ["topk"])["numbered"]
-    assert (found["theorems"], found["standing"]) == (3, 2)
+    assert (found["theorems"], found["outcomes"]) == (3, ["1 verified", "1 consistent", "1 not run"])
     assert [(claim.id, kind) for claim, kind in found["refuted"]] == [("topk-thm52-constant", "gap")]
 
 
+def test_a_theorem_whose_words_an_erratum_corrects_is_named_and_one_with_a_gap_in_its_proof_is_not() -> None:
+    claims = tuple(judged(claim, "verified") for claim in claims_of("topk"))
+    found = summary(JudgedStudy("study", claims, {}), ["topk"])["numbered"]["corrected"]
+    about = {one.letter: one.where["topk"] for one in errata.load() if "topk" in one.where}
+    assert [(paper, where) for paper, where, *_ in found] == [("topk", "Theorem 5.2")]
+    assert [about[letter] for *_, letter, _ in found] == ["Theorem 5.2"]
+    assert "proof of Theorem 5.2" in about.values()
+
+
 def test_every_numbered_theorem_of_the_papers_is_counted() -> None:
-    theorems = {"slam": 5, "topk": 3, "cone": 2, "lists": 6, "twolayer": 3}
+    theorems = {"slam": 6, "topk": 3, "cone": 2, "lists": 6, "twolayer": 3}
     for paper, number in theorems.items():
         claims = tuple(judged(claim, "verified") for claim in claims_of(paper))
         assert summary(JudgedStudy("study", claims, {}), [paper])["numbered"]["theorems"] == number

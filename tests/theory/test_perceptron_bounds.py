@@ -145,3 +145,16 @@ def test_a_margin_needs_two_labels():
         perceptron_bounds.largest_margin(data)
     with pytest.raises(DataError, match=r"mistaken.*, found 3"):
         perceptron_bounds.right_side(data, [3], 1.0)
+
+
+def test_orthogonal_lists_come_to_two_thirds_of_the_bound_that_is_free_of_the_length() -> None:
+    """Theorem 1 of the page on that bound, N <= 2 F + |u|^2 (2/eta + D^2), at the best multiple of the sum of axes."""
+    lists, documents, eta = 20, 5, 1.0
+    labels = np.eye(documents, dtype=np.int64)[-1]  # the relevant document stands last, where equal scores leave it
+    X = np.kron(np.eye(lists), 2.0 * labels[:, None] - 1.0)
+    data = RankingData.from_arrays(X, np.tile(labels, lists), np.repeat(np.arange(lists), documents))
+    loss = perceptron.run(data, np.arange(lists), measure="map", eta=eta).losses.sum()
+    assert loss == pytest.approx(lists * (1 - 1 / documents))
+    along = np.linspace(0.0, 0.5, 50_001)  # documents of one list are 2 apart, so that every hinge is 1 - 2 s
+    bound = np.min(2 * loss * (1 - 2 * along) + lists * along**2 * (2 / eta + 4))
+    assert loss / bound == pytest.approx(0.68, abs=0.005)

@@ -175,3 +175,11 @@ def test_massart_bounds_the_average_of_a_finite_class():
 def test_errors(call, message):
     with pytest.raises(DataError, match=message):
         call()
+
+
+def test_the_second_term_can_multiply_the_queries_of_a_small_budget() -> None:
+    # The plans of the page on the two-layer gap, beside those of the leading term alone, C / m*.
+    one = Variances(0.0005, 0.02, 0.2)
+    for budget, queries, leading in ((480, 160, 18), (480_000, 34_286, 18_252)):
+        lengths, _ = two_layer_rates.budget(budget, [one], 46 * math.log(2), 0.05)
+        assert (len(lengths), round(budget / two_layer_rates.best_depth(one))) == (queries, leading)
