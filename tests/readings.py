@@ -26,6 +26,22 @@ def ledger_of_claims() -> tuple[Claim, ...]:
     return tuple(ledger.load())
 
 
+class _Added(papers.Paper):
+    @property
+    def ledger(self) -> list[Path]:
+        """The claims of topics that ``paper.toml`` does not put in order."""
+        return [self.folder / path for path in self.added("claims.yaml")]
+
+
+@functools.cache
+def added_claims() -> frozenset[str]:
+    """The claims of topics that were added as docs/adding-an-experiment.md says, and of papers added likewise.
+
+    Records, certificates and the sections of a paper may do without them.
+    """
+    return frozenset(claim.id for claim in ledger.load(_Added(**vars(paper)) for paper in papers.every()))
+
+
 def check_of(entry: Mapping[str, Any] | str) -> Check:
     """The check that an entry under ``rule`` describes."""
     return TypeAdapter[Check](AnyCheck).validate_python(entry)

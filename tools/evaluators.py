@@ -38,6 +38,8 @@ CODECHECK_HEAD = """\
 CODEMETA = "https://w3id.org/codemeta/3.0"
 LICENCES = "https://spdx.org/licenses/"
 CERTIFICATES = "python -m pipeline_lib check-proofs"
+NOT_RECORDED = "not recorded"
+"""What is said of a claim or an experiment that is newer than the record of the study."""
 
 ARTEFACT = """\
 One row for each experiment of the default study: the claims for which it gives evidence, with the status that was
@@ -165,27 +167,31 @@ def _table(paper: Paper, record: Record, rerun: Rerun) -> str:
             [f"{table}.parquet" for table in step.tables if table.startswith("tables/")] for step in experiment.steps
         ]
         targets = [tables[0] for tables in shown if tables]
-        costs = [
-            record.rules[rule] for rule in dict.fromkeys(rule.name for file in targets for rule in rerun.rules(file))
-        ]
+        rules = dict.fromkeys(rule.name for file in targets for rule in rerun.rules(file))
+        costs = [record.rules[rule] for rule in rules if rule in record.rules]
         claims = [claim for tables in shown for file in tables for claim in _evidence().get(file, [])]
-        lines.append(_row(name, list(dict.fromkeys(claims)), rerun.of(targets).command, costs, record))
+        lines.append(_row(name, list(dict.fromkeys(claims)), rerun.of(targets).command, _spent(costs), record))
     if proved := [claim for claim in _evidence()[""] if claim.startswith(f"{paper.name}-")]:
-        lines.append(_row("certificates alone", proved, CERTIFICATES, [], record))
+        lines.append(_row("certificates alone", proved, CERTIFICATES, ("", ""), record))
     return "\n".join(lines)
 
 
-def _row(name: str, claims: list[str], command: str, costs: list[Costs], record: Record) -> str:
+def _spent(costs: list[Costs]) -> tuple[str, str]:
+    """Minutes and megabytes of some rules, of which the record has none where they are newer than the record."""
+    if not costs:
+        return NOT_RECORDED, NOT_RECORDED
     spent = sum(cost.seconds for cost in costs) / 60.0
-    minutes = (f"{spent:.1f}" if spent >= 0.1 else "< 0.1") if costs else ""
-    memory = f"{max(cost.megabytes for cost in costs):.0f}" if costs else ""
-    return f"| {name} | {_by_status(claims, record)} | `{command}` | {minutes} | {memory} |"
+    return f"{spent:.1f}" if spent >= 0.1 else "< 0.1", f"{max(cost.megabytes for cost in costs):.0f}"
+
+
+def _row(name: str, claims: list[str], command: str, spent: tuple[str, str], record: Record) -> str:
+    return f"| {' | '.join([name, _by_status(claims, record), f'`{command}`', *spent])} |"
 
 
 def _by_status(claims: list[str], record: Record) -> str:
     groups: dict[str, list[str]] = {}
     for claim in claims:
-        status = record.claims[claim].status if claim in record.claims else "not recorded"
+        status = record.claims[claim].status if claim in record.claims else NOT_RECORDED
         groups.setdefault(status, []).append(f"`{claim}`")
     return "; ".join(f"{status}: {', '.join(names)}" for status, names in groups.items())
 

@@ -21,12 +21,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pipeline_lib import surrogates
 from pipeline_lib.core.checks import Count, Positive, Seed, checked
 from pipeline_lib.core.compiled import copy, njit
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import loss_ranges
+from pipeline_lib.learners.losses import checked_surrogate
 from pipeline_lib.learners.ranker import names_of
 from pipeline_lib.learners.rounds import of_game
 from pipeline_lib.learners.top_k_feedback import KINDS, Run, check_kind, options_of, prepared
@@ -98,7 +98,7 @@ def run(
     >>> bool(0.5 < result.w[0] < 1.5), bool(0.9 < result.ndcg[-1])
     (True, True)
     """
-    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    loss = checked_surrogate(surrogate)
     check_kind(loss, KINDS)
     if not data.n_features:
         raise DataError("data: expected at least one feature, found none: there is no direction to explore")

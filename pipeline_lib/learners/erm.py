@@ -64,6 +64,7 @@ from pipeline_lib.learners.learner import (
     Tolerance,
     seen_by,
 )
+from pipeline_lib.learners.losses import checked_surrogate
 from pipeline_lib.learners.models import LinearResult
 from pipeline_lib.learners.problem import DesignMatrix, Problem, Solution, design_matrix
 from pipeline_lib.learners.ranker import Model, Trained, axes_of, names_of
@@ -314,7 +315,7 @@ def _fits(
 def _problem(data: RankingData, surrogate: str | Surrogate, l2: float, radius: float | None, ball: Ball) -> Problem:
     if not data.n_queries:
         raise DataError("data: expected at least one query, found none")
-    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    loss = checked_surrogate(surrogate)
     smooth = not loss.convex or isinstance(loss, SmoothSurrogate | SmoothableSurrogate)
     if not smooth and l2 == 0.0 and radius is None:
         raise DataError(f"{loss.name}: expected l2 > 0 or a radius, which cutting planes need, found neither")

@@ -27,6 +27,7 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, rounds, selection
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.learner import IMPORTS, Features, Learner, Radius, Selecting, Steps, listed, seen_by
+from pipeline_lib.learners.losses import checked_surrogate
 from pipeline_lib.learners.models import AveragedResult
 from pipeline_lib.learners.ranker import Trained, names_of
 from pipeline_lib.surrogates.base import Surrogate
@@ -133,7 +134,7 @@ def runs(
     """
     every = checks.whole_numbers("orders", orders, 0, data.n_queries - 1, ndim=2)
     (R, T), X, y, begins = every.shape, data.X, data.y, data.offsets
-    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    loss = checked_surrogate(surrogate)
     eta, reach = _steps(step, T), math.inf if radius is None else radius
     W, total = np.zeros((2, R, data.n_features))
     losses, norms, outside = np.empty((R, T)), np.empty((R, T)), np.zeros(R, np.int64)

@@ -53,6 +53,7 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners import top_k_kernels as kernels
 from pipeline_lib.learners.learner import IMPORTS, Features, Learner, Radius, Selecting, Steps, listed, seen_by
+from pipeline_lib.learners.losses import checked_surrogate
 from pipeline_lib.learners.models import LinearResult
 from pipeline_lib.learners.ranker import Trained, axes_of, names_of
 from pipeline_lib.learners.rounds import of_game, random_passes
@@ -185,7 +186,7 @@ def run(
     >>> bool(0.5 < result.w[0] < 1.5), bool(0.8 < result.ndcg[-1] < 1.0)
     (True, True)
     """
-    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    loss = checked_surrogate(surrogate)
     check_order(loss, k)
     queries = of_game(data, rounds, order, seed)
     shortest = int(data.documents_per_query[queries].min())
@@ -220,7 +221,7 @@ def with_all_labels(
     >>> with_all_labels(data, "listnet", rounds=2, eta=1.0).losses.round(4)
     array([0.6698])
     """
-    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    loss = checked_surrogate(surrogate)
     check_kind(loss, KINDS)
     queries = of_game(data, rounds, order, seed)
     return _played(data, loss, 0, 0.0, eta, queries, radius, False, checkpoints, losses, judge, seed)
@@ -287,7 +288,7 @@ def estimate(
     >>> estimate("squared", [1.0, 0.0], shown=[0], labels_shown=[3], exploit=[0, 1], gamma=0.5, k=1)
     array([-6.,  0.])
     """
-    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    loss = checked_surrogate(surrogate)
     check_order(loss, k)
     scores = np.ascontiguousarray(checks.floats("s", s, ndim=1))
     m = len(scores)
@@ -468,6 +469,8 @@ def options_of(loss: Surrogate) -> tuple[float, float]:
 def check_kind(loss: Surrogate, known: Mapping[str, int]) -> None:
     if loss.name not in known:
         raise DataError(f"surrogate: expected one of {', '.join(known)}, found {loss.name}")
+    if type(loss) is not surrogates.get(loss.name):  # the kernels compute the package's own
+        raise DataError(f"surrogate: expected the package's own {loss.name}, found a class of {type(loss).__module__}")
     if getattr(loss, "normalisation", "sum") != "sum":
         raise DataError(f"{loss.name}: expected normalisation 'sum'; the number of pairs takes all labels to know")
     if getattr(loss, "margin", 1.0) != 1.0:

@@ -1,8 +1,10 @@
 """Which losses replace a ranking measure in training? A surrogate is a class in a module of this package.
 
-``NAMES`` lists them. The modules are also attributes of this package, so that ``surrogates.slam.weights`` needs no
-further import. Public functions and methods check their arguments. Modules with an empty ``__all__``, functions
-compiled by numba and the methods named in ``surrogates.base.INTERNAL`` are internal: they check nothing.
+``NAMES`` lists them, and ``check`` compares what the class of one states with its values
+(:func:`pipeline_lib.surrogates.checking.check`). The modules are also attributes of this package, so that
+``surrogates.slam.weights`` needs no further import. Public functions and methods check their arguments. Modules with an
+empty ``__all__``, functions compiled by numba and the methods named in ``surrogates.base.INTERNAL`` are internal: they
+check nothing.
 
 Example
 -------
@@ -128,8 +130,11 @@ def _classes() -> dict[str, type[Surrogate]]:
 
 
 def __getattr__(name: str) -> Any:
-    return tuple(_classes()) if name == "NAMES" else submodules.load(__name__, name)
+    if name == "NAMES":
+        return tuple(_classes())
+    # Imported by its name, so that no training depends on the code that only checks what others wrote.
+    return submodules.load(__name__, "checking").check if name == "check" else submodules.load(__name__, name)
 
 
 def __dir__() -> list[str]:
-    return submodules.names(__path__, {*globals(), "NAMES"})
+    return submodules.names(__path__, {*globals(), "NAMES", "check"})

@@ -35,6 +35,7 @@ class Surrogate(ABC):
 
     A subclass states its formula, sets the class attributes, and implements ``unchecked`` and, as far as these are
     known, ``lipschitz``, ``smoothness``, ``bound``, ``excess_bound`` and what is exact.
+    :func:`pipeline_lib.surrogates.checking.check` tells whether all this is true of its values.
 
     Attributes
     ----------
@@ -46,8 +47,8 @@ class Surrogate(ABC):
     convex : bool
         Whether phi is convex in s for every y.
     smooth : bool
-        Whether phi is differentiable in s with a Lipschitz gradient on bounded sets. A smooth surrogate derives from
-        :class:`SmoothSurrogate`.
+        Whether phi is differentiable in s with a Lipschitz gradient on bounded sets. A convex and smooth surrogate
+        derives from :class:`SmoothSurrogate`.
     shift_invariant : bool
         Whether phi(s + c 1, y) = phi(s, y) for every number c.
     exact : tuple of What

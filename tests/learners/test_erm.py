@@ -179,7 +179,8 @@ class Absolute(Surrogate):
     name = "absolute"
 
     def unchecked(self, scores, y, offsets):
-        return np.add.reduceat(np.abs(scores - y), offsets[:-1]), np.sign(scores - y)
+        values = np.add.reduceat(np.abs(scores - y), offsets[:-1]) if len(scores) else np.zeros(0)
+        return values, np.sign(scores - y)
 
 
 def test_any_convex_surrogate_is_solved_by_cutting_planes():
