@@ -65,13 +65,13 @@ lint: $(READY)
 	ruff check .
 	mypy
 	lint-imports --no-cache
-	snakefmt --check workflow
+	snakefmt --check Snakefile workflow
 	snakemake --lint
 
 format: $(READY)
 	ruff format .
 	ruff check --fix .
-	snakefmt workflow
+	snakefmt Snakefile workflow
 
 config: $(READY)
 	python -m pipeline_lib default-configuration --page docs/settings.md

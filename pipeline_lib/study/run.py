@@ -119,13 +119,13 @@ def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, ti
                 f"that of a study with `papers: [{', '.join(made)}]` in its configuration"
             )
         return
-    parts = [root / "workflow/Snakefile", *sorted((root / "workflow/rules").glob("*.smk")), root / "requirements.lock"]
+    read = [root / "workflow/Snakefile", root / "Snakefile", *sorted((root / "workflow/rules").glob("*.smk"))]
     run_crate.write(
         f"results/{study.name}",
         title,
         jobs,
         [data.catalog[name] for name in data.present],
-        [(path, path.relative_to(root).as_posix()) for path in parts if path.is_file()],
+        [(path, path.relative_to(root).as_posix()) for path in (*read, root / "requirements.lock") if path.is_file()],
     )
     if recorded.path_of(study.name).is_file():
         log.info(recorded.summary(recorded.read(study.name), recorded.made(study.name)))
