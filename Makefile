@@ -3,6 +3,8 @@
 # make check      lint and test what changed since the branch left main, within a minute; SINCE=REV: since REV
 # make test-slow  run the tests that take minutes, and search at random for examples that break a property
 # make test-cluster  run studies on a real SLURM, which is obtained and started for the tests
+# make lowest     run a small study with the lowest versions of the libraries that pyproject.toml allows
+# make newest     run a small study with the newest ones
 # make mutants    try random errors that no test has been tried on yet; hours, and it goes on where it was stopped
 # make formal     check the proofs in Coq of the loss bound that is free of the list length; Coq must be there already
 # make lint       formatting, lint, types, and Snakemake's own lint
@@ -26,7 +28,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every process of a run or of the tests would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all setup test check test-slow test-cluster mutants formal lint format config evaluators docs release bench conformance lock clean
+.PHONY: all setup test check test-slow test-cluster lowest newest mutants formal lint format config evaluators docs release bench conformance lock clean
 .DEFAULT_GOAL := all
 
 all: $(READY)
@@ -54,6 +56,12 @@ test-slow: $(READY)
 test-cluster: $(READY)
 	python -m tests.cluster
 
+lowest:
+	PYTHON=$(PYTHON) .ci/versions lowest-direct
+
+newest:
+	PYTHON=$(PYTHON) .ci/versions highest
+
 mutants: $(READY)
 	python -m tools.mutation --jobs $(WORKERS)
 
@@ -65,13 +73,13 @@ lint: $(READY)
 	ruff check .
 	mypy
 	lint-imports --no-cache
-	snakefmt --check workflow
+	snakefmt --check Snakefile workflow
 	snakemake --lint
 
 format: $(READY)
 	ruff format .
 	ruff check --fix .
-	snakefmt workflow
+	snakefmt Snakefile workflow
 
 config: $(READY)
 	python -m pipeline_lib default-configuration --page docs/settings.md

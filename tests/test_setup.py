@@ -19,10 +19,14 @@ from pipeline_lib import papers
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = ("workflow", "test", "cluster")
-# A conda environment -> the extras it holds. Jobs run in the first.
+# A conda environment -> the extras it holds. Jobs run in the first, which holds what the tests import as well.
 ENVIRONMENTS = {"environment.yml": ("workflow",), "environment-dev.yml": EXTRAS}
-# Names that the conda channels spell otherwise than the Python package index.
-CONDA_NAMES = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal"}
+# What everybody who uses a workflow expects at the top of it, and the packages that this one is made of.
+TOP = (
+    *("Snakefile", "config.yaml", "README.md", "environment.yml"),
+    *("workflow", "pipeline_lib", "data", "reports", "tests"),
+)
+PACKAGES = ("snakemake", "numpy", "scipy", "pandas", "polars", "matplotlib")
 # Modules of an extra that the package offers, with what installs them; whoever imports them without it is told so.
 OFFERED = {"sklearn": "scikit-learn", "typst": "typst"}
 PARTS_OF = {"snakemake_interface_logger_plugins": "snakemake", "pydantic_core": "pydantic"}
@@ -44,16 +48,45 @@ def required(extras: tuple[str, ...] = EXTRAS) -> dict[str, str]:
 
 @pytest.mark.parametrize("file", ENVIRONMENTS)
 def test_a_conda_environment_asks_for_the_same_versions(file: str) -> None:
-    entries = yaml.safe_load((ROOT / file).read_text())["dependencies"]
-    plain = dict(name_and_range(entry) for entry in entries if isinstance(entry, str))
-    from_pip = dict(name_and_range(entry) for group in entries if isinstance(group, dict) for entry in group["pip"])
+    plain, from_pip = packages_of(file)
     assert plain.pop("python") == PROJECT["requires-python"]
     assert ("pip" in plain) == bool(from_pip)
     plain.pop("pip", None)
-    expected = required(ENVIRONMENTS[file])
+    everything = required()
+    expected = required(ENVIRONMENTS[file]) | {
+        name: everything[name] for name in imported_by("tests") & set(everything)
+    }
     assert from_pip == {name: versions for name, versions in expected.items() if name in ONLY_ON_PYPI}
-    conda = {CONDA_NAMES.get(name, name): versions for name, versions in expected.items() if name not in ONLY_ON_PYPI}
-    assert plain == conda
+    assert plain == {name: versions for name, versions in expected.items() if name not in ONLY_ON_PYPI}
+
+
+def packages_of(file: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The packages of a conda environment with their ranges: those from the channels, and those that pip installs."""
+    entries = yaml.safe_load((ROOT / file).read_text())["dependencies"]
+    plain = dict(name_and_range(entry) for entry in entries if isinstance(entry, str))
+    return plain, dict(name_and_range(entry) for group in entries if isinstance(group, dict) for entry in group["pip"])
+
+
+def test_the_top_folder_has_what_users_of_workflows_look_for() -> None:
+    kept = set(subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines())
+    tops = kept | {path.partition("/")[0] for path in kept if "/" in path}
+    assert set(TOP) <= tops
+    assert all((ROOT / name).is_dir() != ("." in name or name == "Snakefile") for name in TOP)
+
+
+def test_the_packages_of_the_project_are_imported_and_in_the_environment() -> None:
+    named = packages_of("environment.yml")[0]
+    assert {*PACKAGES, "pytest"} <= named.keys()
+    assert set(PACKAGES) <= imported_by("pipeline_lib")
+    assert "pytest" in imported_by("tests")
+
+
+def imported_by(folder: str) -> set[str]:
+    """The distributions whose modules the modules below a folder import."""
+    distributions = importlib.metadata.packages_distributions()
+    modules = [ast.parse(path.read_bytes()) for path in (ROOT / folder).rglob("*.py")]
+    names = {name.partition(".")[0] for module in modules for name in imports(module)}
+    return {distributions[name][0].lower() for name in names & distributions.keys()}
 
 
 def test_every_library_that_the_package_imports_is_required() -> None:
@@ -117,6 +150,12 @@ def test_the_lock_pins_every_requirement_within_its_range() -> None:
         assert pinned[name] in SpecifierSet(versions), f"{name} {pinned[name]} is outside {versions}"
 
 
+def test_the_lock_holds_the_last_numba_that_is_allowed() -> None:
+    """Its cache is used in ways that it does not document (core/compiled.py): a newer one must be tried first."""
+    [locked] = re.findall(r"^numba==(\d+)\.(\d+)", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE)
+    assert required()["numba"].endswith(f",<{locked[0]}.{int(locked[1]) + 1}")
+
+
 def test_versions_agree() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert PROJECT["version"] == pipeline_lib.__version__ == citation["version"]
@@ -142,7 +181,7 @@ def test_the_hosted_checks_run_the_commands_of_make_on_every_python_that_is_supp
     commands = [step["run"] for job in checks.values() for step in job["steps"] if "run" in step]
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     called = {target for command in commands for target in re.findall(r"^make ?(\S*)$", command)}
-    assert {"", "lint", "test", "docs"} == called
+    assert {"", "lint", "test", "docs", "lowest", "newest"} == called
     assert called - {""} <= targets
     matrix = checks["check"]["strategy"]["matrix"]
     assert PROJECT["requires-python"] == f">={matrix['python'][0]}"

@@ -2,7 +2,6 @@
 
 import contextlib
 import logging
-import os
 import sys
 import weakref
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from pipeline_lib.study import (
     recorded,
     run_crate,
     run_lock,
+    slurm,
     snakemake_internals,
 )
 from pipeline_lib.study.configuration import Configuration
@@ -73,21 +73,16 @@ def checked_configuration(workflow: Any, config: Any, n_folds: Any, *, imported:
     return configuration.check(config, n_folds, files, snakemake_internals.options_of_configuration(workflow))
 
 
-SCRIPTS = Path(__file__).parents[2] / "profiles/slurm"
-
-
 def begin(workflow: Any, study: Configuration) -> None:
     """Take the lock of the folder and clean up after killed runs, where the run may change anything.
 
     The processes of jobs on cluster nodes read the rules as well, and work for the run that holds the lock.
     """
     if not snakemake_internals.is_main_process(workflow):
-        # The executor plugin removes SLURM_CONF from the environment of srun; the script of this name restores it.
-        if of_slurm := os.environ.get("SLURM_CONF"):
-            scripts = os.pathsep.join([str(SCRIPTS), os.environ.get("PATH", os.defpath)])
-            os.environ.update(LTR_SLURM_CONF=of_slurm, PATH=scripts)
+        slurm.keep_configuration()
         return
     snakemake_internals.end_when_asked()
+    slurm.use_patiently(workflow)
     if run_lock.only_reads(sys.argv[1:]):
         return
     run_lock.hold(Path("results/run.lock"), study.name)
@@ -119,13 +114,13 @@ def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, ti
                 f"that of a study with `papers: [{', '.join(made)}]` in its configuration"
             )
         return
-    parts = [root / "workflow/Snakefile", *sorted((root / "workflow/rules").glob("*.smk")), root / "requirements.lock"]
+    read = [root / "workflow/Snakefile", root / "Snakefile", *sorted((root / "workflow/rules").glob("*.smk"))]
     run_crate.write(
         f"results/{study.name}",
         title,
         jobs,
         [data.catalog[name] for name in data.present],
-        [(path, path.relative_to(root).as_posix()) for path in parts if path.is_file()],
+        [(path, path.relative_to(root).as_posix()) for path in (*read, root / "requirements.lock") if path.is_file()],
     )
     if recorded.path_of(study.name).is_file():
         log.info(recorded.summary(recorded.read(study.name), recorded.made(study.name)))

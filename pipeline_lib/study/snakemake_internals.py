@@ -13,7 +13,8 @@ import logging
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -72,6 +73,19 @@ def files_of_configuration(workflow: Any) -> list[Path]:
 def options_of_configuration(workflow: Any) -> dict[str, Any]:
     """What the option ``--config`` sets of the configuration."""
     return dict(workflow.config_settings.config or {})
+
+
+def main_file(workflow: Any) -> Path:
+    """The file that Snakemake was started with, which may include or import all others."""
+    return Path(os.path.abspath(workflow.main_snakefile))
+
+
+def default_target(workflow: Any) -> Callable[[], None]:
+    """A function for a file that includes the present one, which makes the default target that of the including file.
+
+    Snakemake forgets the directive ``default_target`` at the end of an included file.
+    """
+    return partial(setattr, workflow, "default_target", workflow.default_target)
 
 
 def changes_paths(workflow: Any, paths: Iterable[str]) -> bool:

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import re
 import shutil
 import threading
 import time
@@ -100,6 +101,16 @@ class Run:
 def megabytes(job: dict[str, str]) -> int:
     """The memory that a submission asked for."""
     return int(job["MinMemoryNode"].removesuffix("M"))
+
+
+def set_constants(project: Project, module: str, **values: float) -> None:
+    """Give constants of a module of the project's copy other values."""
+    path = project.folder / f"pipeline_lib/{module}.py"
+    text = path.read_text()
+    for name, value in values.items():
+        text, found = re.subn(rf"(?m)^({name}) = .*", rf"\1 = {value}", text)
+        assert found == 1
+    path.write_text(text)
 
 
 def plan(folder: Path, accidents: dict[str, str]) -> Path:

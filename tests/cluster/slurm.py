@@ -134,6 +134,10 @@ class Slurm:
         found = [dict(word.partition("=")[::2] for word in line.split()) for line in lines if line.startswith("JobId=")]
         return sorted(found, key=lambda job: int(job["JobId"]))
 
+    def set_quota(self, submissions: int) -> None:
+        """Let the user have at most so many jobs that wait or run; -1 for any number. Needs accounting."""
+        self.call("sacctmgr", "--immediate", "modify", "user", getpass.getuser(), "set", f"MaxSubmitJobs={submissions}")
+
     def state_of_node(self, node: str) -> str:
         """The state of a node, such as ``IDLE`` or ``MIXED+DRAIN``."""
         (line,) = self.call("scontrol", "--oneliner", "show", "node", node).splitlines()
@@ -150,9 +154,15 @@ class Slurm:
             _kill(found)
         self.daemons.pop(node).wait()
 
-    def start_controller(self) -> None:
-        """Start the controller, which continues where another one ended."""
-        self._start("slurmctld", "slurmctld", "-D")
+    def kill_controller(self) -> None:
+        """Let the controller die."""
+        controller = self.daemons.pop("slurmctld")
+        controller.kill()
+        controller.wait()
+
+    def start_controller(self, *options: str) -> None:
+        """Start the controller, which continues where another one ended, or forgets all jobs with ``-c``."""
+        self._start("slurmctld", "slurmctld", "-D", *options)
 
     def start_node(self, node: str) -> None:
         """Start the daemon of a node."""

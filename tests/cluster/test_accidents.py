@@ -107,6 +107,13 @@ def test_the_log_says_why_a_job_was_killed(run: Run) -> None:
         assert reason in Path(run.attempts(model)[0]["StdOut"]).read_text()
 
 
+@pytest.mark.parametrize("model", ENDS)
+def test_the_console_says_how_slurm_ended_a_job(run: Run, model: str) -> None:
+    first = run.attempts(model)[0]
+    [line] = [line for line in run.output.splitlines() if f"SLURM-job '{first['JobId']}' failed" in line]
+    assert f"'{first['JobState']}'" in line
+
+
 def test_a_drained_node_finishes_its_job_and_gets_no_other(run: Run) -> None:
     node, used = run.drained
     assert run.states("drained") == ["COMPLETED"]

@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,79 @@ def test_a_run_that_is_interrupted_cancels_its_jobs_and_a_rerun_finishes(
     assert waiting.status == 0, waiting.output[-6000:]
     assert waiting.project.tables() == finished.tables()
     assert waiting.states("random") == ["CANCELLED", "COMPLETED"]
+
+
+def let_go_without_controller(run: Run, seconds: float, *options: str) -> None:
+    """Let the controller die while the training works, and start another one after some time."""
+    run.wait(lambda: run.happened("random"), "the start of a job")
+    time.sleep(6.0)  # the controller saves what it knows every five seconds
+    run.cluster.kill_controller()
+    (run.accidents / "random.go").touch()
+    time.sleep(seconds)
+    run.cluster.start_controller(*options)
+
+
+@pytest.mark.parametrize("seconds", [30.0, pytest.param(180.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", ["cluster", pytest.param("accounted", marks=pytest.mark.slow)])
+def test_a_controller_that_is_away_delays_the_run_and_uses_up_no_attempt(
+    kind: str, seconds: float, finished: Project, finished_copy: Project, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    lose(finished_copy, "random")
+    cluster: Slurm = request.getfixturevalue(kind)
+    run = Run(finished_copy, cluster, runs.plan(tmp_path / "accidents", {"random": "wait"}))
+    with run.sent():
+        let_go_without_controller(run, seconds)
+        cluster.wait(lambda: run.status is not None, "the end of the run", 240.0)
+    assert run.status == 0, run.output[-6000:]
+    assert run.project.tables() == finished.tables()
+    assert run.states("random") == ["COMPLETED"]
+
+
+def test_a_run_ends_when_the_controller_is_away_for_good_and_says_what_it_waited_for(
+    cluster: Slurm, waiting: Run
+) -> None:
+    run = waiting
+    runs.set_constants(run.project, "study/slurm", SILENCE=5.0)
+    try:
+        with run.sent():
+            run.wait(lambda: run.happened("random"), "the start of a job")
+            number = (run.accidents / "random.happened").read_text()
+            cluster.kill_controller()
+            cluster.wait(lambda: run.status is not None, "the end of the run", 120.0)
+    finally:
+        (run.accidents / "random.go").touch()
+        cluster.start_controller()
+    assert run.status
+    assert f"train_model trained=letor-sim/random (job {number})" in run.output
+    assert "scancel --name=" in run.output
+
+
+def test_a_job_that_slurm_has_forgotten_is_sent_again(finished: Project, waiting: Run) -> None:
+    runs.set_constants(waiting.project, "study/slurm", FORGOTTEN=3.0)
+    with waiting.sent():
+        let_go_without_controller(waiting, 1.0, "-c")
+        waiting.cluster.wait(lambda: waiting.status is not None, "the end of the run", 120.0)
+    assert waiting.status == 0, waiting.output[-6000:]
+    assert waiting.project.tables() == finished.tables()
+
+
+def test_a_full_quota_delays_submissions_and_is_named(
+    accounted: Slurm, finished: Project, finished_copy: Project, tmp_path: Path
+) -> None:
+    lose(finished_copy, "random", "listnet")
+    runs.set_constants(finished_copy, "study/slurm", PAUSE=2.0)
+    before = len(accounted.jobs())
+    run = Run(finished_copy, accounted, runs.plan(tmp_path / "accidents", {}))
+    accounted.set_quota(1)
+    try:
+        run.send()
+    finally:
+        accounted.set_quota(-1)
+    assert run.status == 0, run.output[-6000:]
+    assert run.project.tables() == finished.tables()
+    sent = accounted.jobs()[before:]
+    assert {job["JobState"] for job in sent} == {"COMPLETED"}
+    assert len({job["StdOut"].rpartition("/")[0] for job in sent}) == len(sent)  # no job was sent twice
+    assert "Not submitted for now" in run.output
+    assert "AssocMaxSubmitJobLimit" in run.output
+    assert "FAILED" not in run.output

@@ -152,7 +152,7 @@ def source_of(package: str) -> str:
 
 
 def no_slurm(folder: Path) -> str:
-    return source_of("snakemake_executor_plugin_slurm")
+    return source_of("snakemake_executor_plugin_slurm") + source_of("pipeline_lib.study")
 
 
 def out_of_date(folder: Path) -> str:

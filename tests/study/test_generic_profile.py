@@ -85,6 +85,26 @@ def test_a_job_is_submitted_with_its_resources_and_its_number_printed(
     assert (tmp_path / "cancelled").read_text() == f"{number} 9\n"
 
 
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize(("body", "said"), [("echo 'queue is full' >&2; exit 3", "queue is full"), ("", "found: ")])
+def test_a_submission_that_is_refused_fails_with_what_the_scheduler_said(
+    scheduler: str, body: str, said: str, tmp_path: Path, commands: Callable[[str, str], None]
+) -> None:
+    commands(SCHEDULERS[scheduler][0], body)
+    done = run("submit", "3", "4500", "100", "/some/job.sh", folder=tmp_path, scheduler=scheduler)
+    assert done.returncode
+    assert done.stdout == ""
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize("number", ["None", ""])
+def test_a_job_that_was_never_submitted_is_not_running(scheduler: str, number: str, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    done = run("status", number, folder=tmp_path, scheduler=scheduler)
+    assert (done.returncode, done.stdout) == (0, "failed\n")
+
+
 @pytest.mark.parametrize(("scheduler", "answers", "state"), ANSWERS)
 def test_a_scheduler_s_answer_is_translated(
     scheduler: str, answers: dict[str, str], state: str, tmp_path: Path, commands: Callable[[str, str], None]

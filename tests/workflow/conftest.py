@@ -22,6 +22,7 @@ from . import forked, job_server
 
 ROOT = Path(__file__).parents[2]
 PARTS = (
+    "Snakefile",
     "config.yaml",
     "environment.yml",
     "pipeline_lib",

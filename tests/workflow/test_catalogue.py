@@ -47,7 +47,8 @@ def test_the_catalogue_lists_the_workflow_as_one_of_standardized_usage(tmp_path:
 def test_the_checks_of_the_catalogue_pass(tmp_path: Path) -> None:
     found = checkout(tmp_path)
     rules = [found / "workflow/Snakefile", *(found / "workflow/rules").glob("*.smk")]
-    for program, *arguments in (["snakemake", "--lint"], ["snakefmt", "--check", *map(str, rules)]):
+    lint = ["snakemake", "--lint"], ["snakemake", "--lint", "--snakefile", "workflow/Snakefile"]
+    for program, *arguments in (*lint, ["snakefmt", "--check", *map(str, rules), str(found / "Snakefile")]):
         command = [sys.executable, "-m", program, *arguments]
         done = subprocess.run(command, cwd=found, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

@@ -163,6 +163,18 @@ def test_rules_without_their_project_are_refused_in_one_message(tmp_path: Path) 
         snakemake_internals.checked_out(LocalGitFile(str(tmp_path), "workflow/rules", tag="v9"))
 
 
+def test_either_snakefile_can_be_imported_and_sets_the_default_target_of_who_has_none(tmp_path: Path) -> None:
+    for file in ("Snakefile", "workflow/Snakefile"):
+        folder = write_outer(tmp_path / file.replace("/", "-"))
+        snakefile = folder / "Snakefile"
+        text = snakefile.read_text().replace(f"{ROOT}/workflow/Snakefile", f"{ROOT}/{file}")
+        snakefile.write_text(text[: text.index("rule all:")])
+        status, printed = forked.snakemake(["--cores", "1", "--dry-run", "--quiet", "rules"], folder)
+        assert status == 0, printed[-6000:]
+        planned = job_table(printed.splitlines())
+        assert planned.pop("ltr_all") == planned["ltr_render_report"] == 1
+
+
 def test_every_rule_of_an_imported_workflow_bears_the_name_it_was_given(tmp_path: Path) -> None:
     folder = write_outer(tmp_path, papers="all")
     planned = job_table(run(folder, "--dry-run", "--quiet", "rules").splitlines())

@@ -79,6 +79,15 @@ def test_long_trainings_have_a_job_for_each_fold_and_all_request_memory_and_time
     assert all(resource in output for resource in ("mem_mb=", "runtime="))
 
 
+def test_the_plan_is_the_same_from_either_snakefile(new_project: Callable[..., Project]) -> None:
+    project = new_project()
+    files = ["Snakefile", "workflow/Snakefile", str(project.folder / "Snakefile"), "../project/workflow/Snakefile"]
+    plan = project.snakemake("-n")
+    assert announced(plan)["render_report"] == 1
+    for file in files:
+        assert announced(project.snakemake("-n", "--snakefile", file)) == announced(plan), file
+
+
 # As where Snakemake is installed and nothing else; one of its plug-ins here needs the library itself.
 WITHOUT_NUMPY = "import sys; from snakemake.cli import main; sys.modules['numpy'] = None; main()"
 CONDA = """#!/bin/sh
@@ -129,8 +138,10 @@ def test_without_the_libraries_the_workflow_is_one_job_that_runs_the_study_in_co
     finished_copy: Project, conda: Path
 ) -> None:
     assert without_numpy(finished_copy, "--lint")[0] == 0
-    dry = without_numpy(finished_copy, "-n", "--sdm", "conda", "--quiet", "rules", conda=conda)[1]
-    assert job_table(dry.splitlines()) == {"study_in_conda": 1}
+    for file in ("Snakefile", "workflow/Snakefile"):
+        given = ["-n", "--sdm", "conda", "--quiet", "rules", "--snakefile", file]
+        dry = without_numpy(finished_copy, *given, conda=conda)[1]
+        assert job_table(dry.splitlines()) == {"study_in_conda": 1}
     # The job plans the same study, in which only the title is another one.
     status, printed = without_numpy(finished_copy, "--sdm", "conda", "--config", "title=Other words", conda=conda)
     assert status == 0, printed

@@ -18,8 +18,12 @@ if isinstance(RULES, os.PathLike):
 else:
     internals = workflow.source_path("../../pipeline_lib/study/snakemake_internals.py")
     ROOT = runpy.run_path(internals)["checked_out"](RULES)
-IMPORTED = Path(workflow.basedir) != ROOT / "workflow"
 sys.path.insert(0, str(ROOT))
+
+# This module needs no library.
+from pipeline_lib.study import snakemake_internals
+
+IMPORTED = snakemake_internals.main_file(workflow) not in (ROOT / "Snakefile", ROOT / "workflow/Snakefile")
 # The command of every job is `python -m pipeline_lib`. It must find the interpreter that runs this workflow, whether or
 # not its environment is activated, and the package in this folder, wherever the job runs.
 os.environ.update(
@@ -37,7 +41,7 @@ try:
     from pipeline_lib import learners, metrics, papers, surrogates
     from pipeline_lib.claims import errata
     from pipeline_lib.sources import catalog, mirrors, raw_files
-    from pipeline_lib.study import console, import_closure, planning, run, snakemake_internals, step_rules
+    from pipeline_lib.study import console, import_closure, planning, run, step_rules
     from pipeline_lib.study.costs import Costs
     from pipeline_lib.study.data_sets import RAW, DataSets
     from pipeline_lib.study.job_command import compact, files, options
@@ -47,9 +51,8 @@ except ModuleNotFoundError as error:
 
 # Without them, Snakemake can have conda install them for jobs: the whole study is then one of these.
 if NOT_INSTALLED:
-    INTERNALS = runpy.run_path(str(ROOT / "pipeline_lib/study/snakemake_internals.py"))
     missing = f"{NOT_INSTALLED} is not installed for {sys.executable}"
-    if IMPORTED or not INTERNALS["lints_or_has_conda"](sys.argv[1:]):
+    if IMPORTED or not snakemake_internals.lints_or_has_conda(sys.argv[1:]):
         raise WorkflowError(
             f"{missing}. A plan needs the libraries of the jobs: run `make setup` and `. .venv/bin/activate` in the folder "
             f"of the project, or `conda env create --file {os.path.relpath(ROOT / 'environment.yml')}` and `conda activate "
@@ -61,9 +64,9 @@ if NOT_INSTALLED:
 
     def repeated_arguments():
         """What another Snakemake must be told to run the same study."""
-        options = INTERNALS["options_of_configuration"](workflow)
+        options = snakemake_internals.options_of_configuration(workflow)
         return [
             *("--snakefile", ROOT / "workflow/Snakefile"),
-            *("--configfile", *INTERNALS["files_of_configuration"](workflow)),
+            *("--configfile", *snakemake_internals.files_of_configuration(workflow)),
             *(["--config", *(f"{key}={json.dumps(value)}" for key, value in options.items())] if options else []),
         ]
