@@ -74,7 +74,7 @@ format: $(READY)
 	snakefmt workflow
 
 config: $(READY)
-	python -m pipeline_lib default-configuration --page docs/settings.md
+	python -m pipeline_lib default-configuration --page docs/settings.md --force
 
 evaluators: $(READY)
 	python -m tools.evaluators
