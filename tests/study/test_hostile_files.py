@@ -63,7 +63,7 @@ def test_a_hostile_file_is_refused_in_one_line_without_much_work(content: str | 
     assert len(done.stdout) < 500
 
 
-@pytest.mark.parametrize("depth", [2, schemas.DEEPEST + 1])
+@pytest.mark.parametrize("depth", [2, 200])
 def test_values_that_contain_themselves_are_refused_wherever_they_come_from(depth: int) -> None:
     itself: list[Any] = []
     for _ in range(depth):
