@@ -82,7 +82,7 @@ format: $(READY)
 	snakefmt Snakefile workflow
 
 config: $(READY)
-	python -m pipeline_lib default-configuration --page docs/settings.md
+	python -m pipeline_lib default-configuration --page docs/settings.md --force
 
 evaluators: $(READY)
 	python -m tools.evaluators

@@ -23,8 +23,8 @@ from typing import Any, Literal
 
 from pipeline_lib import __version__
 from pipeline_lib.core import progress, storage
-from pipeline_lib.core.errors import DamagedFileError, PipelineError, hint
-from pipeline_lib.core.files import is_full
+from pipeline_lib.core.errors import DamagedFileError, PipelineError, UnsignedFileError, hint
+from pipeline_lib.core.files import Output, check_outputs, is_full, is_made_by_runs
 
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
 FOR_PEOPLE = (
@@ -57,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         parsed = vars(parser(name).parse_args(given[1:]))
+        _check_paths(parsed, force=parsed.pop("force", False))
         with progress.printed(sys.stderr), _threads(parsed.pop("threads")):
             _module(name).run(**parsed)
         sys.stdout.flush()
@@ -67,8 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         all_of_them = "`python -m pip install 'pipeline_lib[workflow]'` installs what all commands need"
         print(f"error: {name} needs the package {error.name}; {all_of_them}", file=sys.stderr)
     except PipelineError as error:
-        repair = f"; {_repair(error.path)}" if isinstance(error, DamagedFileError) else ""
-        print(f"error: {error}{repair}", file=sys.stderr)
+        print(f"error: {_with_repair(error, name)}", file=sys.stderr)
     except BrokenPipeError:
         # The reader of the output wants no more of it (`... | head`); Python must not try to write the rest at its end.
         _give_up_output()
@@ -96,10 +96,30 @@ def parser(name: str) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    for parameter in inspect.signature(module.run, eval_str=True).parameters.values():
+    parameters = inspect.signature(module.run, eval_str=True).parameters.values()
+    for parameter in parameters:
         _add_argument(found, parameter)
+    if any(_writes(parameter.annotation) for parameter in parameters):
+        found.add_argument("--force", action="store_true", help="replace files that are there already")
     found.add_argument("--threads", type=_count, default=1, help="how many threads work on large data (default: 1)")
     return found
+
+
+def _writes(declared: Any) -> bool:
+    """Whether a type is that of a file to write, or made of it."""
+    return declared is Output or any(map(_writes, typing.get_args(declared)))
+
+
+def _check_paths(parsed: Mapping[str, Any], *, force: bool) -> None:
+    """Refuse files to write that would destroy what the command reads, each other, or other files."""
+    named = [
+        (f"--{name.replace('_', '-')}", one)
+        for name, value in parsed.items()
+        for one in (value if isinstance(value, list) else [value])
+        if isinstance(one, Path)
+    ]
+    outputs = [(name, path) for name, path in named if isinstance(path, Output)]
+    check_outputs(outputs, [(name, path) for name, path in named if not isinstance(path, Output)], force=force)
 
 
 def _add_argument(parser: argparse.ArgumentParser, parameter: inspect.Parameter) -> None:
@@ -169,10 +189,21 @@ def _give_up_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _repair(path: Path) -> str:
-    """Rename a damaged file, so that the next run makes it again, and state how to make it."""
+def _with_repair(error: PipelineError, command: str) -> str:
+    """What is wrong, and how a damaged file is made again."""
+    if not isinstance(error, DamagedFileError):
+        return str(error)
+    if isinstance(error, UnsignedFileError) and command in FOR_PEOPLE:  # a healthy file of another kind
+        return f"{error.path}: {error.difference}"
+    return f"{error}; {_repair(error.path, command)}"
+
+
+def _repair(path: Path, command: str) -> str:
+    """How to make a damaged file again; where a job has found it, it is renamed, so that the next run does so."""
+    if not is_made_by_runs(path):
+        return "copy it again, or make it anew with the program that wrote it"
     again = f"`snakemake --cores 1 {shlex.quote(str(path))}`, with the --configfile of the study, makes this file alone"
-    moved = storage.set_aside(path)
+    moved = None if command in FOR_PEOPLE else storage.set_aside(path)
     if moved is None:
         return f"move or delete it, then start the run again; {again}"
     return f"it was moved to {moved}: start the run again, which makes {path.name} and what follows from it; {again}"

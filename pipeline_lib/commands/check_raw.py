@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
+from pipeline_lib.core.files import Output
 from pipeline_lib.sources import acquisition, catalog, mirrors, raw_files
 from pipeline_lib.sources.manifest import required
 
@@ -12,7 +13,7 @@ def run(
     dataset: Annotated[str, "name of the data set in data/catalog.yaml"],
     manifest: Annotated[Path, "RAW/DATASET/manifest.json"],
     planned_with: Annotated[str, "state of the files when the check was planned"],
-    record: Annotated[Path, "output file for sizes, modification times and digests, as JSON"],
+    record: Annotated[Output, "output file for sizes, modification times and digests, as JSON"],
 ) -> None:
     """Check the files and record their state."""
     data_set = catalog.get(dataset)

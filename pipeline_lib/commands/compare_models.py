@@ -9,6 +9,7 @@ import polars as pl
 
 from pipeline_lib import statistics
 from pipeline_lib.core import storage
+from pipeline_lib.core.files import Output
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.metrics import seed_axis
 
@@ -23,7 +24,7 @@ def run(
     level: Annotated[float, "level of the intervals, such as 0.95"],
     resamples: Annotated[int, "number of bootstrap draws and of random sign flips"],
     seed: Annotated[int, "the study's seed"],
-    output: Annotated[Path, "output file for the table, as Parquet"],
+    output: Annotated[Output, "output file for the table, as Parquet"],
     evaluations: Annotated[Sequence[Path], "tables of the measures of every query"] = (),
     measures: Annotated[Sequence[str], "measures on which models are compared"] = (),
 ) -> None:

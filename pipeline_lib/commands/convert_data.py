@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.files import Output
 from pipeline_lib.sources import catalog, conversion, own_data, raw_files
 from pipeline_lib.sources.manifest import Manifest, required
 from pipeline_lib.sources.tables import Options
@@ -14,8 +15,8 @@ def run(
     *,
     dataset: own_data.Name,
     manifest: Annotated[Path, "RAW/DATASET/manifest.json"],
-    documents: Annotated[Path, "output file for the documents, as Parquet"],
-    summary: Annotated[Path, "output file for the counts, as JSON"],
+    documents: Annotated[Output, "output file for the documents, as Parquet"],
+    summary: Annotated[Output, "output file for the counts, as JSON"],
     own: own_data.Own = None,
 ) -> None:
     """Convert the text; reject it if it differs from the manifest, or its counts from the catalogue."""

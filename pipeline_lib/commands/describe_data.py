@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.files import Output
 from pipeline_lib.data.stored_data import read_parts
 from pipeline_lib.sources import catalog, own_data
 
@@ -28,7 +29,7 @@ def run(
     dataset: own_data.Name,
     summary: Annotated[Path, "summary.json written by the conversion"],
     documents: Annotated[Path, "documents.parquet of the data set"],
-    output: Annotated[Path, "output file for the description, as JSON"],
+    output: Annotated[Output, "output file for the description, as JSON"],
     own: own_data.Own = None,
 ) -> None:
     """Join the catalogue's entry with the counts and digests of the text that was converted."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pipeline_lib import learners, metrics, surrogates
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.files import Output
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners.ranker import Trained
 from pipeline_lib.sources import folds as stored_folds
@@ -26,8 +27,8 @@ def run(
     folds: Annotated[Path, "folds.parquet of the data set"],
     measures: Annotated[Sequence[str], "names of measures, such as ndcg@10"],
     summary: Annotated[Path, "summary.json of the data set"],
-    output: Annotated[Path, "output file for the table, as Parquet"],
-    held_out: Annotated[Path, "output file for the facts about the model on every test part, as JSON"],
+    output: Annotated[Output, "output file for the table, as Parquet"],
+    held_out: Annotated[Output, "output file for the facts about the model on every test part, as JSON"],
 ) -> None:
     """Apply the model of every fold to its test part; write the measures of every query, and the risk."""
     y_max = max(map(int, storage.read_json(summary)["labels"]))

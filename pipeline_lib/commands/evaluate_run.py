@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pipeline_lib import metrics, ranking, statistics
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import ConfigurationError, DataError
-from pipeline_lib.core.files import write_text
+from pipeline_lib.core.files import Output, write_text
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.sources import trec
 
@@ -38,8 +38,8 @@ def run(
     level: Annotated[float, "level of the intervals"] = 0.95,
     resamples: Annotated[int, "number of bootstrap draws"] = 10_000,
     seed: Annotated[int, "seed of the bootstrap draws"] = 0,
-    output: Annotated[Path | None, "output file for the means and intervals (.csv)"] = None,
-    per_query: Annotated[Path | None, "output file for the values of every query (.csv)"] = None,
+    output: Annotated[Output | None, "output file for the means and intervals (.csv)"] = None,
+    per_query: Annotated[Output | None, "output file for the values of every query (.csv)"] = None,
 ) -> None:
     """Measure the queries; print the means with their intervals, and write what is asked for."""
     for path in (output, per_query):

@@ -6,18 +6,17 @@ no role.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 from pipeline_lib.core.errors import ConfigurationError
-from pipeline_lib.core.files import write_text
+from pipeline_lib.core.files import Output, write_text
 
 COLUMNS = ("query", "title_words", "text_score", "loans", "age", "pages", "relevance")
 
 
 def run(
     *,
-    output: Annotated[Path, "file to write, such as books.csv"],
+    output: Annotated[Output, "file to write, such as books.csv"],
     searches: Annotated[int, "number of searches"] = 60,
     seed: Annotated[int, "another seed gives other books"] = 2026,
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pipeline_lib import papers
 from pipeline_lib.core.errors import ConfigurationError, DamagedFileError, DataError, hint
+from pipeline_lib.core.files import Output
 from pipeline_lib.experiment import Job
 from pipeline_lib.experiment import write as write_tables
 
@@ -25,7 +26,7 @@ def run(
     tables: Annotated[Sequence[Path], "tables of earlier steps"] = (),
     evaluations: Annotated[Sequence[Path], "evaluations, DATASET/MODEL.parquet, with one row per query"] = (),
     files: Annotated[Sequence[Path], "other files"] = (),
-    write: Annotated[Sequence[Path], "output files for the tables, in the order in which they are declared"] = (),
+    write: Annotated[Sequence[Output], "output files for the tables, in the order in which they are declared"] = (),
 ) -> None:
     """Run the step."""
     declared = papers.experiment(paper, experiment)

@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 from pipeline_lib.claims import ledger
 from pipeline_lib.core import storage
+from pipeline_lib.core.files import Output
 
 
 def run(
     *,
     study: Annotated[str, "name of the study"],
     availability: Annotated[Path, "availability of the data sets, as JSON"],
-    output: Annotated[Path, "output file for the judgements, as JSON"],
+    output: Annotated[Output, "output file for the judgements, as JSON"],
     tables: Annotated[Sequence[Path], "tables of the study, from which claims are read"] = (),
     settings: Annotated[
         Mapping[str, Any], "settings as JSON: the papers of the study, their experiments, and the settings of each"

@@ -2,16 +2,16 @@
 
 import os
 import sys
-from pathlib import Path
 from typing import Annotated
 
+from pipeline_lib.core.files import Output
 from pipeline_lib.sources import acquisition, catalog, mirrors
 
 
 def run(
     *,
     dataset: Annotated[str, "name of the data set in data/catalog.yaml"],
-    manifest: Annotated[Path, "RAW/DATASET/manifest.json, written last"],
+    manifest: Annotated[Output, "RAW/DATASET/manifest.json, written last"],
     offline: Annotated[
         bool, f"use only folders, never the network; also in force where {mirrors.OFFLINE} is set"
     ] = False,

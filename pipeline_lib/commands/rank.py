@@ -10,7 +10,7 @@ from typing import Annotated, TextIO
 from pipeline_lib import learners
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.core.files import replacing
+from pipeline_lib.core.files import Output, replacing
 from pipeline_lib.data.stored_data import Columns
 from pipeline_lib.sources import query_stream, trec
 from pipeline_lib.sources.query_stream import Batch
@@ -22,11 +22,13 @@ def run(
     *,
     model: Annotated[Path, "trained ranker, as `save` or a study stored it"],
     data: Annotated[Path, "documents, with labels or without: LETOR text, CSV, TSV or Parquet"],
-    output: Annotated[Path, "output file for the TREC run; document k of query 7 is 7-k, unless the data have its id"],
+    output: Annotated[
+        Output, "output file for the TREC run; document k of query 7 is 7-k, unless the data have its id"
+    ],
     label: Annotated[str | None, "column of the labels in a table (default: as in training)"] = None,
     query: Annotated[str | None, "column of the queries in a table (default: as in training)"] = None,
     ignore: Annotated[Sequence[str], "columns of a table that are no features (default: as in training)"] = (),
-    qrels: Annotated[Path | None, "output file for the labels of the documents, as TREC qrels"] = None,
+    qrels: Annotated[Output | None, "output file for the labels of the documents, as TREC qrels"] = None,
     tag: Annotated[str, "name of the ranker in the run"] = "pipeline_lib",
 ) -> None:
     """Read some queries at a time, score their documents, and write them."""

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
 
 from pipeline_lib import learners
 from pipeline_lib.core import storage
-from pipeline_lib.core.files import write_text
+from pipeline_lib.core.files import Output, write_text
 from pipeline_lib.study.study_settings import ModelSettings, changes, section
 
 
@@ -17,10 +16,10 @@ def run(
     *,
     configuration: Annotated[Mapping[str, Any], "the merged configuration as JSON"],
     availability: Annotated[list[Mapping[str, Any]], "data sets, available or missing, as JSON", {"type": json.loads}],
-    output_configuration: Annotated[Path, "output file for the configuration"],
-    output_availability: Annotated[Path, "output file for the availability"],
-    output_models: Annotated[Path, "output file for the list of models"],
-    output_changes: Annotated[Path, "output file for the settings that are not at their defaults"],
+    output_configuration: Annotated[Output, "output file for the configuration"],
+    output_availability: Annotated[Output, "output file for the availability"],
+    output_models: Annotated[Output, "output file for the list of models"],
+    output_changes: Annotated[Output, "output file for the settings that are not at their defaults"],
     untrained: Annotated[Mapping[str, Any], "the models that cannot be trained, with the reasons, as JSON"] = {},
 ) -> None:
     """Write configuration.yaml, availability.json, models.json and changes.json."""

@@ -1,9 +1,9 @@
 """Note the sizes and digests of the files of a data set that the configuration describes."""
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
+from pipeline_lib.core.files import Output
 from pipeline_lib.sources import own_data
 
 
@@ -11,8 +11,8 @@ def run(
     *,
     dataset: own_data.Name,
     planned_with: Annotated[str, "state of the files when the job was planned"],
-    manifest: Annotated[Path, "output file for the manifest, as JSON"],
-    record: Annotated[Path, "output file for sizes, times and digests, as JSON"],
+    manifest: Annotated[Output, "output file for the manifest, as JSON"],
+    record: Annotated[Output, "output file for sizes, times and digests, as JSON"],
     own: own_data.Own = None,
 ) -> None:
     """Read every file once and write both."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from pipeline_lib.core import storage
+from pipeline_lib.core.files import Output
 from pipeline_lib.report import site
 from pipeline_lib.study import provenance
 
@@ -13,7 +14,7 @@ def run(
     *,
     results: Annotated[Path, "results folder of the study"],
     claims: Annotated[Path, "the judged claims, as JSON"],
-    report: Annotated[Path, "output folder for the report"],
+    report: Annotated[Output, "output folder for the report"],
     papers: Annotated[Sequence[str], "papers whose experiments are part of the study"] = (),
 ) -> None:
     """Record the software with which the report is made, then write the report."""

@@ -1,11 +1,11 @@
 """Draw a data set from its population, and store it as LETOR text, or at once as Parquet."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import ArgumentError
+from pipeline_lib.core.files import Output
 from pipeline_lib.sources import catalog, conversion, digests, simulated
 from pipeline_lib.sources.manifest import Manifest, ManifestPart
 from pipeline_lib.sources.population_settings import PopulationSettings
@@ -17,9 +17,9 @@ def run(
     queries: Annotated[int, "total number of queries in all parts"],
     seed: Annotated[int, "the study's seed"],
     population: Annotated[Mapping[str, Any], "overrides of the population's defaults, as JSON"] = {},
-    manifest: Annotated[Path | None, "output file for the manifest; the text is written to the same folder"] = None,
-    documents: Annotated[Path | None, "output file for the documents, as Parquet, without text"] = None,
-    summary: Annotated[Path | None, "output file for the counts, as JSON, with the documents"] = None,
+    manifest: Annotated[Output | None, "output file for the manifest; the text is written to the same folder"] = None,
+    documents: Annotated[Output | None, "output file for the documents, as Parquet, without text"] = None,
+    summary: Annotated[Output | None, "output file for the counts, as JSON, with the documents"] = None,
 ) -> None:
     """Draw every part; write text and the manifest that marks it as complete, or the documents and their counts."""
     data_set = catalog.get(dataset)

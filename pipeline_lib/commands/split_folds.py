@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
+from pipeline_lib.core.files import Output
 from pipeline_lib.sources import own_data
 from pipeline_lib.sources.folds import write_folds
 
@@ -11,7 +12,7 @@ def run(
     *,
     dataset: own_data.Name,
     documents: Annotated[Path, "documents.parquet of the data set"],
-    folds: Annotated[Path, "output file for the table of folds, as Parquet"],
+    folds: Annotated[Output, "output file for the table of folds, as Parquet"],
     own: own_data.Own = None,
 ) -> None:
     """Divide the queries as the catalogue or the configuration specifies and write the folds."""

@@ -10,6 +10,7 @@ import polars as pl
 from pipeline_lib import statistics, surrogates
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.files import Output
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.metrics import seed_axis
 from pipeline_lib.surrogates.base import Surrogate
@@ -61,13 +62,13 @@ def run(
     level: Annotated[float, "level of the intervals, such as 0.95"],
     resamples: Annotated[int, "bootstrap draws"],
     seed: Annotated[int, "the study's seed"],
-    output: Annotated[Path, "folder of the tables"],
+    output: Annotated[Output, "folder of the tables"],
     evaluations: Annotated[Sequence[Path], "tables of the measures of every query"] = (),
     models: Annotated[Sequence[Path], "trained models, as JSON"] = (),
     held_out: Annotated[Sequence[Path], "facts about models on test parts, as JSON"] = (),
     published: Annotated[Sequence[Path], "tables transcribed from publications, as CSV"] = (),
     reproduces: Annotated[Mapping[str, Any], "published row that each model reproduces, as a JSON object"] = {},
-    weights: Annotated[Path | None, "output file for the weights of features that have names"] = None,
+    weights: Annotated[Output | None, "output file for the weights of features that have names"] = None,
 ) -> None:
     """Write all tables of the study as Parquet; that of the weights only if an output for it is given."""
     per_query = read_evaluations(evaluations)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pipeline_lib import learners, surrogates
 from pipeline_lib.core import seeds
+from pipeline_lib.core.files import Output
 from pipeline_lib.learners.ranker import trained_with
 from pipeline_lib.sources.folds import read
 from pipeline_lib.theory import ranker_facts
@@ -26,7 +27,7 @@ def run(
     seed: Annotated[int, "the study's seed"],
     documents: Annotated[Path, "documents.parquet of the data set"],
     folds: Annotated[Path, "folds.parquet of the data set"],
-    output: Annotated[Sequence[Path], "output files for the models, as JSON, one for each fold"],
+    output: Annotated[Sequence[Output], "output files for the models, as JSON, one for each fold"],
 ) -> None:
     """Train on one fold after the other; the model of a fold does not depend on which others there are."""
     of_folds = settings if len(settings) > 1 else list(settings) * len(fold)

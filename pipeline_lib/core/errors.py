@@ -30,7 +30,11 @@ class DamagedFileError(DataError):
 
     def __init__(self, path: str | os.PathLike[str], difference: str) -> None:
         super().__init__(f"{path}: damaged: {difference}")
-        self.path = Path(path)
+        self.path, self.difference = Path(path), difference
+
+
+class UnsignedFileError(DamagedFileError):
+    """A file states no checksum: another program wrote it, unless the damage is where its checksum was."""
 
 
 class ConfigurationError(PipelineError, ValueError):

@@ -1,11 +1,18 @@
 """How are plain values read from YAML that a person wrote, without YAML's leniency?"""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.core.files import reading
+
+LARGEST, DEEPEST = 100_000, 100
+"""So many values may be in a document, and in each other."""
+MAY_BE_DEEP = 1000
+"""Texts with fewer brackets and dashes are not too deep for libyaml, which calls itself for every level."""
 
 
 def load(path: Path, what: str = "a document") -> Any:
@@ -14,8 +21,8 @@ def load(path: Path, what: str = "a document") -> Any:
     Raises
     ------
     ConfigurationError
-        When the file cannot be read, is not YAML, gives a key twice or one that is no text. The message names the file,
-        and the line where it is known.
+        When the file cannot be read, is not YAML, gives a key twice or one that is no text, or is larger than
+        :func:`check_size` allows. The message names the file, and the line where it is known.
 
     Example
     -------
@@ -28,7 +35,10 @@ def load(path: Path, what: str = "a document") -> Any:
     import yaml
 
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), loader())
+        root = nodes(text(path))
+        # Before it is made: what is merged by `<<: *name` is copied, and can then fill the memory.
+        check_size(root, what)
+        return None if root is None else loader()("").construct_document(root)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: cannot be read ({error})") from error
     except yaml.MarkedYAMLError as error:
@@ -36,7 +46,7 @@ def load(path: Path, what: str = "a document") -> Any:
         line = f", line {mark.line + 1}" if mark else ""
         raise ConfigurationError(f"{path}{line}: expected {what} as YAML; {error.problem or error.context}") from error
     except ConfigurationError as error:
-        raise ConfigurationError(f"{path}, {error}") from None
+        raise ConfigurationError(f"{path}{', ' if str(error).startswith('line') else ': '}{error}") from None
     except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:  # such as a 13th month, in YAML a date
         raise ConfigurationError(f"{path}: expected {what} as YAML; {' '.join(str(error).split())}") from error
 
@@ -55,10 +65,70 @@ def load_list(path: Path, key: str, what: str) -> list[Any]:
     return document[key]
 
 
+def text(path: Path) -> str:
+    """The text of a file, without a byte order mark.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is none, or it is no regular file.
+    UnicodeDecodeError
+    """
+    try:
+        with reading(path) as file:
+            return file.read().decode("utf-8-sig")
+    except DataError as error:
+        raise ConfigurationError(str(error).removeprefix(f"{path}: ")) from error
+
+
+def check_size(content: Any, what: str) -> None:
+    """Raise ConfigurationError unless values, or nodes of YAML, are at most :data:`LARGEST`, :data:`DEEPEST` deep.
+
+    YAML may name a value (``&a``) and repeat it (``*a``): a short text can be of any size, or contain itself. Every
+    repetition counts.
+
+    Example
+    -------
+    >>> itself = []
+    >>> itself.append(itself)
+    >>> check_size({"mirrors": itself}, "the study")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.ConfigurationError: expected at most 100,000 values in the study, and 100 in each other, \
+found more; if it repeats values (`&name`, `*name`), write them out
+    """
+    pending, count = [(content, 0)], 0
+    while pending:
+        value, depth = pending.pop()
+        count += 1
+        if count > LARGEST or depth > DEEPEST:
+            raise ConfigurationError(
+                f"expected at most {LARGEST:,} values in {what}, and {DEEPEST} in each other, found more; if it "
+                "repeats values (`&name`, `*name`), write them out"
+            )
+        pending += [(one, depth + 1) for one in _inner(value)]
+
+
+def _inner(value: Any) -> list[Any]:
+    """What a value, or a node of YAML, consists of; keys are texts and do not count."""
+    if isinstance(getattr(value, "value", None), list):  # a node: of values, or of pairs of a key and a value
+        return [one[1] if isinstance(one, tuple) else one for one in value.value]
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else []
+
+
 def nodes(text: str) -> Any:
     """The nodes of a text that is YAML, for :func:`line_of`."""
     import yaml
 
+    if len(re.findall(r"[\[{?-]", text)) > MAY_BE_DEEP:
+        depth = 0
+        for event in yaml.parse(text, loader()):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST:
+                line = event.start_mark.line + 1
+                raise ConfigurationError(f"line {line}: expected at most {DEEPEST} values in each other, found more")
     return yaml.compose(text, loader())
 
 

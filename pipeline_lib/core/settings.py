@@ -37,11 +37,11 @@ def different(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def demand(expected: str, holds: Callable[[Any], bool]) -> AfterValidator:
-    """The additional demand on a list that something holds of it; ``expected`` says what."""
+    """The additional demand on a list, or on a text, that something holds of it; ``expected`` says what."""
 
-    def check(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    def check(values: Any) -> Any:
         if not holds(values):
-            raise ValueError(f"expected {expected}, found {list(values)}")
+            raise ValueError(f"expected {expected}, found {(values if isinstance(values, str) else list(values))!r}")
         return values
 
     return AfterValidator(check)
@@ -93,9 +93,12 @@ Text = Annotated[str, Strict(), Field(min_length=1, pattern=ONE_LINE)]
 FOLDER_NAME = "^[a-z0-9]+(-[a-z0-9]+)*$"
 DATA_NAME = "^[A-Za-z][A-Za-z0-9_-]*$"
 LONGEST_NAME = 100
-DataName = Annotated[Text, Field(pattern=DATA_NAME, max_length=LONGEST_NAME)]
+REPEATED = re.compile(r"(.+)\1{19}$")
+"""What ends like this, Snakemake takes for a name that its rules make longer without end."""
+_Ending = demand("a name that does not end with 20 repetitions", lambda name: REPEATED.search(name) is None)
+DataName = Annotated[Text, Field(pattern=DATA_NAME, max_length=LONGEST_NAME), _Ending]
 """The name of a data set, of letters, digits, hyphens and underscores."""
-Slug = Annotated[Text, Field(pattern=FOLDER_NAME, max_length=LONGEST_NAME)]
+Slug = Annotated[Text, Field(pattern=FOLDER_NAME, max_length=LONGEST_NAME), _Ending]
 """A name of lower-case letters, digits and single hyphens, fit for a folder."""
 Jobs = Annotated[int, Strict(), Field(gt=0, le=1000)]
 """A number of jobs among which an experiment is divided, no more than a run can plan in some seconds."""

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pipeline_lib.core.errors import DamagedFileError, DataError, PipelineError
-from pipeline_lib.core.files import replacing
+from pipeline_lib.core.errors import DamagedFileError, DataError, PipelineError, UnsignedFileError
+from pipeline_lib.core.files import PARQUET, is_made_by_runs, kind, reading, replacing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,9 +75,14 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
         content = file.read()
     head = _JSON_HEAD.match(content)
     if head is None:
-        raise DamagedFileError(path, "expected a JSON object that begins with its SHA-256, found none")
+        raise UnsignedFileError(path, f"expected a JSON object that begins with its SHA-256, found {kind(path)}")
     _compare(path, head[1], [content[: head.start(1)], _UNSIGNED, content[head.end(1) :]])
-    document: dict[str, Any] = json.loads(content)
+    try:
+        document: dict[str, Any] = json.loads(content)
+    except (ValueError, RecursionError) as error:  # a number may have more digits than Python converts
+        raise DataError(
+            f"{path}: expected JSON as this project stores it, found other content with a right checksum ({error})"
+        ) from error
     del document[KEY]
     return document
 
@@ -147,7 +152,9 @@ def checked(path: str | os.PathLike[str], *, required: bool = True) -> Iterator[
         place = _place(file)
         if place is None:
             if required:
-                raise DamagedFileError(path, "expected a Parquet file that states its SHA-256, found none")
+                found = kind(path)
+                stated = "one that states none" if found == PARQUET else found
+                raise UnsignedFileError(path, f"expected a Parquet file that states its SHA-256, found {stated}")
         else:
             file.seek(place)
             _compare(path, file.read(_DIGITS), _signed(file, place))
@@ -185,6 +192,23 @@ file or a damaged one (Deserializing page header failed.); write it anew, or cop
             f"{path}: expected a Parquet file that can be read, found another file or a damaged one ({said}); write it "
             "anew, or copy it again"
         ) from error
+
+
+def is_stored(path: Path) -> bool:
+    """Whether a file states a checksum of its own, as :func:`write_json` and the writers of Parquet let it do.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> write_json(folder / "model.json", {})
+    >>> (folder / "other.json").write_text("{}")
+    2
+    >>> is_stored(folder / "model.json"), is_stored(folder / "other.json")
+    (True, False)
+    """
+    with reading(path) as file:
+        return bool(_JSON_HEAD.match(file.read(2 * _DIGITS))) or _place(file) is not None
 
 
 def verify(path: str | os.PathLike[str]) -> None:
@@ -236,13 +260,10 @@ def damaged_of(path: str | os.PathLike[str]) -> Iterator[DamagedFileError]:
 def set_aside(path: Path) -> Path | None:
     """Move a damaged file to ``NAME.damaged`` (or ``NAME.damaged-2``, ...), so that the next run makes it again.
 
-    Only files that a run makes are moved, which are those below ``results``, ``reports`` and ``data/parquet`` in the
-    working folder and the manifests in ``data/raw``, and no file is ever replaced. Returns the new path, or None if the
-    file is not moved.
+    Only files that a run makes are moved (:func:`pipeline_lib.core.files.is_made_by_runs`), and no file is ever
+    replaced. Returns the new path, or None if the file is not moved.
     """
-    folders = ("results", "reports", "data/parquet", *(("data/raw",) if path.name == "manifest.json" else ()))
-    made = any(path.absolute().is_relative_to(Path.cwd() / folder) for folder in folders)
-    if not made or ".." in path.parts:
+    if not is_made_by_runs(path):
         return None
     target = next(target for number in itertools.count(1) if not (target := _aside(path, number)).exists())
     try:

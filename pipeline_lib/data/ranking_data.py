@@ -14,9 +14,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib.core import checks, seeds
+from pipeline_lib.core import checks, seeds, storage
 from pipeline_lib.core.checks import Count, checked
 from pipeline_lib.core.errors import ArgumentError, DataError
+from pipeline_lib.core.files import check_replaceable
 from pipeline_lib.core.seeds import Role
 from pipeline_lib.data import query_blocks, stored_data
 from pipeline_lib.data.labels import PolicyOrNone
@@ -378,12 +379,18 @@ rows by query
         return replace(self, X=self.X[rows], y=self.y[rows], offsets=offsets)
 
     @checked
-    def write_parquet(self, path: str | os.PathLike[str]) -> None:
+    def write_parquet(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the data set as Parquet: ``qid`` int64, ``label`` uint8, ``features`` FixedSizeList<float32>[d].
 
         Names of features stand in the footer, those of queries in a column ``query``. The file appears under its name
         only when complete; it carries checksums (:mod:`pipeline_lib.core.storage`).
+
+        Raises
+        ------
+        StorageError
+            When it cannot be written, or without ``force`` there is a file that this project did not store.
         """
+        check_replaceable(path, storage.is_stored, force=force)
         parts = [{"name": "all", "rows": self.n_documents, "queries": self.n_queries}]
         schema = stored_data.parquet_schema(self.n_features, named_queries=self.query_names is not None)
         query = np.repeat(np.arange(self.n_queries), self.documents_per_query)

@@ -8,6 +8,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,8 @@ from pipeline_lib.core import checks, seeds, storage
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Natural, Positive, SeedAxes, checked
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError, hint
+from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError, UnsignedFileError, hint
+from pipeline_lib.core.files import is_made_by_runs
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.learners.kernel import RandomFourier
 from pipeline_lib.learners.ranker import Model, Result, Trained
@@ -409,9 +411,17 @@ def load(path: str | os.PathLike[str]) -> Trained:
     >>> load(path).predict([[3.0, 1.0]])
     array([2.])
     """
-    content = storage.read_json(path)
+    try:
+        content = storage.read_json(path)
+    except UnsignedFileError as error:
+        if is_made_by_runs(Path(path)):
+            raise
+        raise DataError(f"{path}: {error.difference}") from error
     if not isinstance(content.get("trained"), Mapping):
-        raise DataError(f"{path}: expected a trained model under the key 'trained', found the keys {sorted(content)}")
+        raise DataError(
+            f"{path}: expected a trained model under the key 'trained', found another document that this project "
+            f"stored, with the keys {', '.join(sorted(content)[:8])}"
+        )
     try:
         model = from_dict(content["trained"])
     except (ConfigurationError, DataError) as error:

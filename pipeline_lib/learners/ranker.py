@@ -21,6 +21,7 @@ from pipeline_lib.core import checks, seeds, storage
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Seed, checked
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.files import check_replaceable
 from pipeline_lib.data.ranking_data import RankingData
 
 
@@ -97,9 +98,9 @@ class Model(ABC):
         return {"kind": self.kind, **{name: _plain(value) for name, value in values.items() if value is not None}}
 
     @checked
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, which :func:`pipeline_lib.learners.load` reads."""
-        Trained(self).save(path)
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the model to a file; see :meth:`Trained.save`."""
+        Trained(self).save(path, force=force)
 
 
 @dataclass(frozen=True)
@@ -124,8 +125,15 @@ class Trained:
         return self.model.predict(X)
 
     @checked
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the ranker to a file, which :func:`pipeline_lib.learners.load` reads."""
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the ranker to a file, which :func:`pipeline_lib.learners.load` reads.
+
+        Raises
+        ------
+        StorageError
+            When it cannot be written, or without ``force`` there is a file that this project did not store.
+        """
+        check_replaceable(path, storage.is_stored, force=force)
         storage.write_json(path, {**self.about, "trained": self.model.to_dict(), "record": self.record})
 
 
@@ -142,9 +150,9 @@ class Result(ABC):
         return self.model.predict(X)
 
     @checked
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, which :func:`pipeline_lib.learners.load` reads."""
-        self.model.save(path)
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the model to a file; see :meth:`Trained.save`."""
+        self.model.save(path, force=force)
 
 
 @checked

@@ -44,6 +44,8 @@ WIDTH = 4.6
 POINTS = 72.0 * WIDTH
 LETTER, WIDE, HANDLE = 4.9, 6.4, 42.0
 """About how many points a letter takes, a bold letter or a capital, and the sign in front of a label of a legend."""
+UNCUT = 20
+"""Words of so many letters are never cut, however little room there is."""
 LINE = 0.15
 """Height of a line of text in inches."""
 SMALL = 8.0
@@ -285,7 +287,8 @@ def heat_maps(
         title: [["" if value is None else f"{value:{form}}".lstrip("0") for value in row] for row in values]
         for title, values in panels.items()
     }
-    room = POINTS - LETTER * max(map(len, rows)) - 30.0
+    names = [_folded(row, 0.45 * POINTS) for row in rows]
+    room = POINTS - LETTER * max(len(line) for name in names for line in name.split("\n")) - 30.0
     wide = 0.65 * SMALL * len(columns) * max(len(cell) for table in shown.values() for row in table for cell in row)
     across = min(2, len(panels), max(1, int(room / wide)))
     figure, axes, _ = _panels(across, [0.25 * len(rows) + 0.7] * len(panels), sharey=True)
@@ -304,7 +307,7 @@ def heat_maps(
         axis.set_ylim(len(rows), 0)
         axis.set_title(_folded(title, room / across))
         axis.set_xticks(np.arange(len(columns)) + 0.5, places)
-        axis.set_yticks(np.arange(len(rows)) + 0.5, [words(row) for row in rows])
+        axis.set_yticks(np.arange(len(rows)) + 0.5, names)
         axis.tick_params(length=0)
         axis.set_xlabel(_folded(xlabel, room / across))
         axis.spines[:].set_visible(False)
@@ -342,8 +345,13 @@ def _legend(figure: Drawing, handles: Sequence[Artist | ErrorbarContainer], free
 
 
 def _folded(label: str, room: float, letter: float = LETTER) -> str:
-    """The label in as few lines as fit into so many points, all of about the same length."""
-    shown, most = words(label).replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"), int(room / letter)
+    """The label in as few lines as fit into so many points, all of about the same length.
+
+    Words that are longer than a line, and than :data:`UNCUT` letters, are cut.
+    """
+    most = max(int(room / letter), 1)
+    cut = re.sub(rf"\S{{{max(most, UNCUT)}}}(?=\S)", r"\g<0> ", label) if len(words(label)) > most else label
+    shown = words(cut).replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
     if len(shown) <= most:
         return shown
     wrap = partial(textwrap.wrap, shown, break_long_words=False, break_on_hyphens=False)

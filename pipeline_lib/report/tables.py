@@ -12,6 +12,7 @@ The page shows its cells, ``to_csv`` writes the numbers in full precision and ``
 
 import csv
 import io
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -310,12 +311,19 @@ def _of(row: SimpleNamespace, key: str) -> Any:
 def to_csv(table: Table) -> str:
     r"""Write the table as CSV: full precision, and a further column ``KEY_sd`` where cells have a spread.
 
+    What a spreadsheet would take for a formula (:data:`FORMULA`) begins with an apostrophe, which it does not show;
+    numbers, and several of them in a cell, stay as they are. A program that needs the text itself removes the first
+    apostrophe of those before such a sign. A carriage return becomes a line feed, which CSV puts in quotation marks.
+
     Example
     -------
     >>> cells = [Cell("ListNet", "listnet"), Cell("0.45", 0.4512, "0.02", 0.0213)]
     >>> columns = Column("model", "Model", "left"), Column("map", "MAP")
     >>> to_csv(Table("t", "c", "s", columns, (Group("", (tuple(cells),)),)))
     'model,map,map_sd\nlistnet,0.4512,0.0213\n'
+    >>> row = Cell("=1+1", "=1+1"), Cell("[-1, 2]", "-1.0 2.0")
+    >>> to_csv(Table("t", "c", "s", columns, (Group("", (row,)),))).splitlines()[1]
+    "'=1+1,-1.0 2.0"
     """
     rows = table.rows()
     spread = [any(row[i].spread_raw is not None for row in rows) for i in range(len(table.columns))]
@@ -324,14 +332,29 @@ def to_csv(table: Table) -> str:
     header = []
     for column, has_spread in zip(table.columns, spread, strict=True):
         header += [column.key, f"{column.key}_sd"] if has_spread else [column.key]
-    writer.writerow(header)
+    writer.writerow(map(_without_formula, header))
     for row in rows:
         values: list[Raw] = []
         for cell, has_spread in zip(row, spread, strict=True):
             raw = "" if cell.raw is None else cell.raw
             values += [raw, "" if cell.spread_raw is None else cell.spread_raw] if has_spread else [raw]
-        writer.writerow(values)
+        writer.writerow(map(_without_formula, values))
     return stream.getvalue()
+
+
+FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+"""How a text begins that a spreadsheet takes for a formula, or that became one by taking away an apostrophe."""
+
+
+def _without_formula(value: Raw) -> Raw:
+    """A value of a cell in CSV; text that a spreadsheet would compute begins with an apostrophe."""
+    if not isinstance(value, str) or not FORMULA.match(value):
+        return value
+    try:
+        numbers = all(math.isfinite(float(part)) for part in value.split(" "))
+    except ValueError:
+        numbers = False
+    return value if numbers and not re.search(r"[^-+.e\d ]", value) else f"'{value}".replace("\r", "\n")
 
 
 def to_latex(table: Table) -> str:

@@ -123,15 +123,28 @@ class Configuration:
         return dict(sorted(settings.items()))
 
 
+EXECUTED = ("__use_yte__", "__definitions__", "__variables__")
+"""The keys by which a configuration is a template of YTE, whose expressions Snakemake evaluates."""
+
+
 def check_file(path: Path) -> None:
-    """Refuse a file of a configuration that YAML reads otherwise than it looks: Snakemake has read it before.
+    """Refuse a file of a configuration that YAML, or Snakemake, reads otherwise than it looks.
+
+    Of the files of ``--configfile``, Snakemake has executed what it executes before: refusing them keeps what came out
+    from being used.
 
     Raises
     ------
     ConfigurationError
-        When a key is given twice, or a value is no plain one.
+        When a key is given twice, a value is no plain one, or a key lets Snakemake execute values as Python.
     """
-    schemas.load(path, "a configuration")
+    content = schemas.load(path, "a configuration")
+    for key in content if isinstance(content, Mapping) else ():
+        if key in EXECUTED:
+            raise ConfigurationError(
+                f"{path}: the key {key!r} lets Snakemake execute Python that stands in the file; remove it, and write "
+                "values"
+            )
 
 
 def check(
@@ -159,6 +172,7 @@ def check(
         With a list of all problems, one per line, each with its file and line, the key, what was expected, and the
         nearest valid name.
     """
+    schemas.check_size(config, "a configuration")
     checked, found, out = _validated(config)
     found += _problems_of_files(config)
     if checked is not None:
@@ -175,7 +189,7 @@ def check(
 
 def _listed(found: list[Problem], files: Sequence[Path], options: Mapping[str, Any] | None) -> list[str]:
     """The problems as they are printed, in the order of files and lines."""
-    merged = [schemas.nodes(path.read_text(encoding="utf-8")) for path in files]
+    merged = [schemas.nodes(schemas.text(path)) for path in files]
     merged += [schemas.nodes(json.dumps(options))] if options else []
     lines = []
     for (index, line), text in sorted(((_origin(one.place, merged), one.text) for one in found), key=itemgetter(0)):

@@ -4,7 +4,7 @@ import contextlib
 import logging
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +31,29 @@ __all__: list[str] = []  # internal: called by the workflow alone (see pipeline_
 
 @contextlib.contextmanager
 def stopping_the_workflow() -> Iterator[None]:
-    """Let an error that a person can correct stop the workflow with its message alone; also a decorator."""
+    """Let an error that a person can correct, while rules are read, stop the workflow with its message alone.
+
+    Of an error of its own, Snakemake also prints which lines of rules and modules it has passed. A program that has
+    called Snakemake gets such an error nevertheless.
+    """
     from snakemake.exceptions import WorkflowError
+    from snakemake.logging import logger
 
     try:
         yield
     except PipelineError as error:
-        raise WorkflowError(str(error)) from None
+        if Path(sys.argv[0]).name not in ("snakemake", "__main__.py"):
+            raise WorkflowError(str(error)) from None
+        logger.error(str(error))
+        raise SystemExit(1) from None
+
+
+def check_files(paths: Iterable[str]) -> None:
+    """Refuse files of the configuration that Snakemake has not read yet; those that are missing, it names itself."""
+    with stopping_the_workflow():
+        for path in map(Path, paths):
+            if path.exists():
+                configuration.check_file(path)
 
 
 _read: tuple[weakref.ref[Any], str | None] | None = None

@@ -42,19 +42,33 @@ def command(*words: Any) -> None:
 
 
 def ranked(files: dict[str, Path], output: str, *more: Any, source: str = "data.txt") -> Path:
-    command("rank", "--model", files["model.json"], "--data", files[source], "--output", files[output], *more)
+    command(
+        "rank", "--model", files["model.json"], "--data", files[source], "--output", files[output], "--force", *more
+    )
     return files[output]
 
 
 def evaluated(files: dict[str, Path], run: Path, *more: Any) -> dict[str, float]:
-    command("evaluate-run", "--run", run, "--qrels", files["qrels.txt"], "--output", files["means.csv"], *more)
+    command(
+        "evaluate-run", "--run", run, "--qrels", files["qrels.txt"], "--output", files["means.csv"], "--force", *more
+    )
     return dict(pl.read_csv(files["means.csv"]).select("measure", "mean").iter_rows())
 
 
 def refused(capsys, files: dict[str, Path], *more: Any) -> str:
     """What `rank` says of a file that it refuses."""
     capsys.readouterr()
-    given = ["rank", "--model", files["model.json"], "--data", files["data.txt"], "--output", files["some.run"], *more]
+    given = [
+        "rank",
+        "--model",
+        files["model.json"],
+        "--data",
+        files["data.txt"],
+        "--output",
+        files["some.run"],
+        "--force",
+        *more,
+    ]
     assert cli.main([str(word) for word in given]) == 1
     return capsys.readouterr().err
 

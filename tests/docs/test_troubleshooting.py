@@ -160,10 +160,9 @@ def out_of_date(folder: Path) -> str:
     path.parent.mkdir(parents=True)
     storage.write_json(path, {"model": "linear"})
     path.write_text(path.read_text().replace("linear", "cubic"))
-    data = folder / "new.txt"
-    data.write_text("1 qid:1 1:0.5\n")
+    outputs = "--documents a.parquet --folds b.parquet --measures map --models c.json --output x --held-out y"
     return source_of("snakemake.common") + failing(
-        ["rank", "--model", "results/small/models/ranker.json", "--data", "new.txt", "--output", "x"]
+        ["evaluate-model", "--summary", str(path.relative_to(folder)), *outputs.split()]
     )
 
 

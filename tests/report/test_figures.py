@@ -170,3 +170,29 @@ def test_a_figure_has_all_its_files_without_a_date_and_identifiers_of_its_own(tm
         assert "<g>" not in text
         assert not re.search(r" (?:d|x|y|transform)=\"[^\"]*\.\d{2}", text)
         assert not re.search(r"#[0-9a-f]{6}", text)  # colours are those of the page
+
+
+LONG_WORDS = ["w" * 68, "lambdamart-" + "of-hyphens-that-do-not-break" * 3, "x" * 500, "$" * 70, "_" + "z" * 90]
+
+
+@pytest.mark.parametrize("word", LONG_WORDS)
+def test_a_word_without_a_place_to_break_is_cut(word: str, tmp_path: Path) -> None:
+    row = (word, {word: Measured(0.5, 0.4, 0.6), "short": Measured(0.7, 0.7, 0.7)})
+    drawings = {
+        "rows": lambda: row_plot({word: [row], "b": [row]}, xlabel=word),
+        "one-panel": lambda: row_plot({"": [row, ("short", row[1])]}, xlabel="NDCG@10, mean over test queries"),
+        "lines": lambda: line_plot({word: {word: POINTS}, "b": {"b": POINTS}}, xlabel=word, ylabel=word),
+        "heat": lambda: heat_maps({word: [[0.1, 0.2]]}, [word], [word, "b"], xlabel=word, ylabel=word),
+    }
+    for name, draw in drawings.items():
+        svg = save(Figure(name, word, "caption", "source", word, draw), tmp_path)
+        shown = "".join(re.sub(r"<[^>]*>", "", svg).split())
+        assert word[-10:] in shown or name == "lines"
+    label = row_plot({"": [row]}, xlabel="x").axes[0].get_yticklabels()[0].get_text()
+    assert max(map(len, label.replace("\\$", "$").split("\n"))) < 40
+    assert label.replace("\n", "").replace("\\$", "$").strip() == word
+
+
+def test_short_words_are_not_cut_where_there_is_little_room() -> None:
+    drawing = heat_maps({"a": [[0.123] * 20]}, ["10"], ["0.000123"] * 20, xlabel="m", ylabel="n")
+    assert {tick.get_text() for tick in drawing.axes[0].get_xticklabels()} == {"0.000123"}
