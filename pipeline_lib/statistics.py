@@ -31,6 +31,8 @@ ROUNDED = 1e-12
 """Differences of two runs that are as small beside their values are rounding."""
 LEVEL = 0.95
 """The confidence of intervals in tables."""
+RESAMPLES = 10_000
+"""The number of random patterns of signs, where none is given."""
 POWER = 0.8
 """The probability with which a detectable difference is found significant."""
 
@@ -133,7 +135,7 @@ def compare_runs(
     *,
     pairs: ArrayLike | None = None,
     level: Probability = LEVEL,
-    resamples: Count = 10_000,
+    resamples: Count = RESAMPLES,
     rng: np.random.Generator,
 ) -> Comparisons:
     """Compare runs on the same queries, with p-values and intervals that hold for a whole family of comparisons.
@@ -239,7 +241,7 @@ def compare_runs(
 
 
 @checked
-def smallest_p_value(n_queries: Natural, resamples: Count) -> float:
+def smallest_p_value(n_queries: Natural, resamples: Count = RESAMPLES) -> float:
     """The smallest p-value that :func:`compare_runs` can give, for so many queries and random sign patterns.
 
     When all differences have one sign, two of the 2^n patterns are as extreme: all plus and all minus. Random patterns
