@@ -644,12 +644,8 @@ class _Family:
     def of(cls, runs: Floats, pairs: NDArray[np.int64], resamples: int, rng: np.random.Generator) -> "_Family":
         n, means = runs.shape[1], runs.mean(axis=1)
         norms = np.sqrt(np.einsum("ij,ij->i", runs, runs))[pairs].sum(axis=1)
-        mean, size, spread = np.empty((3, len(pairs)))
-        for i, (a, b) in enumerate(pairs):
-            d = runs[a] - runs[b]
-            mean[i], size[i] = d.mean(), math.sqrt(d @ d)
-            d -= mean[i]
-            spread[i] = math.sqrt(d @ d)
+        parts = np.split(pairs, np.cumsum(_blocks(len(pairs), n))[:-1])
+        mean, size, spread = np.concatenate([_moments(runs, part) for part in parts], axis=1)
         size[size <= ROUNDED * norms] = 0.0
         spread[spread <= ROUNDED * norms] = 0.0
         rounding = 50.0 * np.finfo(np.float64).eps * _over(norms, size)
@@ -703,6 +699,15 @@ class _Family:
         rank = math.ceil(round(level * (1 + len(largest)), 9))
         found = float(_student(largest[rank - 1], self.n)) if rank <= len(largest) else math.inf
         return found if found < math.inf else _t_quantile(self.n - 1, 1.0 - (1.0 - level) / len(rest))
+
+
+def _moments(runs: Floats, pairs: NDArray[np.int64]) -> Floats:
+    """Of the differences of every pair: the mean, the root of the sum of squares, and this root without the mean."""
+    differences = runs[pairs[:, 0]] - runs[pairs[:, 1]]
+    mean = differences.mean(axis=1)
+    size = np.sqrt(np.einsum("ij,ij->i", differences, differences))
+    differences -= mean[:, None]
+    return np.stack([mean, size, np.sqrt(np.einsum("ij,ij->i", differences, differences))])
 
 
 def _statistics(sums: Floats, pairs: NDArray[np.int64], scale: Floats) -> Iterator[Floats]:
