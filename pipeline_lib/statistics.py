@@ -9,10 +9,12 @@ NaN is rejected: first drop the queries without a value (``no_relevant="skip"``)
 
 import math
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtrik, ndtr, ndtri, stdtrit
 
 from pipeline_lib.core import checks
@@ -20,13 +22,19 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Natural, NonNegative, Probability, checked
 from pipeline_lib.core.errors import DataError
 
-ENUMERATED_DIFFERENCES = 16
+ENUMERATED_QUERIES = 16
 LARGEST = 1e150
 NUMBERS_PER_BLOCK = 2**20  # rows of resampled numbers are made in blocks of 8 MB
 # Resampled sums that equal the observed one in exact arithmetic must count as equal in floating point.
 RELATIVE_TIE = 1e-12
+ROUNDED = 1e-12
+"""Differences of two runs that are as small beside their values are rounding."""
 LEVEL = 0.95
 """The confidence of intervals in tables."""
+RESAMPLES = 10_000
+"""The number of random patterns of signs, where none is given."""
+POWER = 0.8
+"""The probability with which a detectable difference is found significant."""
 
 
 @dataclass(frozen=True)
@@ -93,118 +101,158 @@ class Exponent:
     r2: float
 
 
-@checked
-def paired_randomisation_test(
-    a: ArrayLike, b: ArrayLike, *, resamples: Count = 100_000, rng: np.random.Generator
-) -> float:
-    """Two-sided paired randomisation test over queries: p-value of "a and b are the same system".
+@dataclass(frozen=True)
+class Comparisons:
+    """Paired comparisons of runs on the same queries, as :func:`compare_runs` makes them.
 
-    Under that hypothesis the sign of every difference d_q = a_q - b_q is a fair coin. With signs e_q
+    Attributes
+    ----------
+    pairs : int64 array, shape (P, 2)
+        The rows a and b that are compared.
+    difference : float64 array, shape (P,)
+        The mean over queries of a minus b.
+    low, high : float64 arrays, shape (P,)
+        Simultaneous intervals; each contains 0 if and only if ``p_adjusted`` is above 1 - level.
+    p_value, p_adjusted : float64 arrays, shape (P,)
+        Of the single comparison, and adjusted for all P of them.
+    detectable : float64 array, shape (P,)
+        The size of a difference that would be significant with probability 0.8; NaN where none could be, or where all
+        queries differ by the same number, so that nothing is known of how they vary.
+    """
+
+    pairs: NDArray[np.int64]
+    difference: Floats
+    low: Floats
+    high: Floats
+    p_value: Floats
+    p_adjusted: Floats
+    detectable: Floats
+
+
+@checked
+def compare_runs(
+    values: ArrayLike,
+    *,
+    pairs: ArrayLike | None = None,
+    level: Probability = LEVEL,
+    resamples: Count = RESAMPLES,
+    rng: np.random.Generator,
+) -> Comparisons:
+    """Compare runs on the same queries, with p-values and intervals that hold for a whole family of comparisons.
+
+    If a and b are the same system, the sign of every difference d_q = a_q - b_q is a fair coin, whatever its size. One
+    set of random signs e^1, ..., e^B serves all P pairs. For the pairs i in the order of falling T,
 
     ::
 
-        p = P( |sum_q e_q d_q| >= |sum_q d_q| )
+        T_i = |sum_q d_iq| / sqrt(sum_q d_iq^2),      T_i^b = |sum_q e_q^b d_iq| / sqrt(sum_q d_iq^2)
 
-    Differences of 0 do not matter. Up to 16 others all 2^n sign patterns are enumerated and p is exact; beyond that
-    it is estimated by p = (1 + hits) / (1 + resamples), which keeps its level and is never 0.
-    Memory is bounded whatever the number of queries and resamples (blocks of 8 MB).
+        p_i          = (1 + #{b: T_i^b >= T_i}) / (1 + B)
+        adjusted p_j = max_{l <= j} (1 + #{b: max_{i >= l} T_i^b >= T_l}) / (1 + B)
+
+    (the step-down max-T of Westfall and Young). The probability that any pair without a difference gets an adjusted p
+    of at most alpha is at most alpha. T rises with Student's t, so that this is the test by t as well. The least
+    p-value is 1/(1 + B), however many pairs there are. For up to 16 queries all 2^(n-1) patterns are enumerated and
+    p-values are exact. Differences that are below 1e-12 of the values are rounding and count as 0.
+
+    Intervals hold jointly with probability ``level``, save for an error that vanishes with many queries:
+
+    ::
+
+        mean d_i -+ c sd(d_i) / sqrt(n),      c = the quantile of max_i |t_i^b|,
+
+    where t_i^b is Student's t of the numbers e_q^b (d_iq - mean d_i); c is not less than the same quantile for
+    e_q^b d_iq, which is that of the test. Where only the test finds a difference, the end next to 0 has the test's
+    quantile of the step that found it: this end says which sign the difference has, which is known jointly with
+    probability ``level`` as well. Where so few queries are no test of this level, c is Student's quantile with
+    Bonferroni's correction. The detectable difference is (c + Phi^-1(0.8)) sd(d_i) / sqrt(n).
+
+    **The family** is what may be said afterwards. Against a run that was *named beforehand* it is the K - 1 pairs with
+    this run. Against the *best of the runs on these queries* it is all pairs, as any of the runs might have been the
+    best: K - 1 pairs, chosen after looking, let equal runs differ more often than alpha allows.
+
+    It takes a product of B n K multiplications and B P comparisons: seconds for 100 runs and 50,000 queries.
 
     Parameters
     ----------
-    a, b : array-like, shape (Q,)
-        A measure of two systems on the same queries.
+    values : array-like, shape (K, n)
+        A measure of K runs on the same n queries, at least two of each.
+    pairs : array-like of int, shape (P, 2), optional
+        The rows that are compared; all K (K - 1) / 2 pairs where it is not given.
+    level : float
+        Joint confidence of the intervals, in (0, 1).
     resamples : int
-        Number of random sign patterns, if they are not enumerated.
+        B, the number of random sign patterns, if they are not enumerated.
     rng : numpy.random.Generator
         Unused when enumerated.
 
     Raises
     ------
     DataError
-        When shapes differ, there is no query, a value is not finite, or resamples < 1.
+        When there are fewer than two runs or queries, a value is not finite, a pair does not name two different rows,
+        or level or resamples is out of range.
 
     References
     ----------
-    Smucker, Allan and Carterette, "A comparison of statistical significance tests for information retrieval
-    evaluation", CIKM 2007; the +1 of Phipson and Smyth, "Permutation p-values should never be zero" (2010).
+    Westfall and Young, *Resampling-Based Multiple Testing* (1993); of retrieval: Carterette, "Multiple testing in
+    statistical analysis of systems-based information retrieval experiments", ACM TOIS 30 (2012), and Boytsov, Belova
+    and Westfall, "Deciding on an adjustment for multiplicity in IR experiments", SIGIR 2013; the 1 + of Phipson and
+    Smyth, "Permutation p-values should never be zero" (2010).
 
     Example
     -------
     Four differences of one sign: 2 of the 16 patterns are as extreme.
 
-    >>> paired_randomisation_test([2, 3, 4, 5], [1, 1, 1, 1], rng=np.random.default_rng(0))
-    0.125
+    >>> found = compare_runs([[2, 3, 4, 5], [1, 1, 1, 1]], rng=np.random.default_rng(0))
+    >>> found.difference, found.p_adjusted
+    (array([2.5]), array([0.125]))
+
+    Two runs, each compared with the first, which was named beforehand:
+
+    >>> rng = np.random.default_rng(0)
+    >>> runs = rng.random((3, 100)) + [[0.0], [0.0], [0.5]]
+    >>> found = compare_runs(runs, pairs=[(1, 0), (2, 0)], resamples=999, rng=rng)
+    >>> found.p_adjusted <= 0.05, found.low > 0
+    (array([False,  True]), array([False,  True]))
     """
-    differences = _paired_differences(a, b)
-    differences = differences[differences != 0.0]
-    n = len(differences)
-    if not n:
-        return 1.0
-    total = differences.sum()
-    reach = abs(total) - RELATIVE_TIE * np.abs(differences).sum()
-    if n <= ENUMERATED_DIFFERENCES:
-        patterns = np.arange(2**n)[:, None] >> np.arange(n) & 1
-        return float(np.mean(np.abs(2.0 * (patterns @ differences) - total) >= reach))
-    hits = 0
-    for block in _blocks(resamples, n):
-        # Bits rather than signs: sum e d = 2 sum bit d - sum d.
-        bits = np.unpackbits(np.frombuffer(rng.bytes(block * n // 8 + 1), np.uint8), count=block * n)
-        hits += int(np.sum(np.abs(2.0 * (bits.reshape(block, n) @ differences) - total) >= reach))
-    return (1 + hits) / (1 + resamples)
+    runs = checks.floats("values", values, ndim=2)
+    if min(runs.shape) < 2:
+        raise DataError(f"values: expected at least two runs (rows) and two queries (columns), found {runs.shape}")
+    _refuse_large(runs, "values")
+    family = _Family.of(runs, _checked_pairs(pairs, len(runs)), resamples, rng)
+    p_value, p_adjusted = family.p_values()
+    significance = round(1.0 - level, 12)
+    found = p_adjusted <= significance
+    joint, critical = family.critical(found, level)
+    # Where only a step of the test finds a difference, the end next to 0 is that of the step.
+    near, far = critical * family.error, joint * family.error
+    low = family.mean - np.where(family.mean > 0.0, near, far)
+    high = family.mean + np.where(family.mean > 0.0, far, near)
+    possible = (family.spread > 0.0) & (smallest_p_value(runs.shape[1], resamples) <= significance)
+    return Comparisons(
+        pairs=family.pairs,
+        difference=family.mean,
+        low=np.where(found, low, np.minimum(low, 0.0)),
+        high=np.where(found, high, np.maximum(high, 0.0)),
+        p_value=p_value,
+        p_adjusted=p_adjusted,
+        detectable=np.where(possible, (joint + float(ndtri(POWER))) * family.error, np.nan),
+    )
 
 
 @checked
-def smallest_p_value(n_queries: Natural) -> float:
-    """The smallest p-value that :func:`paired_randomisation_test` can give for so many queries.
+def smallest_p_value(n_queries: Natural, resamples: Count = RESAMPLES) -> float:
+    """The smallest p-value that :func:`compare_runs` can give, for so many queries and random sign patterns.
 
-    When all differences have one sign, two of the 2^n patterns of signs are as extreme: all plus and all minus.
-
-    Example
-    -------
-    >>> smallest_p_value(4), smallest_p_value(5), smallest_p_value(6)
-    (0.125, 0.0625, 0.03125)
-    """
-    return min(1.0, 2.0 ** (1 - n_queries))
-
-
-@checked
-def holm(p_values: ArrayLike) -> Floats:
-    """Holm's adjusted p-values for k tests at once; rejecting those at most alpha keeps the family-wise error below it.
-
-    ::
-
-        adjusted of the i-th smallest = max_{l <= i} min(1, (k - l + 1) p_(l))
-
-    Parameters
-    ----------
-    p_values : array-like, shape (k,)
-        In [0, 1].
-
-    Returns
-    -------
-    float64 array, shape (k,), in the order given.
-
-    Raises
-    ------
-    DataError
-        When a p-value is not in [0, 1] or they are not one-dimensional.
-
-    References
-    ----------
-    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
+    When all differences have one sign, two of the 2^n patterns are as extreme: all plus and all minus. Random patterns
+    give no less than 1/(1 + resamples).
 
     Example
     -------
-    >>> holm([0.01, 0.04, 0.03])
-    array([0.03, 0.06, 0.06])
+    >>> smallest_p_value(4, 999), smallest_p_value(6, 999), smallest_p_value(60, 999)
+    (0.125, 0.03125, 0.001)
     """
-    p = _values(p_values, "p_values", at_least=0)
-    if np.any((p < 0.0) | (p > 1.0)):
-        raise DataError(f"p_values: expected numbers in [0, 1], found {p[(p < 0.0) | (p > 1.0)][0]}")
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
-    return adjusted
+    return min(1.0, 2.0 ** (1 - n_queries)) if n_queries <= ENUMERATED_QUERIES else 1.0 / (1 + resamples)
 
 
 @checked
@@ -556,16 +604,154 @@ def _values(values: ArrayLike, name: str, at_least: int) -> Floats:
     array = checks.floats(name, values, ndim=1)
     if len(array) < at_least:
         raise DataError(f"{name}: expected at least {at_least} value(s), found {len(array)}")
-    if np.abs(array).max(initial=0.0) > LARGEST:
-        raise DataError(f"{name}: expected numbers up to {LARGEST:g}, whose squares can be summed, found larger ones")
+    _refuse_large(array, name)
     return array
 
 
-def _paired_differences(a: ArrayLike, b: ArrayLike) -> Floats:
-    first, second = _values(a, "a", at_least=1), _values(b, "b", at_least=1)
-    if len(first) != len(second):
-        raise DataError(f"a and b: expected the same queries in both, found {len(first)} and {len(second)} values")
-    return first - second
+def _refuse_large(array: Floats, name: str) -> None:
+    if np.abs(array).max(initial=0.0) > LARGEST:
+        raise DataError(f"{name}: expected numbers up to {LARGEST:g}, whose squares can be summed, found larger ones")
+
+
+def _checked_pairs(pairs: ArrayLike | None, n_runs: int) -> NDArray[np.int64]:
+    if pairs is None:
+        return np.column_stack(np.triu_indices(n_runs, 1)).astype(np.int64)
+    chosen = checks.whole_numbers("pairs", pairs, 0, n_runs - 1, ndim=2)
+    if not len(chosen) or chosen.shape[1] != 2 or np.any(chosen[:, 0] == chosen[:, 1]):
+        raise DataError(f"pairs: expected two different rows of values in each of at least one row, found {pairs}")
+    return chosen.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _Family:
+    """The differences of P pairs of runs on n queries, and what B random patterns of signs make of them.
+
+    ``size`` and ``spread`` are the roots of the sums of squares of the differences and of the differences less their
+    ``mean``, 0 where they are rounding; ``rounding`` is by how much T^b may be off. ``flipped`` holds sum_q e_q x_q of
+    every run, shape (K, B), ``centred`` the same for each run less its mean.
+    """
+
+    n: int
+    pairs: NDArray[np.int64]
+    mean: Floats
+    size: Floats
+    spread: Floats
+    rounding: Floats
+    flipped: Floats
+    centred: Floats
+
+    @classmethod
+    def of(cls, runs: Floats, pairs: NDArray[np.int64], resamples: int, rng: np.random.Generator) -> "_Family":
+        n, means = runs.shape[1], runs.mean(axis=1)
+        norms = np.sqrt(np.einsum("ij,ij->i", runs, runs))[pairs].sum(axis=1)
+        parts = np.split(pairs, np.cumsum(_blocks(len(pairs), n))[:-1])
+        mean, size, spread = np.concatenate([_moments(runs, part) for part in parts], axis=1)
+        size[size <= ROUNDED * norms] = 0.0
+        spread[spread <= ROUNDED * norms] = 0.0
+        rounding = 50.0 * np.finfo(np.float64).eps * _over(norms, size)
+        centred, signs = _flipped_sums(runs - means[:, None], resamples, rng)
+        return cls(n, pairs, mean, size, spread, rounding, centred + np.outer(means, signs), centred)
+
+    @property
+    def observed(self) -> Floats:
+        """T of every pair."""
+        return _over(self.n * np.abs(self.mean), self.size)
+
+    @property
+    def error(self) -> Floats:
+        """The standard error of every mean difference."""
+        return self.spread / math.sqrt(self.n * (self.n - 1))
+
+    def p_values(self) -> tuple[Floats, Floats]:
+        """The p-value of every pair, and that adjusted for all of them."""
+        # What equals the observed T in exact arithmetic must count as equal.
+        reach = self.observed * (1.0 - RELATIVE_TIE) - self.rounding
+        order = np.argsort(-self.observed, kind="stable")
+        hits, joint = np.zeros((2, len(order)))
+        for block in _statistics(self.flipped, self.pairs[order], self.size[order]):
+            hits += np.sum(block >= reach[order, None], axis=1)
+            largest = np.maximum.accumulate(block[::-1], axis=0)[::-1]
+            joint += np.sum(largest >= reach[order, None], axis=1)
+        patterns = 1 + self.flipped.shape[1]
+        found = np.empty((2, len(order)))
+        found[:, order] = (1.0 + hits) / patterns, np.maximum.accumulate((1.0 + joint) / patterns)
+        return found[0], found[1]
+
+    def critical(self, found: NDArray[np.bool_], level: float) -> tuple[float, Floats]:
+        """The quantile of |t| for joint intervals, and that of every pair, given those that the test ``found``."""
+        t = _student(self.observed, self.n)
+        everywhere = np.ones(len(t), bool)
+        of_test = self._quantile(self.flipped, self.size, everywhere, level)
+        joint = max(of_test, self._quantile(self.centred, self.spread, everywhere, level))
+        critical, rest = np.full(len(t), joint), everywhere
+        # Pairs that the test found later than joint intervals would: each step has the pairs that none before it found.
+        while np.any(late := found & rest & (t <= joint)):
+            critical[late] = step = self._quantile(self.flipped, self.size, rest, level)
+            if not np.any(done := found & rest & (t > step)):
+                break
+            rest = rest & ~done
+        return joint, critical
+
+    def _quantile(self, sums: Floats, scale: Floats, rest: NDArray[np.bool_], level: float) -> float:
+        """The quantile of the largest |t| of some pairs, by Bonferroni's inequality where so few patterns have none."""
+        blocks = _statistics(sums, self.pairs[rest], scale[rest])
+        largest = np.sort(np.concatenate([block.max(axis=0) for block in blocks]))
+        rank = math.ceil(round(level * (1 + len(largest)), 9))
+        found = float(_student(largest[rank - 1], self.n)) if rank <= len(largest) else math.inf
+        return found if found < math.inf else _t_quantile(self.n - 1, 1.0 - (1.0 - level) / len(rest))
+
+
+def _moments(runs: Floats, pairs: NDArray[np.int64]) -> Floats:
+    """Of the differences of every pair: the mean, the root of the sum of squares, and this root without the mean."""
+    differences = runs[pairs[:, 0]] - runs[pairs[:, 1]]
+    mean = differences.mean(axis=1)
+    size = np.sqrt(np.einsum("ij,ij->i", differences, differences))
+    differences -= mean[:, None]
+    return np.stack([mean, size, np.sqrt(np.einsum("ij,ij->i", differences, differences))])
+
+
+def _statistics(sums: Floats, pairs: NDArray[np.int64], scale: Floats) -> Iterator[Floats]:
+    """T^b of every pair, shape (P, patterns), in blocks of patterns."""
+    inverse = _over(np.ones(len(scale)), scale)[:, None]
+    start = 0
+    for width in _blocks(sums.shape[1], len(pairs)):
+        part = sums[:, start : start + width]
+        found = part[pairs[:, 0]]
+        found -= part[pairs[:, 1]]
+        yield np.multiply(np.abs(found, out=found), inverse, out=found)
+        start += width
+
+
+def _flipped_sums(centred: Floats, resamples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """sum_q e_q x_q of every row x with mean 0, shape (K, B), and sum_q e_q, shape (B,).
+
+    Of few queries there is every pattern but the observed one, of a pattern and its opposite one.
+    """
+    n = centred.shape[1]
+    if n <= ENUMERATED_QUERIES:
+        blocks: Iterable[NDArray[Any]] = [np.arange(1, 2 ** (n - 1))[:, None] >> np.arange(n) & 1]
+    else:
+        # Whole words for every row, so that the signs do not depend on the sizes of blocks.
+        words = -(-n // 64)
+        # Blocks of 64 MB, because products of few rows are slow.
+        drawn = (rng.bytes(8 * words * rows) for rows in _blocks(resamples, -(-n // 8)))
+        blocks = (np.unpackbits(np.frombuffer(one, np.uint8).reshape(-1, 8 * words), axis=1, count=n) for one in drawn)
+    # Bits rather than signs: as sum x = 0, sum e x = 2 sum bit x.
+    found = [(centred @ bits.T.astype(np.float64), bits.sum(axis=1, dtype=np.int64)) for bits in blocks]
+    return 2.0 * np.concatenate([sums for sums, _ in found], axis=1), 2.0 * np.concatenate([s for _, s in found]) - n
+
+
+def _student(statistic: ArrayLike, n: int) -> Floats:
+    """|t| of n numbers of which |sum d| / sqrt(sum d^2) is known: t^2 = (n - 1) T^2 / (n - T^2)."""
+    square = np.square(statistic) / n
+    square = np.where(square > 1.0 - RELATIVE_TIE, 1.0, square)
+    return np.sqrt((n - 1) * _over(square, 1.0 - square, math.inf))
+
+
+def _over(above: ArrayLike, below: ArrayLike, else_: float = 0.0) -> Floats:
+    """The quotient, and another number where one would divide by 0."""
+    a, b = np.broadcast_arrays(np.asarray(above, np.float64), np.asarray(below, np.float64))
+    return np.divide(a, b, out=np.full(a.shape, else_), where=b > 0.0)
 
 
 def _blocks(total: int, width: int) -> list[int]:

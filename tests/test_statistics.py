@@ -17,70 +17,196 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-# --- paired randomisation test ------------------------------------------------------------------------------------
+# --- comparisons of runs ------------------------------------------------------------------------------------------
+
+MOST = 0.05
+"""The probability with which a family of comparisons may err."""
 
 
-def enumerated_p(differences):
-    observed = abs(sum(differences))
-    sums = [
-        abs(sum(e * d for e, d in zip(signs, differences, strict=True)))
-        for signs in itertools.product([-1, 1], repeat=len(differences))
-    ]
-    return sum(s >= observed for s in sums) / len(sums)
+def enumerated(runs, pairs):
+    """The p-values of every pair, and those adjusted step by step, over all patterns of signs."""
+    runs = np.asarray(runs, float)
+    differences = np.array([runs[a] - runs[b] for a, b in pairs])
+    sizes = np.sqrt(np.sum(differences**2, axis=1))
+    signs = np.array(list(itertools.product([-1, 1], repeat=runs.shape[1])))
+    with np.errstate(invalid="ignore"):
+        flipped = np.nan_to_num(np.abs(signs @ differences.T) / sizes)
+        observed = np.nan_to_num(np.abs(differences.sum(axis=1)) / sizes)
+    as_far = flipped >= observed - 1e-9
+    adjusted, so_far = np.empty(len(pairs)), 0.0
+    order = sorted(range(len(pairs)), key=lambda i: -observed[i])
+    for step, i in enumerate(order):
+        so_far = max(so_far, np.mean(flipped[:, order[step:]].max(axis=1) >= observed[i] - 1e-9))
+        adjusted[i] = so_far
+    return as_far.mean(axis=0), adjusted
 
 
 @settings(max_examples=60)
-@given(st.lists(st.integers(-5, 5), min_size=1, max_size=8))
-def test_few_differences_are_enumerated_exactly(differences):
-    b = rng().integers(0, 100, len(differences))
-    found = statistics.paired_randomisation_test(b + differences, b, rng=rng())
-    assert found == enumerated_p(differences)
+@given(st.integers(2, 4), st.integers(2, 7), st.randoms(use_true_random=False))
+def test_few_queries_are_enumerated_exactly(k, n, random):
+    runs = [[random.randint(-4, 4) for _ in range(n)] for _ in range(k)]
+    found = statistics.compare_runs(runs, rng=rng())
+    assert found.pairs.tolist() == [list(pair) for pair in itertools.combinations(range(k), 2)]
+    single, adjusted = enumerated(runs, found.pairs)
+    np.testing.assert_allclose(found.p_value, single)
+    np.testing.assert_allclose(found.p_adjusted, adjusted)
+
+
+def test_two_runs_agree_with_scipy():
+    from scipy.stats import permutation_test
+
+    a, b = rng(3).normal([[0.9], [0.4]], 1.0, (2, 12))
+    theirs = permutation_test((a - b,), np.sum, permutation_type="samples", n_resamples=np.inf)
+    assert statistics.compare_runs([a, b], rng=rng()).p_adjusted == pytest.approx(theirs.pvalue)
+
+
+def test_random_signs_agree_with_enumeration(monkeypatch):
+    runs = rng(3).normal([[0.5], [0.0], [0.2]], 1.0, (3, 14))
+    exact = statistics.compare_runs(runs, rng=rng())
+    monkeypatch.setattr(statistics, "ENUMERATED_QUERIES", 0)
+    monkeypatch.setattr(statistics, "NUMBERS_PER_BLOCK", 1000)
+    drawn = statistics.compare_runs(runs, resamples=40_001, rng=rng())
+    for name in ("p_value", "p_adjusted"):
+        p, estimate = getattr(exact, name), getattr(drawn, name)
+        assert np.all(np.abs(estimate - p) <= 5 * np.sqrt(p * (1 - p) / 40_001))
+    assert not np.array_equal(drawn.p_value, exact.p_value)
+
+
+def test_signs_do_not_depend_on_the_size_of_blocks(monkeypatch):
+    runs = rng(1).random((3, 70))
+    whole = statistics.compare_runs(runs, resamples=99, rng=rng())
+    monkeypatch.setattr(statistics, "NUMBERS_PER_BLOCK", 100)
+    np.testing.assert_array_equal(statistics.compare_runs(runs, resamples=99, rng=rng()).p_adjusted, whole.p_adjusted)
 
 
 def test_sums_equal_but_for_rounding_count_as_equal():
     # .1 + .2 - .3 and its rearrangements differ in the last digit.
-    differences = [0.1, 0.2, -0.3, 0.1]
-    exact = enumerated_p([1, 2, -3, 1])
-    assert statistics.paired_randomisation_test(differences, np.zeros(4), rng=rng()) == exact
+    found = statistics.compare_runs([[0.1, 0.2, -0.3, 0.1], np.zeros(4)], rng=rng())
+    assert found.p_value == enumerated([[1, 2, -3, 1], np.zeros(4)], [(0, 1)])[0]
 
 
-def test_zero_differences_do_not_matter_and_equal_systems_are_not_told_apart():
-    a = np.r_[np.ones(5), np.zeros(500)]
-    assert statistics.paired_randomisation_test(a, np.zeros(505), rng=rng()) == 2 / 2**5
-    assert statistics.paired_randomisation_test(a, a, rng=rng()) == 1.0
+@pytest.mark.parametrize("n", [4, 40])
+def test_equal_runs_and_rounding_are_not_told_apart(n):
+    base = rng(2).random(n)
+    found = statistics.compare_runs([base, base, base * (1 + 3e-16), base + 0.5], resamples=999, rng=rng())
+    same = found.pairs.max(axis=1) < 3
+    assert set(found.p_value[same]) == set(found.p_adjusted[same]) == {1.0}
+    assert np.all((found.low <= 0)[same] & (found.high >= 0)[same])
+    assert np.isnan(found.detectable).all()
+    # A constant difference has no spread, and the least p-value that there is.
+    assert set(found.p_adjusted[~same]) == {statistics.smallest_p_value(n, 999)}
+    assert found.high[~same] == pytest.approx(0.0 if n < 6 else -0.5)
 
 
-def test_random_signs_agree_with_enumeration(monkeypatch):
-    differences = rng(3).normal(0.4, 1.0, 14)
-    exact = statistics.paired_randomisation_test(differences, np.zeros(14), rng=rng())
-    monkeypatch.setattr(statistics, "ENUMERATED_DIFFERENCES", 0)
-    monkeypatch.setattr(statistics, "NUMBERS_PER_BLOCK", 1000)
-    drawn = statistics.paired_randomisation_test(differences, np.zeros(14), resamples=40_001, rng=rng())
-    assert drawn == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 40_001))
-    assert drawn != exact
+def test_a_few_queries_that_differ_are_not_significant():
+    # Four differences of one sign among 500 queries: 2 of 16 patterns are as extreme.
+    runs = np.zeros((2, 500))
+    runs[0, :4] = 0.001
+    found = statistics.compare_runs(runs + rng(1).random(500), resamples=20_000, rng=rng())
+    assert found.p_value == pytest.approx(0.125, abs=5 * math.sqrt(0.125 * 0.875 / 20_000))
 
 
-def test_a_p_value_is_never_zero():
-    assert statistics.paired_randomisation_test(np.ones(100), np.zeros(100), resamples=999, rng=rng()) == 1 / 1000
+def test_the_least_p_value_does_not_depend_on_the_number_of_runs():
+    for k in (2, 33, 100):
+        runs = rng().normal(np.linspace(0, 10, k)[:, None], 0.001, (k, 60))
+        found = statistics.compare_runs(runs, resamples=99, rng=rng())
+        assert set(found.p_adjusted) == {statistics.smallest_p_value(60, 99)} == {0.01}
 
 
-# --- Holm ---------------------------------------------------------------------------------------------------------
+@settings(max_examples=60)
+@given(st.integers(2, 9), st.integers(2, 40), st.sampled_from([0.0, 0.1, 0.3, 1.0]), st.integers(0, 999))
+def test_intervals_and_p_values_tell_the_same_story(k, n, step, seed):
+    draws = rng(seed)
+    runs = draws.choice([0.0, 0.5, 1.0], (k, n)) if step == 0 else draws.normal(step * np.arange(k)[:, None], 1, (k, n))
+    found = statistics.compare_runs(runs, resamples=199, level=0.9, rng=draws)
+    excluded = (found.low > 0) | (found.high < 0)
+    assert excluded.tolist() == (found.p_adjusted <= 0.1 + 1e-12).tolist()
+    assert np.all((found.low <= found.difference) & (found.difference <= found.high))
+    assert np.all(found.p_value <= found.p_adjusted)
+    assert np.isfinite(found.low).all()
+    assert np.isfinite(found.high).all()
 
 
-def test_holm_by_hand():
-    np.testing.assert_allclose(statistics.holm([0.04, 0.01, 0.03, 0.005]), [0.06, 0.03, 0.06, 0.02])
-    np.testing.assert_allclose(statistics.holm([0.6, 0.9]), [1.0, 1.0])
-    assert statistics.holm([]).shape == (0,)
+def test_a_named_baseline_is_a_smaller_family_than_all_pairs():
+    runs = rng(4).normal(0, 1, (12, 50)) + 0.35 * (np.arange(12) == 11)[:, None]
+    of_all = statistics.compare_runs(runs, rng=rng())
+    named = statistics.compare_runs(runs, pairs=[(k, 0) for k in range(1, 12)], rng=rng())
+    of_baseline = of_all.pairs[:, 0] == 0
+    assert np.array_equal(named.p_value, of_all.p_value[of_baseline])
+    assert np.all(named.p_adjusted <= of_all.p_adjusted[of_baseline])
+    assert np.all(named.detectable < of_all.detectable[of_baseline])
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.floats(0.001, 0.5))
-def test_holm_rejects_as_the_step_down_procedure_does(p_values, alpha):
-    rejected = [False] * len(p_values)
-    for step, i in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
-        if p_values[i] * (len(p_values) - step) > alpha:
-            break
-        rejected[i] = True
-    assert (statistics.holm(p_values) <= alpha).tolist() == rejected
+def test_the_detectable_difference_is_found_with_its_power():
+    base, trials = 0.3, 400
+    draws = rng(8)
+    first = statistics.compare_runs(base * draws.standard_normal((3, 80)), resamples=999, rng=draws)
+    shift = np.array([0.0, 0.0, np.mean(first.detectable)])
+    hits = 0
+    for _ in range(trials):
+        runs = base * draws.standard_normal((3, 80)) + shift[:, None]
+        hits += (
+            statistics.compare_runs(runs, pairs=[(0, 1), (0, 2), (1, 2)], resamples=199, rng=draws).p_adjusted[1]
+            <= 0.05
+        )
+    # The spread is estimated from one sample: within a tenth or so.
+    assert hits / trials == pytest.approx(statistics.POWER, abs=0.12)
+
+
+def adjusted_by_holm(p):
+    """Holm's adjusted p-values: what max-T must not have less power than."""
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
+    return adjusted
+
+
+def simulated(k, n, shifts, repetitions, resamples, noise):
+    """Shares of samples of k runs with a false discovery and with all joint intervals right; power, ours and Holm's."""
+    draws, shifts = rng(k + n), np.asarray(shifts, float)
+    wrong, power, holm, covered = 0, 0.0, 0.0, 0
+    for _ in range(repetitions):
+        runs = draws.beta(0.5, 0.8, n) + 0.1 * noise(draws, (k, n)) + shifts[:, None]
+        found = statistics.compare_runs(runs, resamples=resamples, rng=draws)
+        truth = shifts[found.pairs[:, 0]] - shifts[found.pairs[:, 1]]
+        ours, theirs = found.p_adjusted <= MOST, adjusted_by_holm(found.p_value) <= MOST
+        wrong += bool(np.any(ours & (truth == 0)))
+        covered += bool(np.all((found.low <= truth) & (truth <= found.high)))
+        if np.any(truth):
+            power += ours[truth != 0].mean() / repetitions
+            holm += theirs[truth != 0].mean() / repetitions
+    return wrong / repetitions, covered / repetitions, power, holm
+
+
+def normal(draws, shape):
+    return draws.standard_normal(shape)
+
+
+def sparse(draws, shape):
+    """Most queries have the same value in all runs, the others heavy tails."""
+    return np.where(draws.random(shape) < 0.3, draws.standard_t(4, shape), 0.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", [normal, sparse])
+@pytest.mark.parametrize(("k", "n", "repetitions"), [(2, 60, 8000), (10, 60, 4000), (33, 60, 1500), (100, 60, 300)])
+def test_the_family_wise_error_is_kept(k, n, repetitions, noise):
+    for shifts in (np.zeros(k), np.where(np.arange(k) < k / 2, 0.0, np.arange(k))):
+        wrong, covered, _, _ = simulated(k, n, shifts, repetitions, 199, noise)
+        # The level is .05; 2.6 standard errors of the simulation are a chance of 1 in 200.
+        error = math.sqrt(MOST * (1 - MOST) / repetitions)
+        assert wrong <= max(0.055, MOST + 2.6 * error)
+        assert covered >= 0.9 if shifts.any() else covered >= 1 - MOST - 2.6 * error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("k", "repetitions"), [(2, 800), (5, 600), (10, 300), (33, 60), (100, 10)])
+def test_its_power_is_not_below_that_of_holm(k, repetitions):
+    for step in (0.2 / k, 0.4 / k):
+        # So many patterns that Holm's tests are not blind.
+        _, _, power, holm = simulated(k, 60, step * np.arange(k), repetitions, max(999, 25 * k * k), normal)
+        assert power >= holm - 0.005
+        assert power > 0.05
 
 
 # --- bootstrap ----------------------------------------------------------------------------------------------------
@@ -209,10 +335,17 @@ def test_fit_exponent_rejects(x, y, message):
 
 
 def test_bad_input_is_rejected():
-    with pytest.raises(DataError, match="the same queries in both, found 2 and 3"):
-        statistics.paired_randomisation_test([1, 2], [1, 2, 3], rng=rng())
-    with pytest.raises(DataError, match=r"p_values: expected numbers in \[0, 1\], found 1.5"):
-        statistics.holm([0.5, 1.5])
+    for values, message in (
+        ([[1.0, 2.0]], "at least two runs"),
+        ([[1.0], [2.0]], "two queries"),
+        ([[1.0, math.nan], [1.0, 2.0]], "finite"),
+        ([[1e200, 1.0], [1.0, 2.0]], "whose squares can be summed"),
+    ):
+        with pytest.raises(DataError, match=message):
+            statistics.compare_runs(values, rng=rng())
+    for pairs, message in (([(0, 0)], "two different rows"), ([(0, 2)], "from 0 to 1"), ([[0, 1, 1]], "two different")):
+        with pytest.raises(DataError, match=message):
+            statistics.compare_runs(np.eye(2), pairs=pairs, rng=rng())
     for function in (lambda values: statistics.bootstrap_interval(values, rng=rng()), statistics.over_folds):
         with pytest.raises(DataError, match="at least 2"):
             function([0.4])

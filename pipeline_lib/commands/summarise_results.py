@@ -48,7 +48,7 @@ PUBLISHED = {
 CERTIFICATES = {
     **AXES,
     **dict.fromkeys(("surrogate", "bound", "place"), pl.String),
-    **dict.fromkeys(("radius", "risk", "deviation", "empirical_risk", "largest_loss"), pl.Float64),
+    **dict.fromkeys(("radius", "risk", "deviation", "empirical_risk", "zero_risk", "largest_loss"), pl.Float64),
     "n": pl.Int64,
     "delta": pl.Float64,
     "informative": pl.Boolean,

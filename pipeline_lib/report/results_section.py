@@ -11,9 +11,9 @@ from pipeline_lib.core.markup import listed, quoted
 from pipeline_lib.report.declared_figures import row_figure
 from pipeline_lib.report.figures import Figure, Measured
 from pipeline_lib.report.results import Row
-from pipeline_lib.report.study import SIGNIFICANT, SUMMARY, WEIGHTS, Study, measure_title, slug
+from pipeline_lib.report.study import SUMMARY, WEIGHTS, Study, measure_title, slug
 from pipeline_lib.report.tables import Cell, Table, col, number, table
-from pipeline_lib.statistics import smallest_p_value
+from pipeline_lib.statistics import POWER
 
 SHOWN = 9
 """Measures a results table has room for; ``tables/summary.parquet`` holds all."""
@@ -30,9 +30,9 @@ def given(study: Study, dataset: str) -> dict[str, Any]:
     headlines = study.headlines(dataset)
     return {
         "one_fold": study.of_one_fold(dataset),
-        "significant": SIGNIFICANT,
         "slug": slug,
-        "blind": _blind(study, dataset, headlines),
+        "power": POWER,
+        "blind": any(_tests(study, dataset, one) for one in headlines) and not study.can_differ(dataset),
         "results": _results(study, dataset),
         "dots": _dot_figure(study, dataset, headlines),
         "compared": [(measure, _tests(study, dataset, measure)) for measure in headlines],
@@ -47,20 +47,6 @@ def _tests(study: Study, dataset: str, measure: str) -> list[Row]:
     """The paired tests of a measure, each with the number of queries."""
     queries = {"n_queries": study.tested_queries(dataset)}
     return [{**row, **queries} for row in study.comparisons if (row["dataset"], row["measure"]) == (dataset, measure)]
-
-
-def _blind(study: Study, dataset: str, measures: Sequence[str]) -> Row | None:
-    """The smallest p-values that are possible, where they are too large for any difference to be significant."""
-    tests = [
-        len(found)
-        for measure in measures
-        if (found := _tests(study, dataset, measure)) and not study.can_differ(dataset, measure)
-    ]
-    if not tests:
-        return None
-    queries, most = study.tested_queries(dataset), max(tests)
-    least = smallest_p_value(queries)
-    return {"queries": queries, "tests": most, "least": least, "corrected": min(1.0, most * least)}
 
 
 def _results(study: Study, dataset: str) -> Row:
@@ -79,7 +65,8 @@ def _results(study: Study, dataset: str) -> Row:
         ],
         "learners": len(learners),
         "tested": [measure_title(measure) for measure in tested],
-        "marked": any(study.can_differ(dataset, measure) for measure in tested),
+        "marked": study.can_differ(dataset),
+        "undecided": _undecided(study, dataset, headline),
         "ideal": _ideal(study, dataset, shown),
         "untrained": [quoted(words) for words in study.untrained()],
         "at_zero": _at_zero(study, dataset),
@@ -111,7 +98,7 @@ def _cell(study: Study, dataset: str, measure: str, model: str) -> Cell | None:
         number(row["mean"]),
         spread="" if row["sd"] is None else number(row["sd"]).text,
         spread_raw=row["sd"],
-        mark=_mark(study, dataset, measure, model, learners[:1]) if study.can_differ(dataset, measure) else "",
+        mark=_mark(study, dataset, measure, model, learners[:1]) if study.can_differ(dataset) else "",
         strong=[model] == learners[:1] and len(learners) > 1,
     )
 
@@ -129,10 +116,22 @@ def _mark(study: Study, dataset: str, measure: str, model: str, best: Sequence[s
 def _better(study: Study, dataset: str, measure: str, model: str, other: str) -> bool:
     """Whether the paired test says that ``model`` is above ``other``."""
     test = study.test(dataset, measure, model, other)
-    if test is None or test["p_holm"] is None:
-        return False
-    sign = 1 if test["model_a"] == model else -1
-    return bool(sign * test["difference"] > 0 and test["p_holm"] < SIGNIFICANT)
+    sign = 1 if test is None or test["model_a"] == model else -1
+    return test is not None and sign * test["difference"] > 0 and study.is_significant(test)
+
+
+def _undecided(study: Study, dataset: str, measure: str) -> list[float]:
+    """The differences that tests behind missing marks would have found with a probability of POWER, rising."""
+    learners, control = study.ranked(dataset, measure, control=False), study.best_control(dataset, measure)
+    others = [model for model in study.ranked(dataset, measure, control=True) if not study.is_ideal(model)]
+    asked = {frozenset((best, other)) for best in learners[:1] for other in (*learners, *others)}
+    asked |= {frozenset((learner, str(control))) for learner in learners}
+    tests = (study.test(dataset, measure, *pair) for pair in map(sorted, asked) if len(pair) == 2)
+    return sorted(
+        test["detectable"]
+        for test in tests
+        if test is not None and test["detectable"] is not None and not study.is_significant(test)
+    )
 
 
 def _dot_figure(study: Study, dataset: str, measures: Sequence[str]) -> Figure:

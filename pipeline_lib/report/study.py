@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline_lib.report.results import ResultsFolder, Row
-from pipeline_lib.statistics import smallest_p_value
+from pipeline_lib.statistics import LEVEL, RESAMPLES, smallest_p_value
 
 SUMMARY, MEASURES, COMPARISONS = "tables/summary.parquet", "tables/measures.parquet", "tables/comparisons.parquet"
 TRAINING, PUBLISHED, VALIDATION = "tables/training.parquet", "tables/published.parquet", "tables/validation.parquet"
@@ -13,7 +13,6 @@ CERTIFICATES, WEIGHTS = "tables/certificates.parquet", "tables/weights.parquet"
 TABLES = (SUMMARY, MEASURES, COMPARISONS, TRAINING, PUBLISHED, VALIDATION, CERTIFICATES, WEIGHTS)
 HEADLINES = ("ndcg@10", "letor4_mean_ndcg", "map", "err")
 """Measures by which learners are compared first when the configuration does not say."""
-SIGNIFICANT = 0.05
 IDEAL = "ideal"
 """The algorithm of the control that sees the labels: an upper limit, not a competitor."""
 
@@ -52,10 +51,23 @@ class Study:
         """Test queries of a data set, all folds together."""
         return max((row["n_queries"] for row in self.summary if row["dataset"] == dataset), default=0)
 
-    def can_differ(self, dataset: str, measure: str) -> bool:
-        """Whether a difference of this measure can be significant, by the number of queries and of comparisons."""
-        tests = sum((row["dataset"], row["measure"]) == (dataset, measure) for row in self.comparisons)
-        return tests * smallest_p_value(self.tested_queries(dataset)) < SIGNIFICANT
+    @property
+    def significance(self) -> float:
+        """The largest adjusted p-value that is significant, which the intervals of paired tests belong to."""
+        return round(1.0 - float(self.results.setting("statistics", "level") or LEVEL), 12)
+
+    def is_significant(self, test: Row) -> bool:
+        """Whether a paired test found a difference, of all that were looked for in its family."""
+        return test["p_adjusted"] is not None and bool(test["p_adjusted"] <= self.significance)
+
+    def least_p(self, dataset: str) -> float:
+        """The least p-value that a paired test can have, by the numbers of queries and of random patterns of signs."""
+        resamples = self.results.setting("statistics", "resamples") or RESAMPLES
+        return smallest_p_value(self.tested_queries(dataset), int(resamples))
+
+    def can_differ(self, dataset: str) -> bool:
+        """Whether any difference can be significant."""
+        return self.least_p(dataset) <= self.significance
 
     def datasets(self) -> list[str]:
         """Data sets with results, in the order of the study."""

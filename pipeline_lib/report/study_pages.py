@@ -11,6 +11,7 @@ from pipeline_lib.report.declared_figures import OURS, PRINTED, RowFigure
 from pipeline_lib.report.results import Row
 from pipeline_lib.report.study import PUBLISHED, SUMMARY, Study, as_text, count, measure_title
 from pipeline_lib.report.tables import Cell, number, shown_as
+from pipeline_lib.statistics import POWER
 
 NO_BREAK = "\u00a0"
 
@@ -26,6 +27,7 @@ def overview(study: Study) -> dict[str, Any]:
     failed = [row for row in asked if not row["certified"]]
     return {
         "study": study,
+        "power": POWER,
         "absent": SUMMARY,
         "datasets": described,
         "trained": len(trained),
@@ -58,9 +60,11 @@ def _best(study: Study, dataset: str) -> Row:
             return None
         shown = f"{study.model_title(other)} {number(row['mean']).text}"
         test = study.test(dataset, measure, first, other)
-        if test is not None and test["p_holm"] is not None:
-            p = shown_as(test["p_holm"], "p").text
+        if test is not None and test["p_adjusted"] is not None:
+            p = shown_as(test["p_adjusted"], "p").text
             words = f"p {p}" if p.startswith("<") else f"p = {p}"
+            if not study.is_significant(test) and test["detectable"] is not None:
+                words += f", detectable {number(test['detectable']).text}"
             shown += f" ({words.replace(' ', NO_BREAK)})"
         return Cell(shown, raw=other)
 

@@ -59,6 +59,8 @@ class Certificate:
         What the bound adds to the training risk.
     largest_loss : float
         B, the largest loss of any ranker of the ball.
+    zero_risk : float
+        The mean loss of the ranker w = 0, which learned nothing, on the same queries.
     at : callable
         n -> the deviation for n queries.
     """
@@ -70,6 +72,7 @@ class Certificate:
     empirical_risk: float
     deviation: float
     largest_loss: float
+    zero_risk: float
     at: Callable[[int], float] = field(repr=False, compare=False)
 
     @property
@@ -79,13 +82,13 @@ class Certificate:
 
     @property
     def informative(self) -> bool:
-        """Whether the certificate says more than that no loss exceeds B."""
-        return self.risk < self.largest_loss
+        """Whether the certified risk is below the loss of w = 0: not below B alone, which nearly any bound is."""
+        return self.risk < self.zero_risk
 
     @cached_property
     def informative_from(self) -> int | None:
         """The number of queries from which it would be informative at the same training risk; None beyond 10^15."""
-        return list_bounds.first_below(self.at, lambda n: self.largest_loss - self.empirical_risk)
+        return list_bounds.first_below(self.at, lambda n: self.zero_risk - self.empirical_risk)
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ def certify(known: Facts, surrogate: Surrogate, *, delta: Probability = DELTA) -
     Example
     -------
     >>> from pipeline_lib import surrogates
-    >>> known = Facts(10**9, 10, 20, 2, 0.5, 1.0, 1.0, 1.0, 0.3)
+    >>> known = Facts(10**9, 10, 20, 2, 0.5, 1.0, 1.0, 1.0, 0.3, 0.4)
     >>> first = certify(known, surrogates.create("listnet")).holding[0]
     >>> first.bound, first.radius, round(first.risk, 3), first.informative
     ('contraction', 1.0, 0.301, True)
@@ -133,7 +136,7 @@ def of_class(known: Facts, surrogate: Surrogate, *, radius: Positive, delta: Pro
     Example
     -------
     >>> from pipeline_lib import surrogates
-    >>> known = Facts(1000, 10, 20, 2, 0.0, 0.0, 1.0, 1.0, 0.0)
+    >>> known = Facts(1000, 10, 20, 2, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0)
     >>> [one.bound for one in of_class(known, surrogates.create("ranksvm"), radius=1.0).holding]
     ['contraction', 'chapelle-wu', 'erm', 'erm-l1']
     """
@@ -168,6 +171,7 @@ def _certificate(name: str, known: Facts, surrogate: Surrogate, radius: float | 
         empirical_risk=known.empirical_risk,
         deviation=deviation(known.n),
         largest_loss=largest,
+        zero_risk=known.zero_risk,
         at=deviation,
     )
 

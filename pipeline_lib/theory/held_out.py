@@ -48,10 +48,10 @@ def certify(known: Facts, surrogate: Surrogate, *, chosen_from: Count = 1, delta
     Example
     -------
     >>> from pipeline_lib import surrogates
-    >>> known, loss = Facts(200, 10, 20, 2, 0.5, 1.0, 1.0, 1.0, 0.3), surrogates.create("listnet")
+    >>> known, loss = Facts(200, 10, 20, 2, 0.5, 1.0, 1.0, 1.0, 0.3, 0.4), surrogates.create("listnet")
     >>> test, validation = certify(known, loss), certify(known, loss, chosen_from=7)
     >>> round(test.risk, 3), test.informative, test.informative_from
-    (0.56, True, 2)
+    (0.56, False, 1349)
     >>> round(validation.deviation / test.deviation, 2)
     1.28
     """
@@ -74,5 +74,6 @@ def certify(known: Facts, surrogate: Surrogate, *, chosen_from: Count = 1, delta
         empirical_risk=known.empirical_risk,
         deviation=deviation(known.n),
         largest_loss=largest,
+        zero_risk=known.zero_risk,
         at=deviation,
     )

@@ -25,8 +25,9 @@ class Facts:
 
     ``n`` queries of at most ``m`` documents with ``d`` features and labels up to ``y_max``; the norms ``l2`` and ``l1``
     of the weights; the largest Euclidean norm of a document, ``feature_l2``, and the largest absolute value of a
-    feature, ``feature_linf``; the training risk ``empirical_risk`` of the loss less its smallest value; and ``square``,
-    the mean over queries of the sum of the squared norms of their documents (:func:`effective`), where it is known.
+    feature, ``feature_linf``; the training risk ``empirical_risk`` of the loss less its smallest value; ``zero_risk``,
+    that of the ranker w = 0 on the same queries; and ``square``, the mean over queries of the sum of the squared norms
+    of their documents (:func:`effective`), where it is known.
     """
 
     n: int
@@ -38,6 +39,7 @@ class Facts:
     feature_l2: float
     feature_linf: float
     empirical_risk: float
+    zero_risk: float
     square: float | None = None
 
 
@@ -80,8 +82,8 @@ def facts(data: RankingData, w: Floats, surrogate: Surrogate) -> Facts:
     >>> from pipeline_lib import surrogates
     >>> data = RankingData.from_arrays([[3.0, 4.0], [0.0, 1.0]], [1, 0], [1, 1])
     >>> found = facts(data, np.array([1.0, -1.0]), surrogates.create("squared"))
-    >>> found.feature_l2, found.feature_linf, found.l1, found.m, found.empirical_risk
-    (5.0, 4.0, 2.0, 2, 5.0)
+    >>> found.feature_l2, found.feature_linf, found.l1, found.m, found.empirical_risk, found.zero_risk
+    (5.0, 4.0, 2.0, 2, 5.0, 1.0)
     """
     if not data.n_queries:
         raise DataError("data: expected at least one query, found none")
@@ -94,10 +96,12 @@ def facts(data: RankingData, w: Floats, surrogate: Surrogate) -> Facts:
         squared_norms.append(float(np.einsum("ij,ij->i", X, X).max()))
         largest.append(float(np.abs(X).max()))
         squares.append(float(np.sum(surrogate.effective(X, block.offsets) ** 2)))
+    least = surrogate.least(data.y, data.offsets)
     try:
-        losses = surrogate.value(scores, data.y, data.offsets) - surrogate.least(data.y, data.offsets)
+        losses = surrogate.value(scores, data.y, data.offsets) - least
     except DataError as error:
         raise DataError(f"w: {error}") from error
+    of_zero = surrogate.value(np.zeros(data.n_documents), data.y, data.offsets) - least
     return Facts(
         n=data.n_queries,
         m=int(data.documents_per_query.max()),
@@ -109,6 +113,7 @@ def facts(data: RankingData, w: Floats, surrogate: Surrogate) -> Facts:
         feature_linf=max(largest),
         # A loss at its smallest value may be below it by rounding.
         empirical_risk=max(0.0, float(losses.mean())),
+        zero_risk=max(0.0, float(of_zero.mean())),
         square=sum(squares) / data.n_queries,
     )
 
@@ -141,7 +146,7 @@ def together(known: Facts, trained: Facts) -> Facts:
 
     Example
     -------
-    >>> test, train = Facts(5, 9, 3, 1, 1.0, 1.0, 2.0, 1.0, 0.3), Facts(50, 8, 3, 2, 1.0, 1.0, 4.0, 2.0, 0.2)
+    >>> test, train = Facts(5, 9, 3, 1, 1.0, 1.0, 2.0, 1.0, 0.3, 1.0), Facts(50, 8, 3, 2, 1.0, 1.0, 4.0, 2.0, 0.2, 1.0)
     >>> known = together(test, train)
     >>> known.n, known.m, known.y_max, known.feature_l2, known.empirical_risk
     (5, 9, 2, 4.0, 0.3)

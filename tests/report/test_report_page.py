@@ -207,10 +207,10 @@ def test_numbers_of_the_tables_are_the_numbers_of_the_study(study: Path, report:
 def test_marks_follow_the_paired_tests(study: Path, tmp_path: Path, copy: Path) -> None:
     path = copy / "tables" / "comparisons.parquet"
     frame = pl.read_parquet(path)
-    storage.write_table(path, frame.with_columns(p_holm=pl.lit(1.0)))
+    storage.write_table(path, frame.with_columns(p_adjusted=pl.lit(1.0)))
     none = rendered(copy, tmp_path)
     assert "<sup>†" not in none
-    storage.write_table(path, frame.with_columns(p_holm=pl.lit(0.0)))
+    storage.write_table(path, frame.with_columns(p_adjusted=pl.lit(0.0)))
     every = rendered(copy, tmp_path)
     assert "‡</sup>" not in every
     with (tmp_path / "report" / "tables" / "results-MQ2008.csv").open() as file:

@@ -13,7 +13,9 @@ from pipeline_lib.theory import certificates, contraction, list_bounds, list_len
 from pipeline_lib.theory.ranker_facts import Facts
 from tests.samples import drawn
 
-KNOWN = Facts(n=500, m=12, d=6, y_max=2, l2=1.5, l1=3.0, feature_l2=2.0, feature_linf=1.0, empirical_risk=0.4)
+KNOWN = Facts(
+    n=500, m=12, d=6, y_max=2, l2=1.5, l1=3.0, feature_l2=2.0, feature_linf=1.0, empirical_risk=0.4, zero_risk=1.0
+)
 LOSSES = ("listnet", "ranksvm", "slam-ndcg", "smooth-dcg", "squared", "svm-map")
 
 
@@ -65,7 +67,7 @@ def test_a_ranker_is_informative_from_the_number_of_queries_that_is_said(name: s
 
 def test_the_ball_of_the_sum_of_weights_suits_rankers_with_few_of_many_features() -> None:
     # One weight on documents of 10,000 features of size 1: the norm of a document is 100, its largest feature 1.
-    sparse = Facts(10**6, 10, 10_000, 2, 1.0, 1.0, 100.0, 1.0, 0.1)
+    sparse = Facts(10**6, 10, 10_000, 2, 1.0, 1.0, 100.0, 1.0, 0.1, 1.0)
     even = replace(sparse, l2=0.01, l1=1.0, feature_l2=100.0)
     loss = surrogates.create("listnet")
     of_sparse, of_even = ({c.bound: c for c in certificates.certify(k, loss).holding} for k in (sparse, even))

@@ -6,12 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipeline_lib import RankingData, surrogates
+from pipeline_lib import RankingData, learners, surrogates
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.theory import certificates, held_out, ranker_facts
 from pipeline_lib.theory.ranker_facts import Facts
 
-KNOWN = Facts(n=500, m=12, d=6, y_max=2, l2=1.5, l1=3.0, feature_l2=2.0, feature_linf=1.0, empirical_risk=0.4)
+KNOWN = Facts(
+    n=500, m=12, d=6, y_max=2, l2=1.5, l1=3.0, feature_l2=2.0, feature_linf=1.0, empirical_risk=0.4, zero_risk=1.0
+)
 W = np.array([1.0, -0.5])
 
 
@@ -41,11 +43,30 @@ def test_choosing_among_rankers_costs_the_logarithm_of_their_number(rankers: int
 
 
 def test_it_is_informative_from_the_number_of_queries_that_is_said() -> None:
-    loss, known = surrogates.create("listnet"), replace(KNOWN, empirical_risk=6.0)
+    loss, known = surrogates.create("listnet"), replace(KNOWN, empirical_risk=0.9)
     first = held_out.certify(known, loss).informative_from
     assert first is not None
     around = [held_out.certify(replace(known, n=n), loss).informative for n in (first - 1, first)]
     assert around == [False, True]
+
+
+@pytest.mark.parametrize("name", ["listnet", "slam-ndcg", "squared", "ranksvm", "ranknet"])
+def test_a_limit_is_informative_only_below_the_loss_of_the_ranker_that_learned_nothing(name: str) -> None:
+    loss = surrogates.create(name)
+    train, test = sample(300, np.random.default_rng(1)), sample(100, np.random.default_rng(2))
+    ranker = learners.create("erm", surrogate=name, l2=1e-3).fit(train).model
+    said = []
+    for data in (train, test):
+        known = ranker_facts.of_model(ranker, data, loss)
+        found = (*certificates.certify(known, loss).holding, held_out.certify(known, loss))
+        of_zero = (
+            loss.value(np.zeros(data.n_documents), data.y, data.offsets) - loss.least(data.y, data.offsets)
+        ).mean()
+        assert [one.informative for one in found] == [one.risk < of_zero for one in found]
+        said += [one for one in found if one.informative]
+    # Nothing so small is certified by 300 queries; below B, which says nothing of the ranker, there are some.
+    assert not said
+    assert any(one.risk < one.largest_loss for one in found)
 
 
 def test_a_ranker_without_weights_has_a_limit() -> None:

@@ -82,7 +82,7 @@ use rule job as summarise_results with:
 
 
 use rule job as compare_models with:
-    """Test all pairs of models of a data set by randomisation, with Holm's correction."""
+    """Test all pairs of models of a data set by randomisation, as one family of comparisons."""
     input:
         evaluations=EVALUATIONS,
     output:

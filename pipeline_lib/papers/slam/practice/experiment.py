@@ -3,13 +3,15 @@
 Four paired comparisons are made on every data set of the study, by NDCG@10 on the test queries of all folds: the best
 SLAM learner with every other kind of learner, the best of these with the remaining SLAM learners, the best perceptron
 that has a kernel with those that have none, and the best repaired SLAM learner with those as printed. A learner is
-repaired if it updates on misordered documents only, or is trained on short lists. The first two comparisons are one
-family of tests.
+repaired if it updates on misordered documents only, or is trained on short lists. As the best are found on the same
+queries, the family of a comparison is every learner of one group with every learner of the other; the first two
+comparisons have the same family.
 """
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,8 +24,8 @@ from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Settings
 from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import ALL_MODELS, Experiment, Job, Step
-from pipeline_lib.papers.slam.differences import FILE_ORDER, difference
-from pipeline_lib.statistics import holm, paired_randomisation_test
+from pipeline_lib.papers.slam.differences import FILE_ORDER
+from pipeline_lib.statistics import compare_runs
 
 MEASURE = "ndcg@10"
 NORMAL = 1.96
@@ -49,9 +51,9 @@ class Comparison(Row, table="tables/slam-practice"):
     other: str = Field(description="name of the learner of the other group, the groups' best one in the first row")
     other_title: str = Field(description="its title")
     other_value: float = Field(description="its mean NDCG@10")
-    difference: OnlyInterval = Field(description="value minus other_value, with a bootstrap interval over queries")
+    difference: OnlyInterval = Field(description="value minus other_value; intervals of a family of tests hold jointly")
     n_queries: int = Field(description="test queries of all folds")
-    p_holm: float = Field(description="p of the paired randomisation test, after Holm's correction in its family")
+    p_adjusted: float = Field(description="p of the paired randomisation test, adjusted for all tests of its family")
     unlearned: str = Field(description="titles of the SLAM learners that ended at w = 0: they rank as the file does")
     file_order: float | None = Field(description="mean NDCG@10 of the order of the file; missing if it is no model")
     worst_fold: Interval = Field(
@@ -89,6 +91,10 @@ class Model:
         return cls(entry["model"], entry["title"], family, perceptron, kernel, repaired)
 
 
+Question = tuple[str, Sequence[Model], Sequence[Model]]
+"""A comparison, with the group of which the best is taken, and the group with which that one is compared."""
+
+
 def measure(job: Job) -> Iterator[Comparison]:
     """Compare the models on every data set; the rows of a comparison begin with the best of the others."""
     [path] = job.files
@@ -117,42 +123,52 @@ def compared(
     statistics: Mapping[str, Any],
     seed: int,
 ) -> Iterator[Comparison]:
-    """All comparisons on one data set, with the p-values corrected in every family of tests."""
+    """All comparisons on one data set, with intervals and p-values that hold for their family of tests."""
     of_file = values.get(FILE_ORDER)
     slam = [model for model in models if model.name in values and model.family == "slam"]
     same = [model.title for model in slam if of_file is not None and np.array_equal(values[model.name], of_file)]
     for questions in _families(models, values):
-        tests = [
-            (question, best, other, (seed, "slam-practice", dataset, question, best.name, other.name))
-            for question, candidates, others in questions
-            for best in [_best(candidates, values)]
-            for other in sorted(others, key=lambda model: (-_mean(values, model), model.name))
-        ]
-        p_values = []
-        for _, best, other, axes in tests:
-            drawn = {"resamples": statistics["resamples"], "rng": generator(*axes, "randomisation")}
-            p_values.append(paired_randomisation_test(values[best.name], values[other.name], **drawn))
-        for (question, best, other, axes), p in zip(tests, holm(p_values).tolist(), strict=True):
-            yield Comparison(
-                dataset=dataset,
-                question=question,
-                model=best.name,
-                title=best.title,
-                value=_mean(values, best),
-                other=other.name,
-                other_title=other.title,
-                other_value=_mean(values, other),
-                difference=difference(values[best.name], values[other.name], statistics, (*axes, "bootstrap")),
-                n_queries=len(values[best.name]),
-                p_holm=p,
-                unlearned=", ".join(same),
-                file_order=None if of_file is None else float(of_file.mean()),
-                worst_fold=_worst_fold(values[best.name], folds),
-            )
+        found = _tested(questions[0], values, statistics, generator(seed, "slam-practice", dataset, questions[0][0]))
+        for question, candidates, others in questions:
+            best = _best(candidates, values)
+            for other in sorted(others, key=lambda model: (-_mean(values, model), model.name)):
+                difference, p_adjusted = found[best.name, other.name]
+                yield Comparison(
+                    dataset=dataset,
+                    question=question,
+                    model=best.name,
+                    title=best.title,
+                    value=_mean(values, best),
+                    other=other.name,
+                    other_title=other.title,
+                    other_value=_mean(values, other),
+                    difference=difference,
+                    n_queries=len(values[best.name]),
+                    p_adjusted=p_adjusted,
+                    unlearned=", ".join(same),
+                    file_order=None if of_file is None else float(of_file.mean()),
+                    worst_fold=_worst_fold(values[best.name], folds),
+                )
 
 
-def _families(models: Sequence[Model], values: Values) -> Iterator[list[tuple[str, Sequence[Model], Sequence[Model]]]]:
-    """The questions of every family of tests, with the two groups of models that each compares, none of them empty."""
+def _tested(
+    question: Question, values: Values, statistics: Mapping[str, Any], rng: np.random.Generator
+) -> dict[tuple[str, str], tuple[Interval, float]]:
+    """The differences between all learners of one group and of the other, in both directions, each with its p-value."""
+    _, first, second = question
+    runs = np.stack([values[model.name] for model in (*first, *second)])
+    pairs = list(product(range(len(first)), range(len(first), len(runs))))
+    found = compare_runs(runs, pairs=pairs, rng=rng, **statistics)
+    tested = {}
+    for i, (a, b) in enumerate(product(first, second)):
+        value, low, high = (float(numbers[i]) for numbers in (found.difference, found.low, found.high))
+        tested[a.name, b.name] = Interval(value, low, high), float(found.p_adjusted[i])
+        tested[b.name, a.name] = Interval(0.0 - value, 0.0 - high, 0.0 - low), float(found.p_adjusted[i])
+    return tested
+
+
+def _families(models: Sequence[Model], values: Values) -> Iterator[list[Question]]:
+    """The questions of every family of tests, with groups that are not empty; those of the first make up the family."""
     tested = [model for model in models if model.name in values]
     slam, baselines = ([m for m in tested if m.family == family] for family in ("slam", "baseline"))
     with_kernel, without = ([m for m in tested if m.perceptron and m.kernel is kernel] for kernel in (True, False))
