@@ -159,7 +159,8 @@ class _Plain(Settings):
         ("letor-sim",),
         description="Names from data/catalog.yaml, and data sets of your own, such as {name: clicks, files: [my.txt], "
         "folds: 5}, {name: clicks, train: a.txt, validation: b.txt, test: c.txt} or {name: clicks, folder: my-data}, "
-        "a folder of Fold1, Fold2 and so on. Public data sets that are neither in data/raw/ nor in a mirror folder are "
+        "a folder of Fold1, Fold2 and so on; or the name of a table with one data set a row, such as my-sets.tsv. "
+        "Public data sets that are neither in data/raw/ nor in a mirror folder are "
         "listed in the report as not run, with instructions for obtaining them; nothing depends on them.",
     )
     folds: Literal["all"] | Wholes = Field("all", description='The folds to use: "all", or a list such as [1, 2].')
