@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import polars as pl
@@ -26,6 +26,9 @@ MEASURES = tuple(
     if not name.startswith("letor4_")
     for k in (CUTOFFS if name.endswith("@K") else CUTOFFS[:1])
 )
+Ties = Literal["trec_eval", "lines"]
+Lists = tuple[NDArray[np.int32], NDArray[np.int64]]
+"""The labels of all queries, and where those of each begin."""
 SUMMARY = {"measure": pl.String, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64, "queries": pl.Int64}
 
 
@@ -34,6 +37,11 @@ def run(
     run: Annotated[Path, "TREC run"],
     qrels: Annotated[Path, "TREC qrels: lines of query, 0, document and label"],
     measures: Annotated[Sequence[str], "names of measures", {"metavar": "MEASURE"}] = MEASURES,
+    ties: Annotated[
+        Ties,
+        "how equal scores are ordered: by falling ids, as trec_eval orders them, or as the lines of the run stand; the "
+        "column of ranks is not read",
+    ] = "lines",
     y_max: Annotated[int | None, "largest label of the scale, for err (default: the largest of the qrels)"] = None,
     level: Annotated[float, "level of the intervals"] = 0.95,
     resamples: Annotated[int, "number of bootstrap draws"] = 10_000,
@@ -42,11 +50,14 @@ def run(
     per_query: Annotated[Output | None, "output file for the values of every query (.csv)"] = None,
 ) -> None:
     """Measure the queries; print the means with their intervals, and write what is asked for."""
+    metrics.check(measures)
+    measures = tuple(dict.fromkeys(map(metrics.canonical, measures)))
     for path in (output, per_query):
         if path is not None and path.suffix.lower() != ".csv":
             raise ConfigurationError(f"{path}: expected the name of a file .csv")
     judgements = trec.Judgements(qrels)
-    values = _of_queries(trec.Run(run), measures, judgements, judgements.largest_label if y_max is None else y_max)
+    largest = judgements.largest_label if y_max is None else y_max
+    values = _of_queries(trec.Run(run), measures, judgements, largest, ties)
     summary = pl.DataFrame(
         [_row(name, values[name].to_numpy(), level, resamples, seed) for name in measures], schema=SUMMARY, orient="row"
     )
@@ -56,7 +67,9 @@ def run(
             write_text(path, table.write_csv())
 
 
-def _of_queries(run: trec.Run, measures: Sequence[str], judgements: trec.Judgements, y_max: int) -> pl.DataFrame:
+def _of_queries(
+    run: trec.Run, measures: Sequence[str], judgements: trec.Judgements, y_max: int, ties: Ties
+) -> pl.DataFrame:
     """The measures of every judged query; those that the run lacks have 0."""
     queries = [query for query in run.queries if query in judgements]
     unjudged = [query for query in run.queries if query not in judgements]
@@ -67,38 +80,54 @@ def _of_queries(run: trec.Run, measures: Sequence[str], judgements: trec.Judgeme
         _LOG.warning(f"queries of the run that are not judged do not count: {len(unjudged):,}, such as {unjudged[0]}")
     if missing:
         _LOG.warning(f"judged queries that are not in the run count as 0: {len(missing):,}, such as {missing[0]}")
-    judged, ranked = [], []
+    judged, found, scores = [], [], []
     for query in queries:
-        labels = judgements.labels(query)
-        judged.append(np.array(list(labels.values()), np.int32))
-        ranked.append(np.array([labels.get(document, 0) for document in run.ranked(query)], np.int32))
-    sizes = [len(labels) for labels in ranked]
-    falling = -np.concatenate([np.arange(size, dtype=np.float64) for size in sizes])
-    values = metrics.per_query(measures, falling, np.concatenate(ranked), np.r_[0, np.cumsum(sizes)], y_max=y_max)
-    for name in measures:
-        for place, (found, everything) in enumerate(zip(ranked, judged, strict=True)):
-            if (found > 0).sum() < (everything > 0).sum():
-                values[name][place] *= _share(f"{run.path}: query {queries[place]}", name, found, everything)
+        labels, of_run = judgements.labels(query), run.scores(query)
+        documents = sorted(of_run, reverse=True) if ties == "trec_eval" else list(of_run)
+        judged.append(np.fromiter(labels.values(), np.int32, len(labels)))
+        found.append(np.array([labels.get(document, 0) for document in documents], np.int32))
+        scores.append(np.array([of_run[document] for document in documents]))
+    y, offsets = _joined(found)
+    values = metrics.per_query(measures, np.concatenate(scores), y, offsets, y_max=y_max)
+    lacking = np.flatnonzero([(ours > 0).sum() < (every > 0).sum() for ours, every in zip(found, judged, strict=True)])
+    if len(lacking):
+        best, possible = (_joined([labels[place] for place in lacking]) for labels in (found, judged))
+        for name in measures:
+            values[name][lacking] *= _shares(f"{run.path}: query {queries[lacking[0]]}", name, best, possible)
     absent = np.zeros(len(missing))
     return pl.DataFrame({"qid": queries + missing, **{name: np.r_[values[name], absent] for name in measures}})
 
 
-def _share(place: str, name: str, ranked: NDArray[np.int32], everything: NDArray[np.int32]) -> float:
-    """The best value of a run of these documents: measures should relate to the best value of all documents."""
+def _joined(labels: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The labels of all queries, and where those of each begin."""
+    return np.concatenate(labels), np.r_[0, np.cumsum([len(one) for one in labels])].astype(np.int64)
+
+
+def _shares(place: str, name: str, found: Lists, everything: Lists) -> Floats | float:
+    """The best values that runs of the documents found can have, for measures relate to the best of all documents."""
     family, k = metrics.parse(name)
     if family in ("p", "rr", "err"):
         return 1.0
     if family in ("map", "recall"):
-        return float((ranked > 0).sum() / (everything > 0).sum())
+        relevant = [
+            np.add.reduceat(labels > 0, offsets[:-1], dtype=np.float64) for labels, offsets in (found, everything)
+        ]
+        return relevant[0] / relevant[1]
     if family in ("ndcg", "linear_ndcg"):
-        gains = ranking.GAINS if family == "ndcg" else np.arange(len(ranking.GAINS))
-        highest = [np.sort(gains[labels])[::-1][:k] for labels in (ranked, everything)]
-        best, possible = (each @ ranking.discounts(len(each)) for each in highest)
-        return float(best / possible)
+        gains = ranking.GAINS if family == "ndcg" else np.arange(len(ranking.GAINS), dtype=np.float64)
+        return _ideal(found, gains, k) / _ideal(everything, gains, k)
     raise DataError(
         f"{place}: {name} needs rankings of all relevant documents, of which the run lacks some; "
         "choose other measures with --measures"
     )
+
+
+def _ideal(lists: Lists, gains: Floats, k: int) -> Floats:
+    """The largest sum over the ranks i <= k of the gain at rank i times D(i), for every query."""
+    labels, offsets = lists
+    ranks = ranking.ideal_ranks(labels, offsets)
+    terms = np.where(ranks <= k, gains[labels] * ranking.discounts(int(ranks.max()))[ranks - 1], 0.0)
+    return np.add.reduceat(terms, offsets[:-1])
 
 
 def _row(measure: str, values: Floats, level: float, resamples: int, seed: int) -> tuple[object, ...]:

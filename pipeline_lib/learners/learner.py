@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le
-from pydantic import AfterValidator, Field, create_model
+from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
+from pipeline_lib import metrics
 from pipeline_lib.core.cost import LARGE_CELLS, Size
 from pipeline_lib.core.settings import Number, Positive, Positives, Rising, Settings, Text, Whole
 from pipeline_lib.data.ranking_data import RankingData
@@ -137,7 +138,13 @@ def seen_by(features: Features, size: Size) -> Size:
 
 
 Radius = Positive | None
-RankingMeasure = Annotated[Text, Field(pattern="^(map|ndcg(@[1-9][0-9]*)?)$")]
+MeasureName = Annotated[Text, AfterValidator(metrics.canonical)]
+"""The name of a measure, in any of its spellings."""
+RankingMeasure = Annotated[
+    Text,
+    Field(pattern="^(map|ndcg(@[1-9][0-9]*)?)$"),
+    BeforeValidator(lambda given: metrics.canonical(given) if isinstance(given, str) else given),
+]
 """AP of a query has both names: its mean is known as MAP."""
 Tolerance = Annotated[Number, Gt(0), Le(0.1)]
 
@@ -166,7 +173,7 @@ class Selecting(Settings):
     """
 
     tuned: ClassVar[str] = ""
-    selection: Text = Field(
+    selection: MeasureName = Field(
         "letor4_mean_ndcg",
         description="measure by which settings are chosen on the validation part; in a study, the headline by default",
     )

@@ -47,13 +47,35 @@ LETOR4_CUTOFFS = tuple(range(1, 11))
 
 _EARLIER_NAMES = {"map": "ap"}
 
+_SPELLINGS = {"ap": "map", "mrr": "rr", "r": "recall"}
+"""Other spellings that are taken; capital letters make no difference, as in nDCG@10."""
+
 _OTHER_NAMES = {
-    **dict.fromkeys(("mrr", "recip_rank", "reciprocal_rank"), "rr"),
-    **dict.fromkeys(("hit", "hits", "hit_rate", "hitrate", "success", "r"), "recall"),
+    **dict.fromkeys(("recip_rank", "reciprocal_rank"), "rr"),
     **dict.fromkeys(("precision", "prec"), "p"),
-    **dict.fromkeys(("ndcg_linear", "ndcg_lin"), "linear_ndcg"),
+    **dict.fromkeys(("ndcg_linear", "ndcg_lin", "ndcg_cut"), "linear_ndcg"),
+    **dict.fromkeys(("hit", "hits", "hit_rate", "hitrate"), "success"),
 }
-"""What other programs call a measure, or the nearest that there is, for hints: spelling alone would mislead."""
+"""What other programs call a measure, for hints: spelling alone would mislead."""
+
+_NOT_HERE = (
+    *(
+        "accuracy",
+        "alpha_ndcg",
+        "bpref",
+        "compat",
+        "f1",
+        "infap",
+        "inst",
+        "iprec",
+        "judged",
+        "numq",
+        "numrel",
+        "numret",
+    ),
+    *("rbo", "rbp", "rprec", "setap", "setf", "setp", "setr", "success"),
+)
+"""Measures of other programs for which no measure here would be the right hint, unless somebody adds one."""
 
 _RANK = re.compile("[1-9][0-9]{0,8}")
 
@@ -373,7 +395,8 @@ def seed_axis(name: str) -> str:
     >>> seed_axis("map"), seed_axis("ndcg@10")
     ('ap', 'ndcg@10')
     """
-    return _EARLIER_NAMES.get(name, name)
+    known = canonical(name)
+    return _EARLIER_NAMES.get(known, known)
 
 
 @checks.checked
@@ -387,27 +410,85 @@ def parse(name: str) -> tuple[str, int]:
 
     Example
     -------
-    >>> parse("ndcg@10"), parse("map") == ("map", EVERY_RANK)
-    (('ndcg', 10), True)
+    >>> parse("ndcg@10"), parse("map") == ("map", EVERY_RANK), parse("R@10")
+    (('ndcg', 10), True, ('recall', 10))
     >>> parse("ndcg@03")
     Traceback (most recent call last):
     ...
     pipeline_lib.core.errors.ConfigurationError: unknown measure 'ndcg@03'; did you mean 'ndcg@3'?
     """
+    if (found := _parsed(name)) is None:
+        raise ConfigurationError(f"unknown measure {name!r}; {_advice(name)}")
+    return found
+
+
+@checks.checked
+def canonical(name: str) -> str:
+    """The name that tables have for a measure, whose spelling may be another; what is no measure stays as it is.
+
+    Other spellings are those with capital letters, and AP, MRR and R@K for map, rr and recall@K.
+
+    Example
+    -------
+    >>> [canonical(name) for name in ("nDCG@10", "P@5", "AP", "MRR", "R@10", "ndgc")]
+    ['ndcg@10', 'p@5', 'map', 'rr', 'recall@10', 'ndgc']
+    """
+    if (found := _parsed(name)) is None:
+        return name
+    family, rank = found
+    return family if rank == EVERY_RANK else f"{family}@{rank}"
+
+
+@checks.checked
+def check(names: Sequence[str]) -> None:
+    """Refuse names of which some are no measures.
+
+    Raises
+    ------
+    ConfigurationError
+        With a line for each of them.
+
+    Example
+    -------
+    >>> check(["ndcg@10", "ndgc@10"])
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.ConfigurationError: unknown measure 'ndgc@10'; did you mean 'ndcg@10'?
+    """
+    wrong = [name for name in checks.texts("names", names) if _parsed(name) is None]
+    if wrong:
+        raise ConfigurationError("\n".join(f"unknown measure {name!r}; {_advice(name)}" for name in wrong))
+
+
+def _parsed(name: str) -> tuple[str, int] | None:
     family, at, rank = name.partition("@")
-    if at and _RANK.fullmatch(rank) and f"{family}@K" in _measures():
-        return family, int(rank)
-    if not at and name in _measures():
-        return family, EVERY_RANK
-    rank = rank.strip().lstrip("0")
-    wanted, other = name.lower(), _OTHER_NAMES.get(family.lower())
-    if other is not None:
-        wanted = f"{other}@{rank}" if rank else other
+    for one in dict.fromkeys((family, family.lower(), _SPELLINGS.get(family.lower(), family))):
+        if at and _RANK.fullmatch(rank) and f"{one}@K" in _measures():
+            return one, int(rank)
+        if not at and one in _measures():
+            return one, EVERY_RANK
+    return None
+
+
+def _advice(name: str) -> str:
+    """Which measure a name that is none probably means, or which there are."""
+    bare = re.sub(r"\(.*\)", "", name.lower())
+    # What trec_eval and pytrec_eval write ndcg_cut_10, ndcg_cut.10 and P_5.
+    bare = re.sub(r"[_.]([0-9]+)$", r"@\1", bare)
+    family, at, rank = bare.partition("@")
+    rank = rank.strip().lstrip("0") or ("1" if "0" in rank else "")
+    wanted = _SPELLINGS.get(family, _OTHER_NAMES.get(family, family))
+    if bare != name.lower() and family == "ndcg" and re.search(r"dcg\s*=\s*['\"]log2", name):
+        wanted = "linear_ndcg"
+    families = {measure.removesuffix("@K") for measure in _measures()}
+    if wanted in _NOT_HERE and wanted not in families:
+        return f"it is not computed here; known are {', '.join(_measures())} (docs/adding-a-measure.md adds success@K)"
     known = [measure.replace("K", rank if _RANK.fullmatch(rank) else "10") for measure in _measures()]
-    without_rank = [measure for measure in known if measure.startswith(f"{wanted}@")]
-    same = [wanted] if wanted in known else without_rank
-    nearest = (same or difflib.get_close_matches(wanted, known, n=1, cutoff=0.0))[0]
-    raise ConfigurationError(f"unknown measure {name!r}; did you mean {nearest!r}?")
+    cut = [measure for measure in known if measure.startswith(f"{wanted}@")]
+    near = cut + [wanted] * (wanted in known) if at else [wanted] * (wanted in known) + cut
+    nearest = (near or difflib.get_close_matches(f"{wanted}@{rank}" if rank else wanted, known, n=1, cutoff=0.0))[0]
+    options = "options in brackets are not taken; " if "(" in name else ""
+    return f"{options}did you mean {nearest!r}?"
 
 
 def _found(name: str) -> tuple[str, Measure]:

@@ -5,15 +5,20 @@ separate the fields. Programs that read runs sort by the score, many of them in 
 its own way. So the scores that are written here fall strictly in single precision: those of the ranker as nearly as
 that allows.
 
+Text is in UTF-8, with or without a byte order mark. As for trec_eval, lines that begin with ``#`` are comments. Numbers
+are written in the digits 0 to 9.
+
 Reading keeps in memory where the lines of every query stand, and of the lines themselves those of one query at a time.
 The lines of a query need not stand together.
 """
 
 import os
+import re
+import weakref
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +31,9 @@ __all__ = ["LARGEST", "Judgements", "Run", "falling", "run_lines"]
 
 LARGEST = 1e38
 """Scores beyond it, which single precision cannot hold, are written as it."""
+_MARK = b"\xef\xbb\xbf"
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 
 @checked
@@ -83,6 +91,8 @@ def run_lines(query: str, documents: Sequence[str], scores: ArrayLike, tag: str)
 class _Lines:
     """The lines of a file by the query that they begin with; ``n_fields`` is what every line must have.
 
+    The file is opened once and closed with the object.
+
     Attributes
     ----------
     queries : list of str
@@ -91,45 +101,77 @@ class _Lines:
 
     def __init__(self, path: str | os.PathLike[str], n_fields: int) -> None:
         self.path = Path(path)
-        # query -> the first byte and the number of each of its lines, one after the other
-        self._places: dict[str, array[int]] = {}
-        position = 0
-        with self._opened() as file:
-            for number, line in enumerate(file, start=1):
-                fields = line.decode("utf-8", "backslashreplace").split()
-                if fields and len(fields) != n_fields:
-                    self._wrong(number, f"{n_fields} fields", " ".join(fields))
-                if fields:
-                    self._places.setdefault(fields[0], array("q")).extend((position, number))
-                position += len(line)
-        if not self._places:
+        self._n_fields = n_fields
+        # query -> for every stretch of its lines: where it begins and ends, and the number of its first line
+        self._stretches: dict[str, array[int]] = {}
+        try:
+            self._file = open(self.path, "rb")  # noqa: SIM115
+        except OSError as error:
+            raise DataError(f"{self.path}: expected a readable file, found none ({error.strerror})") from error
+        weakref.finalize(self, self._file.close)
+        if not self._file.seekable():
+            raise DataError(
+                f"{self.path}: expected a file, which is read twice, found a pipe; write it to a file first"
+            )
+        self._find_queries()
+        if not self._stretches:
             raise DataError(f"{self.path}:1: expected at least one line of {n_fields} fields, found none")
+
+    def _find_queries(self) -> None:
+        last, position = "", 0
+        for number, line in enumerate(self._file, start=1):
+            if fields := self._fields(line, number):
+                if fields[0] != last:
+                    last = fields[0]
+                    self._stretches.setdefault(last, array("q")).extend((position, position, number))
+                self._stretches[last][-2] = position + len(line)
+            position += len(line)
 
     @property
     def queries(self) -> list[str]:
         """The names of the queries."""
-        return list(self._places)
+        return list(self._stretches)
 
     def __contains__(self, query: str) -> bool:
-        return query in self._places
+        return query in self._stretches
 
     def _of(self, query: str) -> Iterator[tuple[int, list[str]]]:
         """The number and the fields of every line of a query."""
-        with self._opened() as file:
-            places = self._places.get(query, array("q"))
-            for position, number in zip(places[::2], places[1::2], strict=True):
-                file.seek(position)
-                yield number, file.readline().decode("utf-8", "backslashreplace").split()
+        stretches = self._stretches.get(query, array("q"))
+        for begin, end, first in zip(stretches[::3], stretches[1::3], stretches[2::3], strict=True):
+            self._file.seek(begin)
+            for number, line in enumerate(self._file.read(end - begin).split(b"\n"), start=first):
+                if fields := self._fields(line, number):
+                    yield number, fields
+
+    def _fields(self, line: bytes, number: int) -> list[str]:
+        """What stands in a line; nothing in one that is empty or a comment."""
+        words = (line.removeprefix(_MARK) if number == 1 else line).split()
+        if not words or words[0].startswith(b"#"):
+            return []
+        try:
+            fields = [word.decode() for word in words]
+        except UnicodeDecodeError as error:
+            kind = "UTF-16" if number == 1 and words[0][:2] in (b"\xff\xfe", b"\xfe\xff") else "another encoding"
+            raise DataError(
+                f"{self.path}:{number}: expected text in UTF-8, found {str(error.object)[1:40]}, which is {kind}; "
+                "convert the file, as `iconv -t UTF-8` does"
+            ) from error
+        if len(fields) != self._n_fields:
+            self._wrong(number, f"{self._n_fields} fields", " ".join(fields))
+        return fields
+
+    def _number(self, number: int, text: str) -> float:
+        """The number that stands in a line."""
+        if not _NUMBER.fullmatch(text):
+            self._wrong(number, "a finite number" if _NOT_FINITE.fullmatch(text) else "a number, as in 12 or 0.5", text)
+        if not np.isfinite(value := float(text)):
+            self._wrong(number, "a finite number", text)
+        return value
 
     def _wrong(self, number: int, expected: str, found: str) -> NoReturn:
         """Raise the error for a line."""
         raise DataError(f"{self.path}:{number}: expected {expected}, found {found[:40]!r}")
-
-    def _opened(self) -> IO[bytes]:
-        try:
-            return open(self.path, "rb")
-        except OSError as error:
-            raise DataError(f"{self.path}: expected a readable file, found none ({error.strerror})") from error
 
 
 class Run(_Lines):
@@ -140,8 +182,8 @@ class Run(_Lines):
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "some.run"
     >>> _ = path.write_text("7 Q0 a 1 0.5 bm25\\n7 Q0 b 2 1.5 bm25\\n")
-    >>> Run(path).ranked("7")
-    ['b', 'a']
+    >>> Run(path).scores("7")
+    {'a': 0.5, 'b': 1.5}
     """
 
     @checked
@@ -149,20 +191,20 @@ class Run(_Lines):
         super().__init__(path, 6)
 
     @checked
-    def ranked(self, query: str) -> list[str]:
-        """The documents of a query by falling score, equal scores in the order of the file.
+    def scores(self, query: str) -> dict[str, float]:
+        """The score of every document of a query, in the order of the file.
 
         Raises
         ------
         DataError
             When a score is no finite number, or a document stands there twice.
         """
-        scores: dict[str, float] = {}
+        found: dict[str, float] = {}
         for number, (_, _, document, _, score, _) in self._of(query):
-            if document in scores:
+            if document in found:
                 self._wrong(number, f"every document of query {query} once", document)
-            scores[document] = _number(self, number, score)
-        return sorted(scores, key=scores.__getitem__, reverse=True)
+            found[document] = self._number(number, score)
+        return found
 
 
 class Judgements(_Lines):
@@ -199,18 +241,8 @@ class Judgements(_Lines):
         for number, (_, _, document, label) in self._of(query):
             if document in found:
                 self._wrong(number, f"every document of query {query} once", document)
-            value = _number(self, number, label)
+            value = self._number(number, label)
             if value != int(value) or value > MAX_LABEL:
                 self._wrong(number, f"a whole number up to {MAX_LABEL} as the label", label)
             found[document] = max(int(value), 0)
         return found
-
-
-def _number(lines: _Lines, number: int, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        lines._wrong(number, "a number", text)
-    if not np.isfinite(value):
-        lines._wrong(number, "a finite number", text)
-    return value

@@ -22,6 +22,7 @@ from pipeline_lib.core.errors import ConfigurationError, hint
 from pipeline_lib.core.settings import Place, Problem, Settings, place_words, problems
 from pipeline_lib.sources import own_settings
 from pipeline_lib.sources.own_settings import OwnDataSettings
+from pipeline_lib.study import sample_sheet
 from pipeline_lib.study.study_settings import DEFAULT_STUDY, ModelSettings, completed, section, study_settings
 
 
@@ -173,12 +174,16 @@ def check(
         nearest valid name.
     """
     schemas.check_size(config, "a configuration")
+    sheet = sample_sheet.named(config)
+    config = config if sheet is None else {**config, "datasets": list(sheet.entries)}
     checked, found, out = _validated(config)
     found += _problems_of_files(config)
     if checked is not None:
         found += _problems_across_sections(checked, config, n_folds, out, {problem.place for problem in found})
     if found:
-        raise ConfigurationError("\n".join(["the configuration cannot be used:", *_listed(found, files, options)]))
+        raise ConfigurationError(
+            "\n".join(["the configuration cannot be used:", *_listed(found, files, options, sheet)])
+        )
     own = Configuration(checked, {}).own_data
     study = Configuration(completed(checked), {**n_folds, **{name: entry.n_folds for name, entry in own.items()}})
     if len(study.untrained) == len(study.models):
@@ -187,14 +192,19 @@ def check(
     return study
 
 
-def _listed(found: list[Problem], files: Sequence[Path], options: Mapping[str, Any] | None) -> list[str]:
+def _listed(
+    found: list[Problem], files: Sequence[Path], options: Mapping[str, Any] | None, sheet: sample_sheet.Sheet | None
+) -> list[str]:
     """The problems as they are printed, in the order of files and lines."""
     merged = [schemas.nodes(schemas.text(path)) for path in files]
     merged += [schemas.nodes(json.dumps(options))] if options else []
     lines = []
-    for (index, line), text in sorted(((_origin(one.place, merged), one.text) for one in found), key=itemgetter(0)):
+    of_sheet = [one for one in found if sheet is not None and one.place[:1] == ("datasets",) and len(one.place) > 1]
+    rest = [one for one in found if one not in of_sheet]
+    for (index, line), text in sorted(((_origin(one.place, merged), one.text) for one in rest), key=itemgetter(0)):
         of_file = f"{files[index - 1]}, line {line}: " if 0 < index <= len(files) else ""
         lines.append(f"  - {of_file or '--config: ' * (index > 0)}{text}")
+    lines += [f"  - {sheet.path}, line {sheet.lines[one.place[1]]}: {one.text}" for one in of_sheet] if sheet else []
     return list(dict.fromkeys(lines))
 
 

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pipeline_lib import learners, papers
 from pipeline_lib.core.errors import hint
 from pipeline_lib.core.settings import Names, NotNegative, Probability, Settings, Slug, Text, Whole, Wholes, different
+from pipeline_lib.learners.learner import MeasureName
 from pipeline_lib.sources import catalog
 from pipeline_lib.sources.catalog import DataSet, Simulation
 from pipeline_lib.sources.own_settings import OwnDataSettings
@@ -41,7 +42,7 @@ OF_OWN_DATA = ("ndcg@10", "map", "ndcg@1", "ndcg@3", "ndcg@5", "p@10", "recall@1
 class EvaluationSettings(Settings):
     """What is measured on the test queries; where all data sets are your own, no measure is one of LETOR 4.0."""
 
-    measures: Names = Field(
+    measures: Annotated[tuple[MeasureName, ...], Field(min_length=1), AfterValidator(different)] = Field(
         (
             *("letor4_mean_ndcg", "map", "letor4_ndcg@1", "letor4_ndcg@3", "letor4_ndcg@5", "letor4_ndcg@10"),
             *("p@10", "ndcg@10", "err"),
@@ -49,12 +50,12 @@ class EvaluationSettings(Settings):
         description="measures computed for every test query, besides the headline and those compared; for data of your "
         f"own, {', '.join(OF_OWN_DATA)}",
     )
-    headline: Text = Field(
+    headline: MeasureName = Field(
         "letor4_mean_ndcg",
         description="measure by which settings are chosen, unless `selection` of a learner says otherwise, and by "
         f"which models are ranked and marked as significantly worse; for data of your own, {OF_OWN_DATA[0]}",
     )
-    compared: tuple[Text, ...] = Field(
+    compared: tuple[MeasureName, ...] = Field(
         ("letor4_mean_ndcg", "map"),
         description="measures for which every pair of models is tested; by default the headline and map",
     )
@@ -158,7 +159,8 @@ class _Plain(Settings):
         ("letor-sim",),
         description="Names from data/catalog.yaml, and data sets of your own, such as {name: clicks, files: [my.txt], "
         "folds: 5}, {name: clicks, train: a.txt, validation: b.txt, test: c.txt} or {name: clicks, folder: my-data}, "
-        "a folder of Fold1, Fold2 and so on. Public data sets that are neither in data/raw/ nor in a mirror folder are "
+        "a folder of Fold1, Fold2 and so on; or the name of a table with one data set a row, such as my-sets.tsv. "
+        "Public data sets that are neither in data/raw/ nor in a mirror folder are "
         "listed in the report as not run, with instructions for obtaining them; nothing depends on them.",
     )
     folds: Literal["all"] | Wholes = Field("all", description='The folds to use: "all", or a list such as [1, 2].')

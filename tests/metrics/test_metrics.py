@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from pipeline_lib import RankingData, learners, metrics
 from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.metrics.measure import Measure
 
 # --- the definitions, one query at a time -------------------------------------------------------------------------
 
@@ -313,26 +315,62 @@ def test_bad_no_relevant_is_rejected(no_relevant):
     ("name", "nearest"),
     [
         ("ncdg@5", "ndcg@5"),
-        ("ap", "map"),
+        ("ap@5", "map"),
         ("p", "p@10"),
-        ("map@3", "p@3"),
+        ("map@3", "map"),
         ("letor_mean_ndcg", "letor4_mean_ndcg"),
-        ("mrr", "rr"),
-        ("MRR@5", "rr@5"),
+        ("mrr@05", "rr@5"),
         ("recip_rank", "rr"),
         ("rr@K", "rr@10"),
         ("recall", "recall@10"),
-        ("hit", "recall@10"),
-        ("success@1", "recall@1"),
         ("precision@3", "p@3"),
-        ("P@3", "p@3"),
         ("ndcg_linear@3", "linear_ndcg@3"),
-        ("NDCG@10", "ndcg@10"),
+        ("NDCG@010", "ndcg@10"),
+        ("ndcg@0", "ndcg@1"),
+        ("P_5", "p@5"),
+        ("ndcg_cut_10", "linear_ndcg@10"),
+        ("ndcg_cut.10", "linear_ndcg@10"),
+        ("P(rel=2)@5", "p@5"),
+        ("nDCG(dcg='log2')@10", "linear_ndcg@10"),
+        ("nDCG(dcg='exp-log2')@10", "ndcg@10"),
     ],
 )
 def test_an_unknown_measure_names_the_nearest(name, nearest):
-    with pytest.raises(ConfigurationError, match=f"{name}.*did you mean '{nearest}'"):
+    with pytest.raises(ConfigurationError, match=f"{re.escape(name)}.*did you mean '{nearest}'"):
         metrics.per_query([name], [0.0], [1], [0, 1])
+
+
+@pytest.mark.parametrize("name", ["hit@5", "success", "Success@1", "RBP(p=0.8)", "Bpref", "Rprec"])
+def test_a_measure_that_is_not_computed_is_taken_for_no_other(name):
+    with pytest.raises(ConfigurationError, match=f"{re.escape(name)}.*not computed here; known are .*ndcg@K"):
+        metrics.per_query([name], [0.0], [1], [0, 1])
+
+
+def test_names_of_an_added_measure_are_never_denied(monkeypatch):
+    added = Measure(("success@K",), metrics.get("p@1").of, "")
+    measures = {**metrics._measures(), "success@K": ("somewhere", added)}
+    monkeypatch.setattr(metrics, "_measures", lambda: measures)
+    assert metrics.parse("Success@3") == ("success", 3)
+    for name, nearest in (("success", "success@10"), ("hit@5", "success@5")):
+        with pytest.raises(ConfigurationError, match=f"did you mean '{nearest}'"):
+            metrics.parse(name)
+
+
+def test_spellings_of_other_programs_name_the_same_measures():
+    given = ([3.0, 2.0, 1.0], [0, 2, 1], [0, 3])
+    spelled = {
+        "nDCG@10": "ndcg@10",
+        "P@5": "p@5",
+        "AP": "map",
+        "MAP": "map",
+        "MRR": "rr",
+        "RR@3": "rr@3",
+        "R@10": "recall@10",
+    }
+    values, known = metrics.per_query(list(spelled), *given), metrics.per_query(list(set(spelled.values())), *given)
+    for name, ours in spelled.items():
+        np.testing.assert_array_equal(values[name], known[ours])
+        assert (metrics.canonical(name), metrics.seed_axis(name)) == (ours, metrics.seed_axis(ours))
 
 
 def test_a_single_name_is_not_taken_for_a_list_of_letters():
