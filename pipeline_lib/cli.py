@@ -16,13 +16,13 @@ import os
 import shlex
 import sys
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType, NoneType, UnionType
 from typing import Any, Literal
 
 from pipeline_lib import __version__
-from pipeline_lib.core import progress, storage
+from pipeline_lib.core import origins, progress, storage
 from pipeline_lib.core.errors import DamagedFileError, PipelineError, hint
 from pipeline_lib.core.files import is_full
 
@@ -57,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         parsed = vars(parser(name).parse_args(given[1:]))
+        if code := parsed.pop("code"):
+            origins.begin(code, given[: given.index("--threads")])
+            _compare_input()
         with progress.printed(sys.stderr), _threads(parsed.pop("threads")):
             _module(name).run(**parsed)
         sys.stdout.flush()
@@ -66,9 +69,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         all_of_them = "`python -m pip install 'pipeline_lib[workflow]'` installs what all commands need"
         print(f"error: {name} needs the package {error.name}; {all_of_them}", file=sys.stderr)
+    except DamagedFileError as error:
+        # All at once, because a run that makes one of them anew would fail at the next.
+        for one in [error, *_other_damage(error.path)]:
+            print(f"error: {one}; {_repair(one.path)}", file=sys.stderr)
     except PipelineError as error:
-        repair = f"; {_repair(error.path)}" if isinstance(error, DamagedFileError) else ""
-        print(f"error: {error}{repair}", file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
     except BrokenPipeError:
         # The reader of the output wants no more of it (`... | head`); Python must not try to write the rest at its end.
         _give_up_output()
@@ -99,6 +105,7 @@ def parser(name: str) -> argparse.ArgumentParser:
     for parameter in inspect.signature(module.run, eval_str=True).parameters.values():
         _add_argument(found, parameter)
     found.add_argument("--threads", type=_count, default=1, help="how many threads work on large data (default: 1)")
+    found.add_argument("--code", help="digest of the command's code, which the files that it stores are to state")
     return found
 
 
@@ -162,6 +169,31 @@ def _threads(number: int) -> contextlib.AbstractContextManager[None]:
     # By name: commands that work on no documents do not depend on how these are divided.
     blocks: Any = importlib.import_module("pipeline_lib.data.query_blocks")
     return blocks.threads(number)
+
+
+def _compare_input() -> None:
+    """Refuse input that other code or other settings made than the run has planned: all that there is of it."""
+    wrong: list[DamagedFileError] = []
+    for path, planned in origins.inputs():
+        try:
+            if planned is not None and path.is_file():
+                storage.compare_origin(path, planned)
+        except DamagedFileError as error:
+            wrong.append(error)
+    if wrong:
+        for error in wrong[1:]:
+            print(f"error: {error}; {_repair(error.path)}", file=sys.stderr)
+        raise wrong[0]
+
+
+def _other_damage(known: Path) -> Iterator[DamagedFileError]:
+    """What else is damaged of the input of this job."""
+    for path, planned in origins.inputs():
+        if planned is not None and path != known and path.is_file():
+            try:
+                storage.verify(path)
+            except DamagedFileError as error:
+                yield error
 
 
 def _give_up_output() -> None:
