@@ -16,13 +16,13 @@ import os
 import shlex
 import sys
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType, NoneType, UnionType
 from typing import Any, Literal
 
 from pipeline_lib import __version__
-from pipeline_lib.core import progress, storage
+from pipeline_lib.core import origins, progress, storage
 from pipeline_lib.core.errors import DamagedFileError, PipelineError, UnsignedFileError, hint
 from pipeline_lib.core.files import Output, check_outputs, is_full, is_made_by_runs
 
@@ -58,6 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         parsed = vars(parser(name).parse_args(given[1:]))
         _check_paths(parsed, force=parsed.pop("force", False))
+        if code := parsed.pop("code"):
+            origins.begin(code, given[: given.index("--threads")])
+            _compare_input(name)
         with progress.printed(sys.stderr), _threads(parsed.pop("threads")):
             _module(name).run(**parsed)
         sys.stdout.flush()
@@ -67,8 +70,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         all_of_them = "`python -m pip install 'pipeline_lib[workflow]'` installs what all commands need"
         print(f"error: {name} needs the package {error.name}; {all_of_them}", file=sys.stderr)
+    except DamagedFileError as error:
+        # All at once, because a run that makes one of them anew would fail at the next.
+        for one in [error, *_other_damage(error.path)]:
+            print(f"error: {_with_repair(one, name)}", file=sys.stderr)
     except PipelineError as error:
-        print(f"error: {_with_repair(error, name)}", file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
     except BrokenPipeError:
         # The reader of the output wants no more of it (`... | head`); Python must not try to write the rest at its end.
         _give_up_output()
@@ -102,6 +109,7 @@ def parser(name: str) -> argparse.ArgumentParser:
     if any(_writes(parameter.annotation) for parameter in parameters):
         found.add_argument("--force", action="store_true", help="replace files that are there already")
     found.add_argument("--threads", type=_count, default=1, help="how many threads work on large data (default: 1)")
+    found.add_argument("--code", help="digest of the command's code, which the files that it stores are to state")
     return found
 
 
@@ -184,15 +192,38 @@ def _threads(number: int) -> contextlib.AbstractContextManager[None]:
     return blocks.threads(number)
 
 
+def _compare_input(command: str) -> None:
+    """Refuse input that other code or other settings made than the run has planned: all that there is of it."""
+    wrong: list[DamagedFileError] = []
+    for path, planned in origins.inputs():
+        try:
+            if planned is not None and path.is_file():
+                storage.compare_origin(path, planned)
+        except DamagedFileError as error:
+            wrong.append(error)
+    if wrong:
+        for error in wrong[1:]:
+            print(f"error: {_with_repair(error, command)}", file=sys.stderr)
+        raise wrong[0]
+
+
+def _other_damage(known: Path) -> Iterator[DamagedFileError]:
+    """What else is damaged of the input of this job."""
+    for path, planned in origins.inputs():
+        if planned is not None and path != known and path.is_file():
+            try:
+                storage.verify(path)
+            except DamagedFileError as error:
+                yield error
+
+
 def _give_up_output() -> None:
     """Discard what remains to be printed."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _with_repair(error: PipelineError, command: str) -> str:
+def _with_repair(error: DamagedFileError, command: str) -> str:
     """What is wrong, and how a damaged file is made again."""
-    if not isinstance(error, DamagedFileError):
-        return str(error)
     if isinstance(error, UnsignedFileError) and command in FOR_PEOPLE:  # a healthy file of another kind
         return f"{error.path}: {error.difference}"
     return f"{error}; {_repair(error.path, command)}"

@@ -10,7 +10,6 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -18,8 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from pipeline_lib.claims.severity import Severity
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.claims.words import STATUSES, Status
-from pipeline_lib.core.errors import DataError
-from pipeline_lib.core.files import write_text
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DamagedFileError, DataError
 from pipeline_lib.statistics import Interval
 
 
@@ -111,7 +110,7 @@ def write(path: str | os.PathLike[str], found: JudgedStudy) -> None:
     claims = ",\n".join(map(_line, found.claims))
     parts = {"study": _line(found.study), "counts": _line(found.counts()), "claims": f"[\n{claims}\n]"}
     text = ",\n".join(f"{_line(name)}: {part}" for name, part in (parts | {"papers": _line(found.papers)}).items())
-    write_text(path, f"{{\n{text}\n}}\n")
+    storage.write_text(path, f"{{\n{text}\n}}\n")
 
 
 def read(path: str | os.PathLike[str]) -> JudgedStudy:
@@ -121,6 +120,8 @@ def read(path: str | os.PathLike[str]) -> JudgedStudy:
     ------
     DataError
         When the file is not such a document; the message names the file and the place.
+    DamagedFileError
+        When it does not have the checksum that was written beside it.
 
     Example
     -------
@@ -132,7 +133,9 @@ def read(path: str | os.PathLike[str]) -> JudgedStudy:
     True
     """
     try:
-        return TypeAdapter(JudgedStudy).validate_python(json.loads(Path(path).read_text(encoding="utf-8")))
+        return TypeAdapter(JudgedStudy).validate_python(json.loads(storage.read_text(path)))
+    except DamagedFileError:
+        raise
     except (OSError, ValueError, DataError) as error:
         what = str(error)
         if isinstance(error, ValidationError):

@@ -8,7 +8,7 @@ import yaml
 
 from pipeline_lib import learners
 from pipeline_lib.core import storage
-from pipeline_lib.core.files import Output, write_text
+from pipeline_lib.core.files import Output
 from pipeline_lib.study.study_settings import ModelSettings, changes, section
 
 
@@ -23,7 +23,7 @@ def run(
     untrained: Annotated[Mapping[str, Any], "the models that cannot be trained, with the reasons, as JSON"] = {},
 ) -> None:
     """Write configuration.yaml, availability.json, models.json and changes.json."""
-    write_text(output_configuration, yaml.safe_dump(configuration, sort_keys=True, allow_unicode=True))
+    storage.write_text(output_configuration, yaml.safe_dump(configuration, sort_keys=True, allow_unicode=True))
     storage.write_json(output_availability, {"datasets": availability})
     described = [describe(model, configuration, untrained.get(model["name"])) for model in configuration["models"]]
     storage.write_json(output_models, {"models": described})

@@ -28,13 +28,27 @@ class ArgumentError(DataError, TypeError):
 class DamagedFileError(DataError):
     """A stored file does not agree with its checksum; ``path`` is the file, which the next run can make again."""
 
+    kind = "damaged: "
+
     def __init__(self, path: str | os.PathLike[str], difference: str) -> None:
-        super().__init__(f"{path}: damaged: {difference}")
+        super().__init__(f"{path}: {self.kind}{difference}")
         self.path, self.difference = Path(path), difference
 
 
 class UnsignedFileError(DamagedFileError):
     """A file states no checksum: another program wrote it, unless the damage is where its checksum was."""
+
+
+class OldFileError(UnsignedFileError):
+    """A stored file is whole as far as one can tell, but an older version wrote it, without a checksum."""
+
+    kind = "old: "
+
+
+class OtherOriginError(DamagedFileError):
+    """A stored file is whole, but other code or other settings made it than the run has planned."""
+
+    kind = "not of this run: "
 
 
 class ConfigurationError(PipelineError, ValueError):

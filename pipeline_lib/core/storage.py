@@ -17,7 +17,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pipeline_lib.core.errors import DamagedFileError, DataError, PipelineError, UnsignedFileError
+from pipeline_lib.core import files, origins
+from pipeline_lib.core.errors import (
+    DamagedFileError,
+    DataError,
+    OldFileError,
+    OtherOriginError,
+    PipelineError,
+    UnsignedFileError,
+)
 from pipeline_lib.core.files import PARQUET, is_made_by_runs, kind, reading, replacing
 
 if TYPE_CHECKING:
@@ -25,6 +33,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+TEXTS = ("configuration.yaml", "claims.json")
+"""Files whose checksum is beside them, because other programs read them."""
 DIGESTS = "files.json"  # beside a report: the digest of each of its files
 KEY = "sha256"
 PARQUET_KEY = b"pipeline_lib.sha256"
@@ -54,11 +64,18 @@ def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None
     >>> read_json(path), sorted(json.loads(path.read_text()))
     ({'w': [0.5]}, ['sha256', 'w'])
     """
+    _state_origin(path, _write_signed(path, content))
+
+
+def _write_signed(path: str | os.PathLike[str], content: Mapping[str, Any]) -> bytes:
+    """Write a JSON object with its checksum; returns the checksum."""
     text = json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
     separator = "," if content else "\n"
     signed = f'{{\n "{KEY}": "{_UNSIGNED.decode()}"{separator}{text[1:]}\n'.encode()
+    digits = _digest([signed])
     with replacing(path) as partial:
-        partial.write_bytes(signed.replace(_UNSIGNED, _digest([signed]), 1))
+        partial.write_bytes(signed.replace(_UNSIGNED, digits, 1))
+    return digits
 
 
 def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -75,7 +92,7 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
         content = file.read()
     head = _JSON_HEAD.match(content)
     if head is None:
-        raise UnsignedFileError(path, f"expected a JSON object that begins with its SHA-256, found {kind(path)}")
+        raise _without_checksum(path, "a JSON object that begins with its SHA-256", _is_json(content))
     _compare(path, head[1], [content[: head.start(1)], _UNSIGNED, content[head.end(1) :]])
     try:
         document: dict[str, Any] = json.loads(content)
@@ -101,7 +118,8 @@ def write_table(path: str | os.PathLike[str], table: pl.DataFrame) -> None:
     """
     with replacing(path) as partial:
         table.write_parquet(partial, compression="zstd", metadata={PARQUET_KEY.decode(): _UNSIGNED.decode()})
-        _sign(partial)
+        digits = _sign(partial)
+    _state_origin(path, digits)
 
 
 def read_table(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> pl.DataFrame:
@@ -132,7 +150,8 @@ def parquet_writer(path: str | os.PathLike[str], schema: pa.Schema, **options: A
         with pq.ParquetWriter(partial, schema, **options) as writer:
             yield writer
             writer.add_key_value_metadata({PARQUET_KEY: _UNSIGNED})
-        _sign(partial)
+        digits = _sign(partial)
+    _state_origin(path, digits)
 
 
 @contextmanager
@@ -152,9 +171,7 @@ def checked(path: str | os.PathLike[str], *, required: bool = True) -> Iterator[
         place = _place(file)
         if place is None:
             if required:
-                found = kind(path)
-                stated = "one that states none" if found == PARQUET else found
-                raise UnsignedFileError(path, f"expected a Parquet file that states its SHA-256, found {stated}")
+                raise _without_checksum(path, "a Parquet file that states its SHA-256", _is_parquet(file))
         else:
             file.seek(place)
             _compare(path, file.read(_DIGITS), _signed(file, place))
@@ -221,16 +238,156 @@ def verify(path: str | os.PathLike[str]) -> None:
     DamagedFileError
         When the file does not have the checksum that it states, or states none.
     """
-    if Path(path).suffix == ".json":
+    if Path(path).name in TEXTS:
+        read_text(path)
+    elif Path(path).suffix == ".json":
         read_json(path)
-        return
-    with checked(path):
-        pass
+    else:
+        with checked(path):
+            pass
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write text, with its checksum in a file beside it, completely or not at all.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "configuration.yaml"
+    >>> write_text(path, "seed: 1\\n")
+    >>> read_text(path)
+    'seed: 1\\n'
+    """
+    files.write_text(path, text)
+    _state_origin(path, _digest([text.encode()]), always=True)
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Read text, and compare it with the checksum beside it, if there is one.
+
+    Raises
+    ------
+    DataError
+        When there is no such file.
+    DamagedFileError
+        When the file does not have that checksum, or is not UTF-8.
+    """
+    with _open(path) as file:
+        content = file.read()
+    if stated := _stated_beside(path):
+        _compare(path, stated, [content])
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DamagedFileError(path, f"expected UTF-8, found {error.reason} at byte {error.start:,}") from error
+
+
+def compare_origin(path: Path, planned: origins.Origin) -> None:
+    """Compare what made a file with what the run has planned to make it.
+
+    Raises
+    ------
+    OtherOriginError
+        When they differ, or nothing is known of what made the file as it is.
+    """
+    try:
+        stated = read_json(origins.beside(path))
+    except DataError:
+        stated = {}
+    if "code" not in stated or stated["of"] != _own_checksum(path):
+        verify(path)
+        raise OtherOriginError(path, "expected a file of this run's code and settings, found one of unknown origin")
+    for what, found, expected in zip(("code", "settings"), (stated["code"], stated["settings"]), planned, strict=True):
+        if found != expected:
+            raise OtherOriginError(path, f"expected a file made with the {what} {expected} of this run, found {found}")
+
+
+def _without_checksum(path: str | os.PathLike[str], expected: str, is_whole: bool) -> DamagedFileError:
+    """The error of a file without a checksum: an old one, unless it cannot be read or something beside it is newer."""
+    if is_whole and not origins.beside(path).exists():
+        return OldFileError(path, f"expected {expected}, found none, as older versions wrote it")
+    found = "one that states none" if kind(path) == PARQUET else kind(path)
+    return UnsignedFileError(path, f"expected {expected}, found {found}")
+
+
+def _is_json(content: bytes) -> bool:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and not any(name.lower().startswith("sha") for name in list(found)[:1])
+
+
+def _is_parquet(file: BinaryIO) -> bool:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        known = pq.read_metadata(file).metadata or {}
+    except (pa.ArrowException, OSError, ValueError):
+        return False
+    return not any(name.startswith(b"pipeline_lib") for name in known)
+
+
+def _state_origin(path: str | os.PathLike[str], digits: bytes, *, always: bool = False) -> None:
+    """Write beside a file what made it, or remove what is said there of another file."""
+    origin = origins.of_this_job()
+    if origin or always:
+        _write_signed(origins.beside(path), {"of": digits.decode(), **origin})
+    else:
+        origins.beside(path).unlink(missing_ok=True)
+
+
+def _stated_beside(path: str | os.PathLike[str]) -> bytes | None:
+    """The checksum beside a file, if there is one."""
+    beside = origins.beside(path)
+    try:
+        return str(read_json(beside)["of"]).encode() if beside.is_file() else None
+    except DamagedFileError as error:
+        raise DamagedFileError(path, f"expected its checksum in {beside}, found that damaged") from error
+
+
+def _own_checksum(path: Path) -> str | None:
+    """The checksum that a file states, or that it has if it is of a kind that states none; nothing is compared."""
+    with _open(path) as file:
+        if path.suffix == ".parquet":
+            place = _place(file)
+            file.seek(place or 0)
+            return file.read(_DIGITS).decode("ascii", "replace") if place else None
+        head = _JSON_HEAD.match(file.read(len(KEY) + _DIGITS + 32)) if path.suffix == ".json" else None
+        if head is not None:
+            return head[1].decode()
+        file.seek(0)
+        return _digest([file.read()]).decode()
 
 
 def write_digests(path: str | os.PathLike[str], files: Iterable[Path]) -> None:
-    """Write the SHA-256 of files that state none, as a JSON document with its own checksum; see :func:`damaged_of`."""
-    write_json(path, {"files": {str(file): _digest([file.read_bytes()]).decode() for file in files}})
+    """Write the SHA-256 of files that state none, as a JSON document with its own checksum; see :func:`damaged_of`.
+
+    The file beside it contains them once more, so that damage to one of the two hides nothing.
+    """
+    listed = {"files": {str(file): _digest([file.read_bytes()]).decode() for file in files}}
+    digits = _write_signed(path, listed)
+    _write_signed(origins.beside(path), {"of": digits.decode(), **origins.of_this_job(), **listed})
+
+
+def digests(path: str | os.PathLike[str]) -> dict[str, str]:
+    """What :func:`write_digests` wrote, by file, from whichever of the two lists is whole.
+
+    Raises
+    ------
+    DamagedFileError
+        When both are damaged.
+    """
+    try:
+        found = read_json(path)
+    except DamagedFileError as error:
+        try:
+            found = read_json(origins.beside(path))
+        except DataError:
+            raise error from None
+    listed: dict[str, str] = found.get("files", {})
+    return listed
 
 
 def damaged_of(path: str | os.PathLike[str]) -> Iterator[DamagedFileError]:
@@ -248,7 +405,7 @@ def damaged_of(path: str | os.PathLike[str]) -> Iterator[DamagedFileError]:
     >>> [error.path.name for error in damaged_of(folder / "files.json")]
     ['page.html']
     """
-    for name, stated in read_json(path)["files"].items():
+    for name, stated in digests(path).items():
         try:
             _compare(name, stated.encode(), [Path(name).read_bytes()])
         except OSError as error:
@@ -267,7 +424,9 @@ def set_aside(path: Path) -> Path | None:
         return None
     target = next(target for number in itertools.count(1) if not (target := _aside(path, number)).exists())
     try:
-        return path.rename(target)
+        moved = path.rename(target)
+        origins.beside(path).unlink(missing_ok=True)
+        return moved
     except FileNotFoundError:  # another job has noticed the damage as well, and was faster
         return _aside(path, 1)
     except OSError:  # a read-only folder
@@ -327,11 +486,12 @@ def _signed(file: BinaryIO, place: int) -> Iterator[bytes]:
         yield piece
 
 
-def _sign(path: Path) -> None:
-    """Write the digits into the space reserved for them in a Parquet file."""
+def _sign(path: Path) -> bytes:
+    """Write the digits into the space reserved for them in a Parquet file; returns them."""
     with path.open("r+b") as file:
         place = _place(file)
         assert place is not None
         digits = _digest(_signed(file, place))
         file.seek(place)
         file.write(digits)
+        return digits

@@ -135,7 +135,7 @@ class ResultsFolder:
     def configuration(self) -> str:
         """Read the text of ``configuration.yaml``, or nothing when it is absent."""
         path = self.path / "configuration.yaml"
-        return path.read_text(encoding="utf-8") if path.exists() else ""
+        return storage.read_text(path) if path.exists() else ""
 
     def setting(self, section: str, key: str) -> Any:
         """Look up one value of the configuration, or ``None`` when it does not say."""
@@ -145,7 +145,8 @@ class ResultsFolder:
     @cached_property
     def configured(self) -> Mapping[str, Any]:
         path = self.path / "configuration.yaml"
-        found = schemas.load(path, "a configuration") if path.exists() else None
+        # Damaged text may be YAML, too, and is not the text that anybody wrote.
+        found = schemas.load(path, "a configuration") if self.configuration() else None
         return found if isinstance(found, Mapping) else {}
 
     def _json(self, name: str) -> dict[str, Any]:

@@ -111,15 +111,27 @@ def _is_unchanged(now: Mapping[str, Any], before: Mapping[str, Any], *, read: bo
     return read and _planned_sha256(Path(now["file"]), now["bytes"], now["modified"]) == before["sha256"]
 
 
-def damaged(record: Path) -> Iterator[DamagedFileError]:
-    """The files of a record that have the recorded size and time, but another content: nobody has written to them.
+def listed(name: str) -> Iterator[tuple[Path, str, Mapping[str, Any] | None]]:
+    """The raw files of a data set with their SHA-256, and what the record of the last check says of each.
 
-    A file that somebody has changed is left to the next run, which compares it because of its time.
+    Where the record is damaged, the manifest has the digests of the files that it lists in its own folder.
     """
-    for known in storage.read_json(record)["files"]:
-        path, expected = Path(known["file"]), known["sha256"]
-        if known == {**recorded_state(path), "sha256": expected} and (found := digest(path)) != expected:
-            yield DamagedFileError(path, f"expected the SHA-256 {expected}, found {found}")
+    try:
+        for known in storage.read_json(record_path(name))["files"]:
+            yield Path(known["file"]), known["sha256"], known
+    except DamagedFileError:
+        folder = Path("data/raw") / name
+        for part in storage.read_json(folder / FILE)["parts"]:
+            if (path := folder / part["file"]).is_file():
+                yield path, part["sha256"], None
+
+
+def is_own_change(path: Path, known: Mapping[str, Any] | None) -> bool:
+    """Whether somebody may have written a file of their own anew since it was read: its size or its time says so."""
+    return path.parts[:2] != ("data", "raw") and known != {
+        **recorded_state(path),
+        "sha256": (known or {}).get("sha256"),
+    }
 
 
 def write_record(record: Path, files: list[dict[str, Any]], planned_with: str) -> None:

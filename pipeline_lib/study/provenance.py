@@ -12,6 +12,7 @@ from llvmlite import binding
 
 import pipeline_lib
 from pipeline_lib.core.compiled import config
+from pipeline_lib.study import planned
 
 LIBRARIES = ("numpy", "scipy", "numba", "pandas", "polars", "pyarrow", "matplotlib", "snakemake")
 
@@ -28,7 +29,7 @@ def collect() -> dict[str, Any]:
     """
     return {
         "pipeline_lib": pipeline_lib.__version__,
-        "code": _commit(),
+        "code": planned.code_state() or code_state(Path(pipeline_lib.__file__).parent),
         "python": platform.python_version(),
         "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
         # Last digits follow from the processor for which numba compiles, by LLVM's name for it.
@@ -38,9 +39,9 @@ def collect() -> dict[str, Any]:
     }
 
 
-def _commit() -> str:
-    """The commit of the code, and whether the code had been changed since; a remark if there is no git."""
-    git = ["git", "-C", str(Path(pipeline_lib.__file__).parent)]
+def code_state(package: Path) -> str:
+    """The commit of a package, and whether it has been changed since; a remark if there is no git."""
+    git = ["git", "-C", str(package)]
     try:
         commit = subprocess.check_output([*git, "rev-parse", "HEAD"], stderr=subprocess.DEVNULL, text=True)
         changed = subprocess.check_output([*git, "status", "--porcelain", "--", "."], stderr=subprocess.DEVNULL)

@@ -84,6 +84,7 @@ def made(study: str) -> Record:
         When there are no such results, or a file is damaged.
     """
     folder = ResultsFolder.at(Path("results") / study)
+    folder.configuration()  # refuses one that is damaged
     columns = Published.model_fields
     names = {claim.id: claim.names for claim in ledger.load()}
     return Record(

@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import sys
 import weakref
 from collections.abc import Iterable, Iterator
@@ -9,13 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_lib import papers
+from pipeline_lib.core import origins
 from pipeline_lib.core.errors import ConfigurationError, PipelineError
 from pipeline_lib.core.files import remove_abandoned
 from pipeline_lib.study import (
     configuration,
     console,
+    frozen,
     import_closure,
+    planned,
     planning,
+    provenance,
     recorded,
     run_crate,
     run_lock,
@@ -82,6 +87,8 @@ def checked_configuration(workflow: Any, config: Any, n_folds: Any, *, imported:
             "expected a module without `prefix` and `replace_prefix`, with which this workflow would write tables of "
             "another study; remove the directive (docs/using-elsewhere.md)"
         )
+    if (kept := planned.configuration(snakemake_internals.configuration_of_job(workflow))) is not None:
+        return configuration.check(kept, n_folds)
     own = snakemake_internals.is_main_process(workflow) and not imported
     files = snakemake_internals.files_of_configuration(workflow) if own else []
     for path in files:
@@ -89,10 +96,16 @@ def checked_configuration(workflow: Any, config: Any, n_folds: Any, *, imported:
     return configuration.check(config, n_folds, files, snakemake_internals.options_of_configuration(workflow))
 
 
-def begin(workflow: Any, study: Configuration) -> None:
-    """Take the lock of the folder and clean up after killed runs, where the run may change anything.
+def begin(workflow: Any, study: Configuration, config: Any, code: Path, root: Path, *, imported: bool) -> None:
+    """Take the lock of the folder, clean up after killed runs, and freeze what jobs read, unless nothing is to be made.
 
-    The processes of jobs on cluster nodes read the rules as well, and work for the run that holds the lock.
+    The processes of jobs on cluster nodes read the rules as well, and work for the run that holds the lock. ``code`` is
+    the copy of the folder ``root`` of the project from which the run works.
+
+    Raises
+    ------
+    PipelineError
+        When another run is at work, or the folder cannot be written.
     """
     if not snakemake_internals.is_main_process(workflow):
         slurm.keep_configuration()
@@ -104,6 +117,21 @@ def begin(workflow: Any, study: Configuration) -> None:
     run_lock.hold(Path("results/run.lock"), study.name)
     run_lock.check_records(Path(".snakemake"))
     remove_abandoned("data/parquet", "results", "reports")  # in data/raw, downloads go on
+    if code == root:
+        raise PipelineError(
+            f"{frozen.FOLDER}: expected a copy of the project's code, from which a run works, but none could be made; "
+            "allow writing there, or free space on its disk"
+        )
+    frozen.remove_unused(code)
+    whole, state = snakemake_internals.whole_configuration(workflow), provenance.code_state(root / "pipeline_lib")
+    given = planned.write(code, whole, config, state)
+    snakefile = None if imported else code / snakemake_internals.main_snakefile(workflow).relative_to(root)
+    snakemake_internals.start_jobs_from(workflow, snakefile, given)
+
+
+def write_plan(workflow: Any) -> None:
+    """Write what is planned of all jobs, so that each can compare what it reads with it."""
+    origins.write_plan(Path(os.environ[origins.VARIABLE]), snakemake_internals.planned_commands(workflow))
 
 
 def plan(workflow: Any, study: Configuration, data: DataSets, costs: Costs) -> console.Plan:

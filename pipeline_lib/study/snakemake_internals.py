@@ -70,6 +70,38 @@ def files_of_configuration(workflow: Any) -> list[Path]:
     return [Path(os.path.relpath(path)) for path in workflow.overwrite_configfiles or workflow.configfiles]
 
 
+def configuration_of_job(workflow: Any) -> Path | None:
+    """The last file of ``--configfile``, in a process that Snakemake started for jobs; None in that of the run."""
+    files = workflow.overwrite_configfiles
+    return Path(files[-1]) if files and not is_main_process(workflow) else None
+
+
+def whole_configuration(workflow: Any) -> Any:
+    """The configuration of the whole workflow, which is another one where it imports this workflow."""
+    return workflow.config
+
+
+def start_jobs_from(workflow: Any, snakefile: Path | None, configuration: Path) -> None:
+    """Let the processes that Snakemake starts for jobs, as on a cluster, read other files than the run has read.
+
+    Snakemake tells them to read the Snakefile and the files of ``--configfile`` once more, as they are then. Where
+    sources are sent to machines that share no files, it collects them itself, and nothing is changed.
+    """
+    from snakemake.settings.types import SharedFSUsage
+    from snakemake_interface_executor_plugins.executors.real import RealExecutor
+
+    if SharedFSUsage.SOURCES not in workflow.storage_settings.shared_fs_usage:
+        return
+    if snakefile is not None:
+        RealExecutor.get_snakefile = lambda executor: str(snakefile)
+    workflow.config_settings.configfiles = [configuration]
+
+
+def main_snakefile(workflow: Any) -> Path:
+    """The Snakefile with which the run was started."""
+    return Path(workflow.main_snakefile)
+
+
 def options_of_configuration(workflow: Any) -> dict[str, Any]:
     """What the option ``--config`` sets of the configuration."""
     return dict(workflow.config_settings.config or {})
@@ -208,6 +240,20 @@ def _changed_parameters(dag: Any, job: Any) -> frozenset[str]:
     """Snakemake keeps parameters as Python writes them."""
     changed = dag.reason(job).params_changed
     return frozenset(value.strip("'") for value in changed.only_old) if changed else frozenset()
+
+
+def planned_commands(workflow: Any) -> list[tuple[list[str], str, list[str], list[str]]]:
+    """The words of the command of every job that has one, the digest of its code, and its input and output."""
+    return [
+        (
+            [*map(str, (job.params.command, *job.params.options, *job.params.files))],
+            str(job.params.code),
+            [*map(str, job.input)],
+            [*map(str, job.output)],
+        )
+        for job in workflow.dag.jobs
+        if job.params.get("command")
+    ]
 
 
 class FinishedJob(NamedTuple):

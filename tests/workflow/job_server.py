@@ -130,7 +130,8 @@ def _work(connection: socket.socket) -> None:
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
-        sys.path[:1] = [folder, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
+        first = [] if environment.get("PYTHONSAFEPATH") else [folder]
+        sys.path[:1] = [*first, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
         sys.argv = ["pipeline_lib", *arguments]
         runpy.run_module("pipeline_lib", run_name="__main__", alter_sys=True)
         status = 0

@@ -41,8 +41,8 @@ def own_name(rulename):
 
 
 def of_project(path):
-    """A file of the project's folder, as seen from the working directory."""
-    return os.path.relpath(ROOT / path)
+    """A file of the project's folder, given by its path there or in the copy, as seen from the working directory."""
+    return os.path.relpath(ROOT / os.path.relpath(CODE / path, CODE))
 
 
 def stored(*inputs):
@@ -72,4 +72,4 @@ if snakemake_internals.is_main_process(workflow) and not IMPORTED:
         DATA.warning_after,
     )
 with run.stopping_the_workflow():
-    run.begin(workflow, STUDY)
+    run.begin(workflow, STUDY, config, CODE, ROOT, imported=IMPORTED)

@@ -1,5 +1,13 @@
 # What all jobs have in common; after `use rule job as NAME with:` a rule states only what is its own.
-RUN = "python -m pipeline_lib {params.command} {params.options:q} {params.files:q} --threads {threads} > {log} 2>&1"
+RUN = (
+    "python -m pipeline_lib {params.command} {params.options:q} {params.files:q} "
+    "--threads {threads} --code {params.code} > {log} 2>&1"
+)
+
+
+# Before the first job, not in the processes of jobs.
+onstart:
+    run.write_plan(workflow)
 
 
 # The part of the paths of its log and its benchmark that differs from rule to rule.

@@ -9,27 +9,33 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-# The folder of this project. Another workflow may import this one and run it in a folder of its own: paths of data and
-# results are relative to the working directory, and those of the project's own files begin here. Where the rules are
-# read from a Git repository, the project is checked out first.
+# The folder of this project, or the copy of it from which a run works. Another workflow may import this one and run it
+# in a folder of its own. Where the rules are read from a Git repository, the project is checked out first.
 RULES = workflow.current_basedir
 if isinstance(RULES, os.PathLike):
-    ROOT = Path(RULES).parents[1]
+    HERE = Path(RULES).parents[1]
 else:
     internals = workflow.source_path("../../pipeline_lib/study/snakemake_internals.py")
-    ROOT = runpy.run_path(internals)["checked_out"](RULES)
-sys.path.insert(0, str(ROOT))
-
-# This module needs no library.
-from pipeline_lib.study import snakemake_internals
-
-IMPORTED = snakemake_internals.main_file(workflow) not in (ROOT / "Snakefile", ROOT / "workflow/Snakefile")
+    HERE = runpy.run_path(internals)["checked_out"](RULES)
+# Nothing that somebody does to the project's files may reach a run that has begun: it works from the copy CODE. Paths
+# of data and results are relative to the working directory, and those of the project's own files, as Snakemake knows
+# them, begin at ROOT.
+INTERNALS = runpy.run_path(str(HERE / "pipeline_lib/study/snakemake_internals.py"))
+IMPORTED = INTERNALS["main_file"](workflow) not in (HERE / "Snakefile", HERE / "workflow/Snakefile")
+FROZEN = runpy.run_path(str(HERE / "pipeline_lib/study/frozen.py"))
+CODE, ROOT = FROZEN["of_process"](HERE, INTERNALS["configuration_of_job"](workflow))
+if INTERNALS["is_main_process"](workflow):
+    CODE = FROZEN["copy_of"](ROOT)
+sys.path.insert(0, str(CODE))
 # The command of every job is `python -m pipeline_lib`. It must find the interpreter that runs this workflow, whether or
-# not its environment is activated, and the package in this folder, wherever the job runs.
+# not its environment is activated, and the package in the copy, wherever the job runs: Python must not look into the
+# working directory first. Machine code is kept for all copies together.
 os.environ.update(
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
-    PYTHONPATH=os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+    PYTHONPATH=os.pathsep.join(filter(None, [str(CODE), os.environ.get("PYTHONPATH")])),
+    PYTHONSAFEPATH="1",
 )
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT))
 
 # Nothing that is made from here to the end of common.smk is garbage, and 30 % of the time of a plan that finds nothing
 # to do would go into looking for it.

@@ -1,13 +1,13 @@
 # From per-query values to tables, judged claims and one page.
-PUBLISHED = sorted(map(of_project, (ROOT / "workflow/published").glob("*.csv")))
+PUBLISHED = sorted(map(of_project, (CODE / "workflow/published").glob("*.csv")))
 LEDGER = sorted(of_project(path) for paper in papers.every() for path in (*paper.ledger, paper.folder / "paper.toml"))
 CERTIFICATES = sorted(
-    of_project(path) for paper in STUDY.papers for path in (ROOT / "pipeline_lib/proofs" / paper).glob("*.toml")
+    of_project(path) for paper in STUDY.papers for path in (CODE / "pipeline_lib/proofs" / paper).glob("*.toml")
 )
-TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/report/templates").glob("*")))
+TEMPLATES = sorted(map(of_project, (CODE / "pipeline_lib/report/templates").glob("*")))
 # The pages of the documentation that the report shows.
 SHIPPED = ["glossary", "references", *(name for paper in papers.every() for name in paper.proofs)]
-TERMS = [of_project(path) for name in SHIPPED if (path := ROOT / f"docs/{name}.md").exists()]
+TERMS = [of_project(path) for name in SHIPPED if (path := CODE / f"docs/{name}.md").exists()]
 PAGES = sorted(of_project(path) for paper in STUDY.papers for path in papers.page_files(paper))
 # The classes of the models' surrogates, which the settings of models name.
 SURROGATES = sorted({surrogates.target_of(model.surrogate) for model in STUDY.models if model.surrogate})
@@ -210,7 +210,7 @@ use rule job as render_report with:
 onsuccess:
     from pipeline_lib.report import site
 
-    run.conclude(workflow, ROOT, STUDY, DATA, site.heading(STUDY.name, STUDY.papers, STUDY.config["title"]))
+    run.conclude(workflow, CODE, STUDY, DATA, site.heading(STUDY.name, STUDY.papers, STUDY.config["title"]))
 
 
 rule clean_results:
