@@ -7,23 +7,22 @@ fails where a box is too small to go on: then the statement is false, or true wi
 import re
 import sys
 import tomllib
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib.proofs.checker import Ball, Refused, defined, listed
+from pipeline_lib.proofs.checker import Ball, Refused, box_of, defined, functions, is_positive
 
 DEEPEST = 60
 
 
 def splits(source: str) -> list[str]:
     """The halvings for every case of an enclosure, as the checker reads them."""
-    statement = defined(tomllib.loads(source)["definitions"])
+    statement = defined(functions(tomllib.loads(source)["definitions"]))
     return [_tree(statement, case) for case in statement["cases"]()]
 
 
 def _tree(statement: dict[str, Any], case: Any) -> str:
-    boxes, letters = [([tuple(map(Fraction, side)) for side in listed(statement, "sides", *case)], 0)], ""
+    boxes, letters = [(box_of(statement, case), 0)], ""
     while boxes:
         box, depth = boxes.pop()
         if _positive(statement, case, box):
@@ -41,7 +40,7 @@ def _tree(statement: dict[str, Any], case: Any) -> str:
 
 def _positive(statement: dict[str, Any], case: Any, box: Any) -> bool:
     try:
-        return bool(statement["value"](*case, [Ball(*side) for side in box]) > 0)
+        return is_positive(statement["value"](*case, tuple(Ball(*side) for side in box)))
     except (Refused, ValueError, ZeroDivisionError):
         return False
 

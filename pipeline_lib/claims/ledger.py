@@ -224,9 +224,11 @@ def with_proofs(judgements: Iterable[JudgedClaim], papers: Iterable[str]) -> lis
     Raises
     ------
     DataError
-        When a certificate is refused; the message names its file.
+        When a certificate is refused, or names a claim that is not in the ledger; the message names its file.
     """
     found = defaultdict(list)
+    judgements = list(judgements)
+    known = {one.id for one in judgements}
     for path in sorted(path for paper in papers for path in (FOLDER / paper).glob("*.toml")):
         try:
             proof = checker.check(path.read_text(encoding="utf-8"))
@@ -235,6 +237,8 @@ def with_proofs(judgements: Iterable[JudgedClaim], papers: Iterable[str]) -> lis
                 f"{path}: expected a certificate that proves its statement, found that {reason}"
             ) from reason
         name = path.relative_to(FOLDER).as_posix()
+        if {*proof.claims} - known and (unknown := {*proof.claims} - (known := {claim.id for claim in load()})):
+            raise DataError(f"{path}: expected claims of the ledger, found {', '.join(sorted(unknown))}")
         for claim in proof.claims:
             about = proof.kind, proof.covers, proof.sizes, proof.cases, proof.neighbours, proof.digest
             found[claim].append(JudgedProof(name, *about))

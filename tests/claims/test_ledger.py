@@ -18,6 +18,7 @@ from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.severity import SLACK
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.proofs import FOLDER
 from pipeline_lib.report.errata_section import running
 from tests import readings
 
@@ -184,6 +185,15 @@ def test_a_claim_that_nothing_measures_has_a_certificate_of_all_of_it() -> None:
     found = ledger.with_proofs(found, {claim.paper for claim in claims})
     assert [one.id for one in found if one.status != "proved"] == ["slam-toy"]
     assert all(any(proof.covers == "all" for proof in one.proofs) for one in found[1:])
+
+
+def test_a_certificate_of_no_claim_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = (FOLDER / "cone/cone-norm.toml").read_text(encoding="utf-8")
+    (tmp_path / "cone").mkdir()
+    (tmp_path / "cone/cone-norm.toml").write_text(source.replace('"cone-norm"', '"cone-norms"'), encoding="utf-8")
+    monkeypatch.setattr(ledger, "FOLDER", tmp_path)
+    with pytest.raises(DataError, match="expected claims of the ledger, found cone-norms"):
+        ledger.with_proofs([], ["cone"])
 
 
 def test_names_of_columns_files_and_claims_are_set_as_code() -> None:
