@@ -27,6 +27,10 @@ CODE, ROOT = FROZEN["of_process"](HERE, INTERNALS["configuration_of_job"](workfl
 if INTERNALS["is_main_process"](workflow):
     CODE = FROZEN["copy_of"](ROOT)
 sys.path.insert(0, str(CODE))
+
+# This module needs no library.
+from pipeline_lib.study import snakemake_internals
+
 # The command of every job is `python -m pipeline_lib`. It must find the interpreter that runs this workflow, whether or
 # not its environment is activated, and the package in the copy, wherever the job runs: Python must not look into the
 # working directory first. Machine code is kept for all copies together.
