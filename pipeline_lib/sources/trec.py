@@ -9,6 +9,7 @@ Reading keeps in memory where the lines of every query stand, and of the lines t
 The lines of a query need not stand together.
 """
 
+import io
 import os
 from array import array
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib.core import checks
 from pipeline_lib.core.checks import MAX_LABEL, checked
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.files import reading
 
 __all__ = ["LARGEST", "Judgements", "Run", "falling", "run_lines"]
 
@@ -126,10 +128,7 @@ class _Lines:
         raise DataError(f"{self.path}:{number}: expected {expected}, found {found[:40]!r}")
 
     def _opened(self) -> IO[bytes]:
-        try:
-            return open(self.path, "rb")
-        except OSError as error:
-            raise DataError(f"{self.path}: expected a readable file, found none ({error.strerror})") from error
+        return io.BufferedReader(reading(self.path))
 
 
 class Run(_Lines):
