@@ -5,6 +5,7 @@ import contextlib
 import os
 import signal
 import sys
+from types import TracebackType
 
 # One thread per job, jobs in parallel: sums in a fixed order, and no job slows another. This must happen before
 # numpy and polars are imported, and it overrides the environment because results may not depend on it.
@@ -12,6 +13,18 @@ for _library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "NUMBA_NUM", "POLARS_MAX"
     os.environ[f"{_library}_THREADS"] = "1"
 
 _status = 1
+_print_error = sys.excepthook
+
+
+def _end_in_words(kind: type[BaseException], error: BaseException, place: TracebackType | None) -> None:
+    """Print an error that ends the process; for a person who interrupts it, where it was is of no use."""
+    if issubclass(kind, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+    else:
+        _print_error(kind, error, place)
+
+
+sys.excepthook = _end_in_words
 
 
 def _leave() -> None:

@@ -23,7 +23,14 @@ from typing import Any, Literal
 
 from pipeline_lib import __version__
 from pipeline_lib.core import origins, progress, storage
-from pipeline_lib.core.errors import DamagedFileError, PipelineError, UnsignedFileError, hint
+from pipeline_lib.core.errors import (
+    ConfigurationError,
+    DamagedFileError,
+    PipelineError,
+    UnsignedFileError,
+    hint,
+    printable,
+)
 from pipeline_lib.core.files import Output, check_outputs, is_full, is_made_by_runs
 
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
@@ -79,9 +86,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of the output wants no more of it (`... | head`); Python must not try to write the rest at its end.
         _give_up_output()
+    except (MemoryError, ImportError) as error:
+        if not _is_refused_memory(error):
+            raise
+        print(f"error: {name} was refused memory; {_MORE_MEMORY}", file=sys.stderr)
     except OSError as error:
         if not is_full(error):
-            raise
+            if error.filename is None:
+                raise
+            print(f"error: {printable(str(error.filename))}: {error.strerror}", file=sys.stderr)
+            return 1
         # Errors about files of the project name the file; what remains is the output, which goes to the log of a job.
         _give_up_output()
         print(f"error: {error.filename or 'standard output'}: cannot be written, the disk is full", file=sys.stderr)
@@ -126,6 +140,9 @@ def _check_paths(parsed: Mapping[str, Any], *, force: bool) -> None:
         for one in (value if isinstance(value, list) else [value])
         if isinstance(one, Path)
     ]
+    for name, path in named:
+        if "\0" in str(path):
+            raise ConfigurationError(f"{name}: expected the name of a file, found {str(path)!r}")
     outputs = [(name, path) for name, path in named if isinstance(path, Output)]
     check_outputs(outputs, [(name, path) for name, path in named if not isinstance(path, Output)], force=force)
 
@@ -215,6 +232,18 @@ def _other_damage(known: Path) -> Iterator[DamagedFileError]:
                 storage.verify(path)
             except DamagedFileError as error:
                 yield error
+
+
+_MORE_MEMORY = (
+    "raise the limit of this shell (`ulimit -v`), of the container or of the cluster's job, or work on fewer data at "
+    "a time"
+)
+
+
+def _is_refused_memory(error: MemoryError | ImportError) -> bool:
+    """Whether the system gave no memory: for data, or for the code of a library when it was imported."""
+    texts = ("failed to map segment", "Cannot allocate memory")
+    return isinstance(error, MemoryError) or any(text in str(error) for text in texts)
 
 
 def _give_up_output() -> None:

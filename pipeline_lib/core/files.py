@@ -222,9 +222,11 @@ def _is_of_others(path: Path) -> bool:
 def _same(one: Path, other: Path) -> bool:
     """Whether two paths name one file, by way of links or not; there may be none yet."""
     try:
-        return os.path.samefile(one, other)
-    except (OSError, ValueError):
+        if one.exists() and other.exists():
+            return os.path.samefile(one, other)
         return os.path.realpath(one) == os.path.realpath(other)
+    except (OSError, ValueError):  # names that no file can have, which nothing is written to or read from
+        return False
 
 
 def is_made_by_runs(path: Path) -> bool:
@@ -261,7 +263,10 @@ write its content to a file
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISREG(mode):
-            return open(path, "rb", buffering=0)
+            file = open(path, "rb", buffering=0)  # noqa: SIM115
+            file.read(1)  # which the system may refuse, as of the memory of a process
+            file.seek(0)
+            return file
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: expected a readable file, found none ({_said(error)})") from error
     if stat.S_ISDIR(mode):

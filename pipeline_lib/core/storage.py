@@ -8,6 +8,7 @@ anything.
 from __future__ import annotations
 
 import hashlib
+import io
 import itertools
 import json
 import os
@@ -435,11 +436,11 @@ def set_aside(path: Path) -> Path | None:
 
 def _open(path: str | os.PathLike[str]) -> BinaryIO:
     try:
-        return open(path, "rb")
-    except OSError as error:
+        return io.BufferedReader(reading(path))
+    except DataError as error:
         if os.path.exists(_aside(Path(path), 1)):
             raise DamagedFileError(path, f"it is not there, because it was moved to {_aside(Path(path), 1)}") from error
-        raise DataError(f"{path}: expected a file that can be read, found none ({error.strerror})") from error
+        raise
 
 
 def _aside(path: Path, number: int) -> Path:

@@ -1,5 +1,7 @@
 """How do the pages become files: a folder that opens from disk, and the same in one file?"""
 
+import base64
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -156,8 +158,19 @@ def environment() -> Environment:
     found.globals |= {"signs": claims_section.SIGNS, "address": errata.address, "has_engine": typesetting.has_engine}
     for shown in (inline, mathematics, running):
         found.filters[shown.__name__] = lambda words, shown=shown: Markup(shown(words))
-    found.filters["plain"] = plain
+    found.filters |= {"plain": plain, "digest": _digest}
     return found
+
+
+def _digest(text: str) -> Markup:
+    """How a page's Content-Security-Policy names a script or a style that is part of the page.
+
+    Example
+    -------
+    >>> _digest("alert('Hello, world.');")
+    Markup("'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='")
+    """
+    return Markup(f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'")
 
 
 def _linked(text: str, page: str, home: dict[str, str]) -> str:

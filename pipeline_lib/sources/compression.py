@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import DataError, PipelineError
+from pipeline_lib.core.files import reading
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
@@ -26,23 +27,23 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Any]:
     DataError
         When the file cannot be read, or what is compressed is damaged or cut off.
     """
-    try:
-        raw = open(path, "rb", buffering=0)  # noqa: SIM115
-    except OSError as error:
-        raise DataError(f"{path}: expected a readable file, found none ({error.strerror})") from error
-    with raw:
-        kind = compression(raw.read(_HEAD))
-        raw.seek(0)
-        if kind is None:
-            yield raw
-            return
-        import pyarrow as pa
-
-        unpacked = pa.CompressedInputStream(pa.PythonFile(raw, "r"), kind)
+    with reading(path) as raw:
+        kind = None
         try:
-            yield unpacked
+            kind = compression(raw.read(_HEAD))
+            raw.seek(0)
+            if kind is None:
+                yield raw
+                return
+            import pyarrow as pa
+
+            yield pa.CompressedInputStream(pa.PythonFile(raw, "r"), kind)
+        except PipelineError:
+            raise
         except OSError as error:
-            raise DataError(f"{path}: expected a whole {kind} file, found a damaged one ({error})") from error
+            expected = "a file that can be read" if kind is None else f"a whole {kind} file"
+            found = "found none" if kind is None else "found a damaged one"
+            raise DataError(f"{path}: expected {expected}, {found} ({error})") from error
 
 
 def compression(head: bytes) -> str | None:

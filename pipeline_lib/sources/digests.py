@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.core.files import naming
+from pipeline_lib.core.files import naming, reading
 from pipeline_lib.sources.catalog import Archive, Part
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
@@ -39,7 +39,7 @@ def blocks(path: str | os.PathLike[str]) -> Iterator[bytes]:
         When it cannot be read.
     """
     try:
-        with open(path, "rb") as file:
+        with reading(path) as file:
             while block := file.read(BLOCK_BYTES):
                 yield block
     except OSError as error:

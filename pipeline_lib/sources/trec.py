@@ -12,6 +12,7 @@ Reading keeps in memory where the lines of every query stand, and of the lines t
 The lines of a query need not stand together.
 """
 
+import io
 import os
 import re
 import weakref
@@ -26,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib.core import checks
 from pipeline_lib.core.checks import MAX_LABEL, checked
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.files import reading
 
 __all__ = ["LARGEST", "Judgements", "Run", "falling", "run_lines"]
 
@@ -104,15 +106,8 @@ class _Lines:
         self._n_fields = n_fields
         # query -> for every stretch of its lines: where it begins and ends, and the number of its first line
         self._stretches: dict[str, array[int]] = {}
-        try:
-            self._file = open(self.path, "rb")  # noqa: SIM115
-        except OSError as error:
-            raise DataError(f"{self.path}: expected a readable file, found none ({error.strerror})") from error
+        self._file = io.BufferedReader(reading(self.path))  # type: ignore[arg-type]
         weakref.finalize(self, self._file.close)
-        if not self._file.seekable():
-            raise DataError(
-                f"{self.path}: expected a file, which is read twice, found a pipe; write it to a file first"
-            )
         self._find_queries()
         if not self._stretches:
             raise DataError(f"{self.path}:1: expected at least one line of {n_fields} fields, found none")

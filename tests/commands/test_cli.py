@@ -133,3 +133,44 @@ def test_a_reader_that_stops_early_is_no_error_to_be_traced() -> None:
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert "Broken pipe" not in done.stderr
+
+
+def test_a_person_who_interrupts_a_command_is_shown_no_traceback() -> None:
+    script = (
+        "import runpy, sys\nsys.argv = ['x', 'witnesses']\nimport pipeline_lib.cli as cli\n"
+        "def interrupted(*_):\n    raise KeyboardInterrupt\ncli.main = interrupted\n"
+        "runpy.run_module('pipeline_lib', run_name='__main__', alter_sys=True)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stderr == "interrupted\n"
+    assert done.returncode in (130, -2)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("Unable to allocate 8 GiB"),
+        ImportError("libx.so: failed to map segment from shared object"),
+        ImportError("libx.so: cannot open: Cannot allocate memory"),
+    ],
+)
+def test_refused_memory_is_one_line(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(name: str) -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "_module", refused)
+    assert main(["rank", "--help"]) == 1
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert printed.startswith("error: rank was refused memory")
+
+
+def test_an_import_that_fails_otherwise_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> None:
+        raise ImportError("cannot import name 'x'")
+
+    monkeypatch.setattr(cli, "_module", broken)
+    with pytest.raises(ImportError, match="cannot import"):
+        main(["rank", "--help"])

@@ -1,5 +1,6 @@
 """A command writes where it is told without destroying anything: devices, links, its own input, files of others."""
 
+import hashlib
 import os
 import stat
 import subprocess
@@ -248,3 +249,63 @@ def test_a_command_that_only_reads_leaves_a_damaged_file_where_it_is(
     assert main(command.split()) == 1
     assert "damaged: " in capsys.readouterr().err
     assert content(place) == {"fold-1.json": damaged}
+
+
+@pytest.mark.parametrize("option", ["--data", "--model"])
+@pytest.mark.parametrize(
+    "place", ["pipe", "folder", "/dev/zero", "/proc/self/mem", "a\0b", "x" * 300, "loop", "pipe.csv"]
+)
+def test_what_is_no_file_is_neither_read_nor_waited_for(
+    option: str, place: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("pipe", "pipe.csv"):
+        os.mkfifo(folder / name)
+    (folder / "folder").mkdir()
+    (folder / "loop").symlink_to("loop")
+    given = {"--model": "model.json", "--data": "data.txt", option: place}
+    assert main(["rank", *(part for pair in given.items() for part in pair), "--output", "new.run"]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert error.startswith(f"error: {option if chr(0) in place else place}")
+    assert not (folder / "new.run").exists()
+
+
+@pytest.mark.parametrize("option", ["--run", "--qrels"])
+@pytest.mark.parametrize("place", ["pipe", "/proc/self/mem", "x" * 300])
+def test_a_run_that_is_no_file_is_not_waited_for(
+    option: str, place: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(folder / "pipe")
+    (folder / "a.run").write_text("7 Q0 a 1 0.5 bm25\n")
+    (folder / "a.qrels").write_text("7 0 a 1\n")
+    given = {"--run": "a.run", "--qrels": "a.qrels", option: place}
+    assert main(["evaluate-run", *(part for pair in given.items() for part in pair)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {place}")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [b'"trained": nothing}', b'"trained": ' + b"[" * 100_000, b'"n": ' + b"9" * 100_000 + b"}", b'"n": "\xff"}'],
+)
+def test_a_signed_file_that_is_no_json_is_one_line(
+    inner: bytes, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unsigned = b'{\n "sha256": "' + b"0" * 64 + b'",\n ' + inner
+    digest = hashlib.sha256(unsigned).hexdigest().encode()
+    (folder / "signed.json").write_bytes(unsigned.replace(b"0" * 64, digest, 1))
+    assert main(["rank", "--model", "signed.json", "--data", "data.txt", "--output", "new.run"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: signed.json: expected JSON")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b", "loop"])
+def test_a_study_of_an_impossible_name_is_one_line(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "results").mkdir()
+    (folder / "results/loop").symlink_to("loop")
+    (folder / "loop").symlink_to("loop")
+    for arguments in ([name], [name, "other"], ["other", name]):
+        assert main(["compare-studies", *arguments]) == 1
+        assert capsys.readouterr().err.count("\n") == 1

@@ -1,5 +1,7 @@
 """Is the report sound HTML, and does a reader find in three clicks what the guide to the report promises?"""
 
+import base64
+import hashlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -158,3 +160,23 @@ def test_the_configuration_of_an_experiment_is_that_of_the_study(study: Path, re
         paper, _, experiment = name.removeprefix("made-by-").partition("-")
         wanted = configured.get("experiments", {}).get(paper, {}).get(experiment.replace("-", "_"), {})
         assert settings == {"seed": configured.get("seed"), **wanted}
+
+
+def test_every_page_allows_its_own_scripts_and_styles_alone(report: Path) -> None:
+    for path in [report / "index.html", report / "report.html", *(report / "pages").iterdir()]:
+        text = path.read_text(encoding="utf-8")
+        [policy] = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', text)
+        rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+        assert rules["default-src"] == "'none'"
+        assert "http" not in policy
+        assert "unsafe" not in policy
+        # Before anything to which it applies
+        assert text.index("Content-Security-Policy") < min(
+            text.index("<style"),
+            text.index('<link rel="stylesheet"') if '<link rel="stylesheet"' in text else len(text),
+        )
+        for tag, name in (("script", "script-src"), ("style", "style-src")):
+            for inner in re.findall(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL):
+                digest = base64.b64encode(hashlib.sha256(inner.encode()).digest()).decode()
+                assert f"'sha256-{digest}'" in rules[name]
+        assert not re.search(r"<[^>]*\s(?:style|on\w+)=", re.sub(r"(?s)<(script|style)\b.*?</\1>", "", text))
