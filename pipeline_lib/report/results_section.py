@@ -229,6 +229,7 @@ def certificates(study: Study, dataset: str) -> dict[str, Any] | None:
         "rows": [_shown(row, tested.get(model)) for model, row in tightest.items()],
         "tested": bool(tested),
         "informative": sum(row["informative"] for row in tightest.values()),
+        "informative_tested": sum(row["informative"] for row in tested.values()),
         "delta": next((row["delta"] for row in tightest.values()), None),
         "without": without,
     }
@@ -250,6 +251,7 @@ def _shown(row: Row, tested: Row | None) -> Row:
         "informative": "yes" if row["informative"] else "no",
         "informative_from": _first(row),
         "held_out": None if tested is None else tested["risk"],
+        "held_out_zero": None if tested is None else tested["zero_risk"],
         "held_out_from": None if tested is None else _first(tested),
     }
 

@@ -63,13 +63,17 @@ class Costs:
         return Estimate.of(planning.cost(name), cells, extra)
 
     def _resampling_seconds(self, name: str) -> float:
-        """The seconds that bootstrap samples take in a job that summarises all models, or compares all pairs."""
-        measured = self._study.config["evaluation"]["compared" if name == "compare_models" else "measures"]
+        """The seconds that bootstrap samples take in a summary of all models, or sign flips in their comparison."""
+        compares = name == "compare_models"
+        measured = self._study.config["evaluation"]["compared" if compares else "measures"]
         taken = 0.0
         for dataset in self._data.present:
             n_folds = self._data.catalog[dataset].n_folds
             tested = self._data.size(dataset).queries * len(self._study.folds(dataset)) / n_folds
             models = len(self._study.model_names(dataset))
-            means = models * (models - 1) / 2 if name == "compare_models" else models
-            taken += means * len(measured) * tested * self._study.config["statistics"]["resamples"]
-        return planning.SECONDS_PER_RESAMPLED * taken
+            one = planning.SECONDS_PER_RESAMPLED * tested * models
+            if compares:
+                one = (planning.SECONDS_PER_SIGN + planning.SECONDS_PER_FLIPPED * models) * tested
+                one += planning.SECONDS_PER_COMPARED * models * (models - 1) / 2
+            taken += one * len(measured) * self._study.config["statistics"]["resamples"]
+        return taken

@@ -34,6 +34,8 @@ DEFAULT_COST = Cost(1.0, 0.0)
 """That of every other rule, such as ``split_folds``."""
 NO_VALUE = "(?!)"
 """A regular expression that nothing matches: that of a wildcard without values."""
+SECONDS_PER_SIGN, SECONDS_PER_FLIPPED, SECONDS_PER_COMPARED = 3e-9, 2e-10, 1e-7
+"""Seconds for a random sign of a query, for its product with the value of a model, and for a pair of models."""
 SECONDS_PER_RESAMPLED = 6e-9
 """Seconds for one value of a bootstrap sample; its number is that of samples times that of test queries."""
 

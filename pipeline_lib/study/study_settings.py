@@ -5,12 +5,22 @@ their declarations: a new data set, learner or paper has its section without a c
 JSON Schema are generated from this class.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple
 
 from annotated_types import Ge
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    create_model,
+    field_validator,
+)
 
 from pipeline_lib import learners, papers
 from pipeline_lib.core.errors import hint
@@ -19,6 +29,7 @@ from pipeline_lib.learners.learner import MeasureName
 from pipeline_lib.sources import catalog
 from pipeline_lib.sources.catalog import DataSet, Simulation
 from pipeline_lib.sources.own_settings import OwnDataSettings
+from pipeline_lib.statistics import ENUMERATED_QUERIES, LEVEL, smallest_p_value
 
 
 class ModelSettings(Settings):
@@ -73,8 +84,29 @@ class EvaluationSettings(Settings):
 class StatisticsSettings(Settings):
     """Confidence intervals and tests."""
 
-    level: Probability = Field(0.95, description="level of every confidence interval")
-    resamples: Annotated[Whole, Ge(100)] = Field(10000, description="bootstrap draws, and random sign flips")
+    level: Probability = Field(
+        0.95,
+        description="level of every confidence interval; a difference of models is significant where the adjusted "
+        "p-value is at most 1 - level",
+    )
+    resamples: Annotated[Whole, Ge(100)] = Field(
+        10000,
+        validate_default=True,
+        description="bootstrap draws, and random sign flips, of which there must be 1/(1 - level) - 1 or more",
+    )
+
+    @field_validator("resamples")
+    @classmethod
+    def _can_be_significant(cls, resamples: int, given: ValidationInfo) -> int:
+        """Refuse so few sign flips that no difference could be significant: the least p-value is 1/(1 + resamples)."""
+        significance = round(1.0 - given.data.get("level", LEVEL), 12)
+        if smallest_p_value(ENUMERATED_QUERIES + 1, resamples) > significance:
+            needed = math.ceil(round(1.0 / significance, 6)) - 1
+            raise ValueError(
+                f"expected {needed:,} or more, because with fewer sign flips no difference of models can be "
+                f"significant at level {given.data['level']:g}, found {resamples:,}"
+            )
+        return resamples
 
 
 def _model(name: str, title: str, algorithm: str, surrogate: str | None = None, **own: Any) -> dict[str, Any]:

@@ -126,6 +126,7 @@ def _certificates(dataset: str) -> list[dict[str, Any]]:
         for fold in range(1, 6):
             about = _row(dataset, entry["model"], fold=fold)
             holds = {"n": 300, "delta": 0.05, "empirical_risk": 0.4, "largest_loss": 66.0, "reason": None}
+            holds |= {"zero_risk": 12.5}
             if entry["surrogate"] is None:
                 nothing = dict.fromkeys([*holds, "bound", "place", "risk", "deviation", "informative"])
                 rows.append(about | nothing | {"informative_from": None, "reason": WITHOUT_SURROGATE})
@@ -133,7 +134,7 @@ def _certificates(dataset: str) -> list[dict[str, Any]]:
             bounds = [("chapelle-wu", "Section 4", 44.0 + fold), ("erm", "Theorem 9", 448.0)]
             for bound, place, deviation in (*bounds, ("held-out", "Hoeffding", 10.0 + fold)):
                 value = {"bound": bound, "place": place, "deviation": deviation, "risk": 0.4 + deviation}
-                known = {"informative": 0.4 + deviation < 66.0, "informative_from": 200 if bound != "erm" else None}
+                known = {"informative": 0.4 + deviation < 12.5, "informative_from": 200 if bound != "erm" else None}
                 rows.append(about | holds | value | known)
     return rows
 

@@ -92,6 +92,23 @@ def test_a_wrong_key_or_value_is_named(path: str, value: Any, message: str) -> N
         check(changed(path, value))
 
 
+@pytest.mark.parametrize(
+    ("level", "resamples", "needed"), [(0.999, 998, "999"), (0.9999, 5000, "9,999"), (0.95, 99, "")]
+)
+def test_so_few_sign_flips_that_nothing_could_be_significant_are_refused(
+    level: float, resamples: int, needed: str
+) -> None:
+    config = copy.deepcopy(DEFAULT)
+    config["statistics"] = {"level": level, "resamples": resamples}
+    message = (
+        f"statistics.resamples: expected {needed} or more, because" if needed else "statistics.resamples: expected"
+    )
+    with pytest.raises(ConfigurationError, match=re.escape(message)):
+        check(config)
+    config["statistics"]["resamples"] = int(needed.replace(",", "") or 100)
+    check(config)
+
+
 def test_a_key_that_is_missing_has_its_default() -> None:
     config = copy.deepcopy(DEFAULT)
     del config["erm"]["tol"], config["statistics"], config["experiments"]["slam"]
