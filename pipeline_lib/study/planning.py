@@ -147,6 +147,7 @@ def describe(
     wrapped = textwrap.wrap(listed, 110, initial_indent="  jobs        ", subsequent_indent=" " * 14)
     lines += [line.replace("\u00a0", " ") for line in wrapped]
     minutes = math.ceil(math.fsum(job.seconds for _, job in jobs) / 60)
+    work = f"about {minutes} minutes" if minutes > 1 else "at most a minute"
     memory = f"{max((job.mb for _, job in jobs), default=0.0) / 1000:.1f} GB"
-    lines += [f"  estimate    about {minutes} minutes of work on one core, up to {memory} of memory for a job"]
+    lines += [f"  estimate    {work} of work on one core, up to {memory} of memory for a job"]
     return "\n".join(lines)

@@ -219,6 +219,8 @@ PRINTED: tuple[str, ...] = tuple(name for name, statement in STATEMENTS.items() 
 """The bounds that the paper states."""
 MOST_QUERIES = 10**15
 """The end of the search for the n from which a bound is not vacuous."""
+_checked: set[str | Statement] = set()
+"""The statements that were given in place of a name, and checked."""
 
 
 @checked
@@ -299,6 +301,8 @@ def evaluate(
             raise DataError(f"{where}: expected {key}, {MEANINGS[key]}, found none")
     if statement.convex and not convex:
         raise DataError(f"{where}: expected a convex loss, which its proof needs, found one that is not convex")
+    if isinstance(name, Statement) and name not in _checked:
+        check(name)
     return statement.formula(given)
 
 
@@ -453,6 +457,103 @@ def place(name: str) -> str:
     'Theorem 9'
     """
     return _stated(name)[0].place
+
+
+RISKS = {"optimal_risk", "empirical_risk"}
+_CONSTANTS: dict[str, Any] = {
+    "lipschitz": 2.0,
+    "lipschitz_l2": 1.4,
+    "smoothness": 1.5,
+    "average": 5.0,
+    "d": 50,
+    "loss_bound": 3.0,
+    "delta": 0.05,
+    "optimal_risk": 0.2,
+    "empirical_risk": 0.1,
+}
+
+
+@checked
+def check(bound: str | Statement) -> None:
+    """Compare a bound with what every bound has to be, for 10 to 10^12 queries and small and large constants.
+
+    It is a finite number > 0, does not grow with n, falls below B, and does not fall where a loss, a class, a list or
+    the confidence becomes larger. One that holds with probability 1 - delta and is not given a risk is tried on coins
+    as well: for rankers that all lose B or 0 with probability 1/2 each, L - Lhat may exceed it no more often than that,
+    which is computed exactly. This refutes bounds that fall too fast, and proves none. A statement that is given in
+    place of a name is checked when it is first evaluated.
+
+    Raises
+    ------
+    DataError
+        When one of these is not so; the message says which, and for which numbers.
+
+    Example
+    -------
+    >>> check("erm")
+    >>> check(Statement("a guess", ("loss_bound", "delta"), lambda g: g.loss_bound * math.log(1.0 / g.delta) / g.n))
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.DataError: a guess: expected L - Lhat <= the bound with probability >= 0.95, found \
+0.945312 for a loss that is 3 or 0 with probability 1/2 each, at n = 10, delta = 0.05
+    """
+    if isinstance(bound, Statement):
+        _checked.add(bound)  # before, because it is evaluated
+    try:
+        _compare(bound)
+    except DataError:
+        _checked.discard(bound)
+        raise
+
+
+def _compare(bound: str | Statement) -> None:
+    statement, where = _stated(bound)
+    needed = {key: _CONSTANTS[key] for key in statement.needs}
+    base = {"m": 30.0, "radius": 1.2, "feature_norm": 0.8, **needed}
+    for n in (10.0, 100.0, 1e4, 1e8, 1e12):
+        value = _finite(bound, where, n, base)
+        for key in base:
+            larger = {**base, key: min(2 * base[key], 0.9) if key == "delta" else 2 * base[key]}
+            found = _finite(bound, where, n, larger)
+            if (found > value if key == "delta" else found < value) and not math.isclose(found, value, rel_tol=1e-9):
+                way = "not to grow" if key == "delta" else "not to fall"
+                told = f"{value:.6g} at {base[key]:g} and {found:.6g} at {larger[key]:g}"
+                raise DataError(f"{where}: expected {way} with {key}, found {told}, for n = {n:g}")
+        if (more := _finite(bound, where, 10.0 * n, base)) > value * (1.0 + 1e-9):
+            raise DataError(
+                f"{where}: expected not to grow with n, found {value:.6g} at n = {n:g} and {more:.6g} later"
+            )
+        if {"delta", "loss_bound"} <= needed.keys() and not RISKS & needed.keys() and n <= 1e4:
+            _try_on_coins(where, value, int(n), needed)
+    if value >= _CONSTANTS["loss_bound"]:
+        raise DataError(
+            f"{where}: expected less than B = {_CONSTANTS['loss_bound']:g} for n = {n:g}, found {value:.6g}"
+        )
+
+
+def _finite(bound: str | Statement, where: str, n: float, given: dict[str, Any]) -> float:
+    try:
+        value = evaluate(bound, n=n, **given)
+    except Exception as error:  # whatever a formula from elsewhere may raise
+        raise DataError(f"{where}: expected a number, found {type(error).__name__}: {error}, at n = {n:g}") from error
+    if not (isinstance(value, int | float) and math.isfinite(value) and value > 0.0):
+        raise DataError(f"{where}: expected a finite number > 0, found {value!r}, at n = {n:g}")
+    return value
+
+
+def _try_on_coins(where: str, value: float, n: int, known: dict[str, Any]) -> None:
+    # Lhat = B K / n with K heads of n: L - Lhat > value for K < n (1/2 - value / B).
+    largest, delta = known["loss_bound"], known["delta"]
+    fewest = math.ceil(n * (0.5 - value / largest) - 1e-9) - 1
+    logs = [
+        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2) for k in range(fewest + 1)
+    ]
+    holds = 1.0 - sum(map(math.exp, logs))
+    if holds < 1.0 - delta - 1e-9:
+        told = (
+            f"{holds:.6g} for a loss that is {largest:g} or 0 with probability 1/2 each, at n = {n}, delta = {delta:g}"
+        )
+        raise DataError(f"{where}: expected L - Lhat <= the bound with probability >= {1.0 - delta:g}, found {told}")
 
 
 def _stated(bound: str | Statement) -> tuple[Statement, str]:

@@ -1,5 +1,6 @@
 """The plan counts jobs and names what is missing; jobs request what they take."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,6 +33,14 @@ def test_the_plan_states_all_work_and_the_largest_memory() -> None:
     text = planning.describe("s", jobs, [], {}, {})
     assert "20 train_model, 1 judge_claims" in text
     assert "about 21 minutes of work on one core, up to 1.5 GB of memory" in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(1.2, "at most a minute"), (60.0, "at most a minute"), (61.0, "about 2 minutes")]
+)
+def test_the_plan_counts_minutes_in_plain_words(seconds: float, said: str) -> None:
+    text = planning.describe("s", [("train_model", Estimate(seconds, 500.0))], [], {}, {})
+    assert f"estimate    {said} of work on one core" in text
 
 
 def test_the_rule_with_the_longest_job_starts_first() -> None:

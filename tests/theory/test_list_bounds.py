@@ -128,6 +128,39 @@ def test_the_first_n_is_found_up_to_10_to_the_15(first):
     assert list_bounds.first_below(lambda n: float(n < 10**15 + first), lambda n: 0.5) is None
 
 
+@pytest.mark.parametrize("name", BOUNDS)
+def test_every_bound_is_what_a_bound_has_to_be(name):
+    list_bounds.check(name)
+
+
+FALSE = {
+    "falls too fast": (lambda g: g.loss_bound * math.log(1.0 / g.delta) / g.n, "with probability >= 0.95, found 0.94"),
+    "half of Hoeffding's": (lambda g: 0.5 * hoeffding(g), "with probability >= 0.95"),
+    "of the wrong delta": (lambda g: g.loss_bound * math.sqrt(g.delta), "not to grow with delta"),
+    "grows with n": (lambda g: g.loss_bound * math.log(1.0 / g.delta) * math.log(g.n), "not to grow with n"),
+    "falls with B": (lambda g: math.sqrt(-math.log(g.delta) / g.n) / g.loss_bound, "not to fall with loss_bound"),
+    "never below B": (lambda g: 2.0 * g.loss_bound * math.log(1.0 / g.delta), "expected less than B = 3"),
+    "no number": (lambda g: math.nan, "expected a number, found DataError"),
+    "negative": (lambda g: -hoeffding(g), "a finite number > 0, found -"),
+    "an error": (lambda g: g.lipschitz * hoeffding(g), "expected a number, found TypeError"),
+}
+
+
+def hoeffding(g):
+    return g.loss_bound * math.sqrt(math.log(1.0 / g.delta) / (2.0 * g.n))
+
+
+@pytest.mark.parametrize("what", FALSE)
+def test_a_statement_from_elsewhere_that_is_no_bound_is_refused_before_it_is_evaluated(what):
+    formula, said = FALSE[what]
+    statement = list_bounds.Statement("a guess", ("loss_bound", "delta"), formula)
+    for _ in range(2):
+        with pytest.raises(DataError, match=f"^a guess: .*{said}"):
+            list_bounds.evaluate(statement, **GIVEN)
+    good = list_bounds.Statement("Hoeffding", ("loss_bound", "delta"), hoeffding)
+    assert list_bounds.evaluate(good, **GIVEN) == pytest.approx(3.0 * math.sqrt(math.log(20.0) / 8000.0))
+
+
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [

@@ -254,3 +254,41 @@ def test_a_paper(following: Callable[..., Project]) -> None:
     assert 'id="table-coverage-collector"' in page
     for path in ("tables/collector-draws.csv", "figures/collector-draws.svg"):
         assert (report / path).stat().st_size
+
+
+NEAREST = {
+    "an-experiment": ("tests/claims", "tests/docs", "tests/proofs", "tests/report", "tests/study", "tests/tools"),
+    "a-paper": ("tests/claims", "tests/docs", "tests/proofs", "tests/report", "tests/study", "tests/tools"),
+    "a-surrogate": ("tests/surrogates/test_every_surrogate.py", "tests/learners/test_every_convex_surrogate.py"),
+    "a-learner": ("tests/learners/test_protocol.py", "tests/learners/test_estimates.py"),
+    "a-measure": ("tests/metrics",),
+    "a-bound": ("tests/theory/test_list_bounds.py",),
+    "a-data-set": ("tests/sources/test_catalog.py",),
+}
+"""The tests that go through all that is registered, beside those that `make check` finds for the new files."""
+GENERATED = (("-m", "pipeline_lib", "default-configuration", "--page", "docs/settings.md"), ("-m", "tools.evaluators"))
+"""What `make config evaluators` runs, as the pages say."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_all_tests_that_a_page_reaches_stay_green(page: str, tmp_path: Path) -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    folder = tmp_path / "project"
+    for path in filter(None, listed.split("\0")):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / path, folder / path, follow_symlinks=False)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "before"]):
+        subprocess.run([*git, *words], cwd=folder, check=True)
+    written(page, folder)
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    for command in GENERATED:
+        subprocess.run([sys.executable, *command], cwd=folder, env=environment, check=True)
+    script = "from tools import check_changes as c, affected as a; print(*a.tests_of(c.changed_files('HEAD')))"
+    found = subprocess.run([sys.executable, "-c", script], cwd=folder, env=environment, capture_output=True, text=True)
+    files = [path for path in found.stdout.split() if not path.startswith(("tests/workflow", "docs"))]
+    chosen = ("-m", "not slow and not workflow and not cluster")
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *chosen]
+    done = subprocess.run([*command, *dict.fromkeys([*NEAREST[page], *files])], cwd=folder, env=environment)
+    assert done.returncode == 0
