@@ -96,7 +96,7 @@ def patient(executor: Any) -> Any:
     """A subclass of the plugin's executor that forgets no job, waits where SLURM refuses for now, and gives reasons."""
     from snakemake.exceptions import WorkflowError
 
-    plugin = sys.modules[executor.__module__]
+    plugin: Any = sys.modules[executor.__module__]
     query = plugin.query_job_status
     one_at_a_time = threading.Lock()
 
@@ -108,7 +108,7 @@ def patient(executor: Any) -> Any:
             self.silent_since: float | None = None
             self.refused_since: float | None = None
             self.told = -math.inf
-            self.listed: set[str] | None = None
+            self.listed: Any = None  # the numbers that SLURM lists, or None as long as it does not answer
             kept = {name: value for name, value in os.environ.items() if name == "SLURM_CONF"}
             plugin.query_job_status = self.query
             super().__init__(*arguments, **named)

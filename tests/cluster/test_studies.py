@@ -154,7 +154,7 @@ def test_a_job_that_slurm_has_forgotten_is_sent_again(finished: Project, waiting
     runs.set_constants(waiting.project, "study/slurm", FORGOTTEN=3.0)
     with waiting.sent():
         let_go_without_controller(waiting, 1.0, "-c")
-        waiting.cluster.wait(lambda: waiting.status is not None, "the end of the run", 120.0)
+        waiting.cluster.wait(lambda: waiting.status is not None, "the end of the run", 300.0)
     assert waiting.status == 0, waiting.output[-6000:]
     assert waiting.project.tables() == finished.tables()
 
