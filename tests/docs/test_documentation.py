@@ -4,6 +4,7 @@ import ast
 import doctest
 import functools
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,17 @@ def test_the_map_of_methods_points_to_what_exists():
     text = (DOCS / "methods.md").read_text(encoding="utf-8")
     assert len(set(references(text))) > 100
     assert not list(missing(text))
+
+
+def test_the_table_of_the_architecture_names_every_folder_and_every_module_of_the_parts_that_it_lists():
+    table = (DOCS / "architecture.md").read_text(encoding="utf-8").partition("## Adding something")[0]
+    parts = {path.name for path in (ROOT / "pipeline_lib").iterdir() if path.name[0] not in "_."}
+    for folder in ("study", "core", "data"):
+        parts |= {path.name for path in (ROOT / "pipeline_lib" / folder).glob("*.py")} - {"__init__.py"}
+    parts |= {path.name for path in (ROOT / "tools").iterdir() if path.name[0] not in "_."}
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    parts |= {path.split("/")[0] for path in tracked if "/" in path}  # of what git knows, where there is git
+    assert not {part for part in parts if not re.search(rf"[`/]{re.escape(part)}[`/]", table)} - {"docs"}
 
 
 def test_the_tours_have_at_most_twelve_files_each():
