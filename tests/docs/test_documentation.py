@@ -79,7 +79,7 @@ def test_the_table_of_the_architecture_names_every_folder_and_every_module_of_th
     assert not {part for part in parts if not re.search(rf"[`/]{re.escape(part)}[`/]", table)} - {"docs"}
 
 
-def test_the_tours_have_at_most_twelve_files_each():
+def test_the_tours_name_files_that_exist_and_have_at_most_twenty_steps_each():
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     section = re.search(r"^## Three tours\n(.*?)^## ", text, flags=re.MULTILINE | re.DOTALL)
     assert section is not None
@@ -88,7 +88,7 @@ def test_the_tours_have_at_most_twelve_files_each():
     assert len(tours) == 3
     for tour in tours:
         steps = re.findall(r"^\d+\. (.*)", tour, flags=re.MULTILINE)
-        assert 5 < len(steps) <= 12
+        assert 5 < len(steps) <= 20
         for step in steps:
             assert all((ROOT / path).is_file() for path in re.findall(r"`([\w/]+/[\w.]+)`", step)), step
 
