@@ -196,11 +196,13 @@ def test_the_family_wise_error_is_kept(k, n, repetitions, noise):
         # The level is .05; 2.6 standard errors of the simulation are a chance of 1 in 200.
         error = math.sqrt(MOST * (1 - MOST) / repetitions)
         assert wrong <= max(0.055, MOST + 2.6 * error)
-        assert covered >= 0.9 if shifts.any() else covered >= 1 - MOST - 2.6 * error
+        # A joint interval may fail, or the sign by which a step of the test found more: each with a probability of .05.
+        several = 2 * MOST if shifts.any() else MOST
+        assert covered >= 1 - several - 2.6 * math.sqrt(several * (1 - several) / repetitions)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("k", "repetitions"), [(2, 500), (5, 200), (10, 100), (33, 15), (100, 3)])
+@pytest.mark.parametrize(("k", "repetitions"), [(2, 500), (5, 200), (10, 100), (33, 15), (100, 1)])
 def test_its_power_is_not_below_that_of_holm(k, repetitions):
     for step in (0.2 / k, 0.4 / k):
         # So many patterns that Holm's tests are not blind.
