@@ -47,7 +47,12 @@ def _converted(
         return conversion.convert_own(files, documents, Options(**data_set.columns), shared=data_set.shared)
     try:
         return conversion.convert(
-            manifest.files(raw), documents, n_features=data_set.n_features, labels=data_set.labels, qid=data_set.qid
+            manifest.files(raw),
+            documents,
+            n_features=data_set.n_features,
+            labels=data_set.labels,
+            qid=data_set.qid,
+            extreme=data_set.extreme,
         )
     except DataError:
         raw_files.check(data_set, raw, manifest)  # if a file has changed, that is the better explanation

@@ -5,6 +5,7 @@ a query contiguous, and the offsets where each query begins. :mod:`pipeline_lib.
 """
 
 import importlib
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,8 @@ from pipeline_lib.data.labels import PolicyOrNone
 
 # So many documents are standardised at a time.
 ROWS_AT_ONCE = 4096
+LARGEST_DENSE = 4 * 2**30
+"""Bytes that a sparse matrix may take when its zeros are filled in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,12 +153,12 @@ class RankingData:
 
         Parameters
         ----------
-        X : array-like, shape (N, d)
-            Finite features; stored as float32.
+        X : array-like or sparse matrix of scipy, shape (N, d)
+            Finite features; stored as float32, a sparse matrix with all its zeros, which take 4 N d bytes.
         y : array-like, shape (N,)
             Whole numbers in 0..255.
         qid : array-like, shape (N,)
-            Whole numbers; equal ones must stand together.
+            Whole numbers or texts; equal ones must stand together.
         feature_names : sequence of d str, optional
 
         Raises
@@ -172,10 +175,11 @@ class RankingData:
         pipeline_lib.core.errors.DataError: qid: row 2: query 1 appears again after other queries; sort the \
 rows by query
         """
+        X = _dense(X)
         with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused as such
             features = np.array(checks.array("X", X, ndim=2), dtype=np.float32)
         checks.array("X (in float32)", features)
-        labels, names = checks.labels("y", y), checks.whole_numbers("qid", qid)
+        labels, names = checks.labels("y", y), _query_names(qid)
         if not len(features) == len(labels) == len(names):
             raise DataError(
                 f"X, y and qid: expected one row per document in each, found {len(features)}, "
@@ -189,7 +193,8 @@ rows by query
                 f"qid: row {row}: query {names[row]} appears again after other queries; sort the rows by query"
             )
         offsets = np.r_[starts, len(names)].astype(np.int64)
-        return cls(features, np.array(labels), offsets, names[starts], _names("feature_names", feature_names))
+        texts, numbers = (None, names[starts]) if names.dtype.kind == "i" else (names[starts], np.arange(len(starts)))
+        return cls(features, np.array(labels), offsets, numbers, _names("feature_names", feature_names), texts)
 
     @classmethod
     def from_groups(
@@ -217,7 +222,7 @@ rows by query
         array([0, 1, 3])
         """
         sizes = checks.whole_numbers("groups", groups, 1)
-        features = checks.array("X", X, ndim=2)
+        features = checks.array("X", _dense(X), ndim=2)
         if sizes.sum() != len(features):
             raise DataError(
                 f"groups: expected sizes that add up to the {len(features):,} rows of X, found a sum of {sizes.sum():,}"
@@ -285,6 +290,34 @@ rows by query
         ([2, 0], ('cats', 'dogs'))
         """
         return _by_name("sources.readers").read(path, labels)
+
+    def to_pandas(self) -> Any:
+        """The documents as a data frame of pandas: columns ``qid`` and ``label``, and one for each feature.
+
+        Features without names are called ``1``, ``2``, ... as in LETOR text. :meth:`from_frame` reads the frame.
+
+        Raises
+        ------
+        DataError
+            When a feature is called ``qid`` or ``label``.
+
+        Example
+        -------
+        >>> RankingData.from_arrays([[0.5], [1.0]], [0, 2], ["a", "a"], feature_names=["bm25"]).to_pandas()
+          qid  label  bm25
+        0   a      0   0.5
+        1   a      2   1.0
+        """
+        import pandas as pd
+
+        names = self.feature_names or tuple(str(number) for number in range(1, self.n_features + 1))
+        if taken := {"qid", "label"} & set(names):
+            raise DataError(f"feature_names: expected other names than qid and label, found {sorted(taken)[0]!r}")
+        queries = self.qids if self.query_names is None else np.array(self.query_names, dtype=object)
+        frame = pd.DataFrame(self.X, columns=list(names))
+        frame.insert(0, "qid", np.repeat(queries, self.documents_per_query))
+        frame.insert(1, "label", self.y)
+        return frame
 
     def take(self, indices: ArrayLike) -> Self:
         """Take queries by index, in the order given (an index may occur more than once).
@@ -485,6 +518,33 @@ def _names(name: str, given: Any, count: int | None = None) -> tuple[str, ...] |
     if count is not None and len(names) != count:
         raise DataError(f"{name}: expected {count} names, found {len(names)}")
     return tuple(map(str, names))
+
+
+def _dense(X: Any) -> Any:
+    """The matrix with its zeros, if it is a sparse one of scipy that memory can hold so."""
+    if not (hasattr(X, "toarray") and hasattr(X, "nnz")):
+        return X
+    if (size := 4 * math.prod(X.shape)) > LARGEST_DENSE:
+        raise DataError(
+            f"X: expected a sparse matrix that takes at most {LARGEST_DENSE / 1e9:.0f} GB with its zeros, found one of "
+            f"{X.shape[0]:,} rows and {X.shape[1]:,} columns, which takes {size / 1e9:,.1f} GB; choose columns first, "
+            "or pass X.toarray() if that fits into memory"
+        )
+    with np.errstate(over="ignore"):
+        return X.astype(np.float32).toarray()
+
+
+def _query_names(qid: ArrayLike) -> NDArray[Any]:
+    """The query of every document: whole numbers, or texts."""
+    given = np.asarray(qid)
+    listed = given.dtype == object and given.size and all(map(_is_text, given.flat))
+    if given.ndim == 1 and (listed or given.dtype.kind == "U"):
+        return given.astype(object)
+    return checks.whole_numbers("qid", qid)
+
+
+def _is_text(one: Any) -> bool:
+    return isinstance(one, str) and one != ""
 
 
 def _by_name(module: str) -> Any:

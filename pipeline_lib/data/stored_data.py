@@ -39,12 +39,17 @@ Missing = Literal["refuse", "zero", "mean", "flag"]
 """What is done about values that a table lacks: see :class:`pipeline_lib.sources.tables.Options`."""
 
 
+Extreme = Literal["refuse", "clip", "missing"]
+"""What is done about values beyond the range of float32: they are an error, the nearest float32, or no value at all."""
+LARGEST_VALUE = float(np.finfo(np.float32).max)
+
+
 @dataclass(frozen=True)
 class Columns:
     """How the file of a person was read: the columns of a table that are no features, and what was done to its values.
 
     The columns are those of the labels and the queries (None for LETOR text) and those left out. ``labels``,
-    ``missing`` and ``separator`` are those of a data set's entry in a configuration.
+    ``missing``, ``separator`` and ``extreme`` are those of a data set's entry in a configuration.
     """
 
     label: str | None = None
@@ -53,6 +58,7 @@ class Columns:
     labels: Policy = "whole"
     missing: Missing = "refuse"
     separator: str | None = None
+    extreme: Extreme = "refuse"
 
     @classmethod
     def of(cls, name: str, said: Any) -> Columns | None:
@@ -66,6 +72,7 @@ class Columns:
         checks.texts(name, [text for text in (found.label, found.query, found.separator) if text is not None])
         checks.one_of(f"{name}: labels", found.labels, get_args(Policy))
         checks.one_of(f"{name}: missing", found.missing, get_args(Missing))
+        checks.one_of(f"{name}: extreme", found.extreme, get_args(Extreme))
         return found
 
 

@@ -18,6 +18,7 @@ from pipeline_lib.core import schemas
 from pipeline_lib.core.checks import MAX_LABEL, checked
 from pipeline_lib.core.errors import ConfigurationError, hint
 from pipeline_lib.core.settings import DataName, NotNegative, Settings, Whole, different
+from pipeline_lib.data.stored_data import Extreme
 from pipeline_lib.sources.population_settings import Overrides, check_overrides
 
 _INSTALLED = Path(__file__).with_name("catalog.yaml")
@@ -104,6 +105,7 @@ class Form(Settings):
 
     labels: Literal["integer", "rounded"]
     qid: Literal["token", "comment"]
+    extreme: Extreme = "refuse"
 
 
 class Simulation(Settings):
@@ -269,6 +271,11 @@ class DataSet(Entry):
     def qid(self) -> Literal["token", "comment"]:
         """Where the text names the queries."""
         return self.text.qid if self.text else "token"
+
+    @property
+    def extreme(self) -> Extreme:
+        """What is done about values beyond the range of float32."""
+        return self.text.extreme if self.text else "refuse"
 
     @property
     def n_folds(self) -> int:

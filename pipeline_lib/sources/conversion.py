@@ -18,6 +18,7 @@ from pipeline_lib.data.columns import runs
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.stored_data import (
     Columns,
+    Extreme,
     parquet_metadata,
     parquet_schema,
     parquet_table,
@@ -71,6 +72,7 @@ def convert(
     n_features: Natural | None = None,
     labels: letor.Labels = "integer",
     qid: letor.Qid = "token",
+    extreme: Extreme = "refuse",
 ) -> ConversionSummary:
     """Convert text files, in the given order, into one Parquet file (see ``stored_data`` for its format).
 
@@ -87,7 +89,7 @@ def convert(
         The Parquet file; it appears only when all text has been read without an error.
     n_features : int, optional
         As in :func:`letor.read`; by default the largest id of all parts, for which they are read once more.
-    labels, qid
+    labels, qid, extreme
         As in :func:`letor.read`.
 
     Raises
@@ -106,11 +108,11 @@ def convert(
     """
     _at_least_one(parts, target)
     if n_features is None:
-        readings = [Reader(path, Form(None, labels, qid)) for path in parts.values()]
+        readings = [Reader(path, Form(None, labels, qid, extreme=extreme)) for path in parts.values()]
         for reading in readings:
             reading.read_ids()
         n_features = max(reading.n_features for reading in readings)
-    form = Form(n_features, labels, qid)
+    form = Form(n_features, labels, qid, extreme=extreme)
 
     return _store(
         list(parts),
@@ -118,6 +120,7 @@ def convert(
         lambda part: digest(parts[part]),
         target,
         n_features,
+        columns=None if extreme == "refuse" else Columns(extreme=extreme),
     )
 
 
