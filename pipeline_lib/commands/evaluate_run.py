@@ -1,7 +1,12 @@
-"""Measure a run by relevance judgements: every measure, with its mean over queries and a confidence interval."""
+"""Measure a run by relevance judgements: every measure, with its mean over queries and a confidence interval.
+
+Equal scores say nothing about the order of their documents, so that every measure is its mean over all orders that the
+scores allow.
+"""
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +31,12 @@ MEASURES = tuple(
     if not name.startswith("letor4_")
     for k in (CUTOFFS if name.endswith("@K") else CUTOFFS[:1])
 )
-SUMMARY = {"measure": pl.String, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64, "queries": pl.Int64}
+SUMMARY = {
+    "measure": pl.String,
+    **dict.fromkeys(("mean", "low", "high"), pl.Float64),
+    "queries": pl.Int64,
+    **dict.fromkeys(("worst", "best"), pl.Float64),
+}
 
 
 def run(
@@ -34,6 +44,11 @@ def run(
     run: Annotated[Path, "TREC run"],
     qrels: Annotated[Path, "TREC qrels: lines of query, 0, document and label"],
     measures: Annotated[Sequence[str], "names of measures", {"metavar": "MEASURE"}] = MEASURES,
+    ties: Annotated[
+        ranking.Ties,
+        "of equal scores: the mean over all orders of their documents, or the order of the file, or an end",
+    ] = "mean",
+    relevant_from: Annotated[int, "smallest label of a relevant document, for map, p, recall and rr"] = 1,
     y_max: Annotated[int | None, "largest label of the scale, for err (default: the largest of the qrels)"] = None,
     level: Annotated[float, "level of the intervals"] = 0.95,
     resamples: Annotated[int, "number of bootstrap draws"] = 10_000,
@@ -46,18 +61,54 @@ def run(
         if path is not None and path.suffix.lower() != ".csv":
             raise ConfigurationError(f"{path}: expected the name of a file .csv")
     judgements = trec.Judgements(qrels)
-    values = _of_queries(trec.Run(run), measures, judgements, judgements.largest_label if y_max is None else y_max)
-    summary = pl.DataFrame(
-        [_row(name, values[name].to_numpy(), level, resamples, seed) for name in measures], schema=SUMMARY, orient="row"
-    )
-    print(f"{len(values):,} queries, {100 * level:g} % bootstrap intervals\n\n{_text(summary)}")
-    for path, table in ((output, summary), (per_query, values)):
+    judged = _judged(trec.Run(run), judgements)
+    scale = judgements.largest_label if y_max is None else y_max
+    asked, worst, best = (judged.measured(measures, scale, one, relevant_from) for one in (ties, "worst", "best"))
+    rows = [
+        (*_row(name, asked[name].to_numpy(), level, resamples, seed), worst[name].mean(), best[name].mean())
+        for name in measures
+    ]
+    summary = pl.DataFrame(rows, schema=SUMMARY, orient="row")
+    print(f"{len(asked):,} queries, {100 * level:g} % bootstrap intervals\n\n{_text(summary)}")
+    for path, table in ((output, summary), (per_query, asked)):
         if path is not None:
             write_text(path, table.write_csv())
 
 
-def _of_queries(run: trec.Run, measures: Sequence[str], judgements: trec.Judgements, y_max: int) -> pl.DataFrame:
-    """The measures of every judged query; those that the run lacks have 0."""
+@dataclass(frozen=True)
+class _Judged:
+    """The judged queries of a run, and those that it lacks, which count as 0.
+
+    ``scores`` and ``ranked`` hold, for every query of the run, the scores of its documents and their labels, and
+    ``everything`` the labels of all judged documents.
+    """
+
+    path: Path
+    queries: Sequence[str]
+    missing: Sequence[str]
+    scores: Sequence[Floats]
+    ranked: Sequence[NDArray[np.int32]]
+    everything: Sequence[NDArray[np.int32]]
+
+    def measured(self, measures: Sequence[str], y_max: int, ties: ranking.Ties, relevant_from: int) -> pl.DataFrame:
+        """The measures of every judged query."""
+        offsets = np.r_[0, np.cumsum([len(labels) for labels in self.ranked])]
+        scores, labels = np.concatenate(self.scores), np.concatenate(self.ranked)
+        values = metrics.per_query(
+            measures, scores, labels, offsets, y_max=y_max, ties=ties, relevant_from=relevant_from
+        )
+        for name in measures:
+            least = relevant_from if metrics.get(name).binary else 1
+            for place, (found, everything) in enumerate(zip(self.ranked, self.everything, strict=True)):
+                if (found >= least).sum() < (everything >= least).sum():
+                    where = f"{self.path}: query {self.queries[place]}"
+                    values[name][place] *= _share(where, name, found, everything, least)
+        absent = np.zeros(len(self.missing))
+        columns = {name: np.r_[values[name], absent] for name in measures}
+        return pl.DataFrame({"qid": [*self.queries, *self.missing], **columns})
+
+
+def _judged(run: trec.Run, judgements: trec.Judgements) -> _Judged:
     queries = [query for query in run.queries if query in judgements]
     unjudged = [query for query in run.queries if query not in judgements]
     missing = [query for query in judgements.queries if query not in run]
@@ -67,29 +118,24 @@ def _of_queries(run: trec.Run, measures: Sequence[str], judgements: trec.Judgeme
         _LOG.warning(f"queries of the run that are not judged do not count: {len(unjudged):,}, such as {unjudged[0]}")
     if missing:
         _LOG.warning(f"judged queries that are not in the run count as 0: {len(missing):,}, such as {missing[0]}")
-    judged, ranked = [], []
+    scores, ranked, everything = [], [], []
     for query in queries:
-        labels = judgements.labels(query)
-        judged.append(np.array(list(labels.values()), np.int32))
-        ranked.append(np.array([labels.get(document, 0) for document in run.ranked(query)], np.int32))
-    sizes = [len(labels) for labels in ranked]
-    falling = -np.concatenate([np.arange(size, dtype=np.float64) for size in sizes])
-    values = metrics.per_query(measures, falling, np.concatenate(ranked), np.r_[0, np.cumsum(sizes)], y_max=y_max)
-    for name in measures:
-        for place, (found, everything) in enumerate(zip(ranked, judged, strict=True)):
-            if (found > 0).sum() < (everything > 0).sum():
-                values[name][place] *= _share(f"{run.path}: query {queries[place]}", name, found, everything)
-    absent = np.zeros(len(missing))
-    return pl.DataFrame({"qid": queries + missing, **{name: np.r_[values[name], absent] for name in measures}})
+        labels, scored = judgements.labels(query), run.scores(query)
+        everything.append(np.array(list(labels.values()), np.int32))
+        ranked.append(np.array([labels.get(document, 0) for document in scored], np.int32))
+        scores.append(np.array(list(scored.values())))
+    return _Judged(run.path, queries, missing, scores, ranked, everything)
 
 
-def _share(place: str, name: str, ranked: NDArray[np.int32], everything: NDArray[np.int32]) -> float:
+def _share(
+    place: str, name: str, ranked: NDArray[np.int32], everything: NDArray[np.int32], relevant_from: int
+) -> float:
     """The best value of a run of these documents: measures should relate to the best value of all documents."""
     family, k = metrics.parse(name)
     if family in ("p", "rr", "err"):
         return 1.0
     if family in ("map", "recall"):
-        return float((ranked > 0).sum() / (everything > 0).sum())
+        return float((ranked >= relevant_from).sum() / (everything >= relevant_from).sum())
     if family in ("ndcg", "linear_ndcg"):
         gains = ranking.GAINS if family == "ndcg" else np.arange(len(ranking.GAINS))
         highest = [np.sort(gains[labels])[::-1][:k] for labels in (ranked, everything)]
@@ -112,7 +158,9 @@ def _row(measure: str, values: Floats, level: float, resamples: int, seed: int) 
 def _text(summary: pl.DataFrame) -> str:
     width = max(map(len, ["measure", *summary["measure"]]))
     lines = [f"{'measure':<{width}}  {'mean':>6}  {'low':>6}  {'high':>6}"]
-    for name, mean, low, high, _ in summary.iter_rows():
+    for name, mean, low, high, _, worst, best in summary.iter_rows():
         ends = "".join(f"  {'-':>6}" if end is None else f"  {end:6.4f}" for end in (low, high))
+        least, most = f"{worst:.4f}", f"{best:.4f}"
+        ends += f"  {least} to {most} with the order of equal scores" if least != most else ""
         lines.append(f"{name:<{width}}  {mean:6.4f}{ends}")
     return "\n".join(lines)

@@ -150,7 +150,13 @@ class Run(_Lines):
 
     @checked
     def ranked(self, query: str) -> list[str]:
-        """The documents of a query by falling score, equal scores in the order of the file.
+        """The documents of a query by falling score, equal scores in the order of the file; errors as in `scores`."""
+        scores = self.scores(query)
+        return sorted(scores, key=scores.__getitem__, reverse=True)
+
+    @checked
+    def scores(self, query: str) -> dict[str, float]:
+        """The score of every document of a query, in the order of the file.
 
         Raises
         ------
@@ -162,7 +168,7 @@ class Run(_Lines):
             if document in scores:
                 self._wrong(number, f"every document of query {query} once", document)
             scores[document] = _number(self, number, score)
-        return sorted(scores, key=scores.__getitem__, reverse=True)
+        return scores
 
 
 class Judgements(_Lines):
