@@ -38,6 +38,10 @@ Ties = Literal["file", "mean", "best", "worst"]
 over all orders that the scores allow, each as likely as any other ("mean"), or the largest and the smallest value among
 these orders ("best", "worst")."""
 
+Convention = Literal["mean", "file"]
+"""By which of them a data set is judged: as LETOR and the papers do ("file"), or so that the order of its rows decides
+nothing ("mean")."""
+
 
 @checked
 def discounts(m: Count) -> Floats:
@@ -315,6 +319,24 @@ def _group_offsets(size, offsets):  # type: ignore[no-untyped-def]
                     i += 1
     groups[n] = len(size)
     return groups[: n + 1]
+
+
+@njit
+def all_equal(values, offsets):  # type: ignore[no-untyped-def]
+    """Whether the values of all documents of a query are equal, for every query.
+
+    Example
+    -------
+    >>> all_equal(np.array([0.5, 0.5, 0.5, 1.0]), np.array([0, 2, 4])).tolist()
+    [True, False]
+    """
+    found = np.ones(len(offsets) - 1, np.bool_)
+    for q in range(len(offsets) - 1):
+        for i in range(offsets[q] + 1, offsets[q + 1]):
+            if values[i] != values[offsets[q]]:
+                found[q] = False
+                break
+    return found
 
 
 @njit
