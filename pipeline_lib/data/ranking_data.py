@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from pipeline_lib.core.errors import ArgumentError, DataError
 from pipeline_lib.core.seeds import Role
 from pipeline_lib.data import query_blocks, stored_data
 from pipeline_lib.data.labels import PolicyOrNone
+from pipeline_lib.ranking import Convention
 
 # So many documents are standardised at a time.
 ROWS_AT_ONCE = 4096
@@ -48,6 +49,11 @@ class RankingData:
         The queries' names where these are text.
     columns : Columns, optional
         Of which columns of a table labels and queries were read, and which were left out.
+    ties : "mean" or "file"
+        What measures are where scores are equal: means over all orders of these documents, so that the order of the
+        rows decides nothing, or by the order of the rows, as in the evaluation of LETOR and in the papers.
+    relevant_from : int
+        The smallest label of a relevant document, for measures that ask for nothing else of a label, such as MAP.
     role : str, optional
         What the queries were drawn for, where that was said (:data:`pipeline_lib.core.seeds.Role`).
 
@@ -65,6 +71,8 @@ class RankingData:
     feature_names: tuple[str, ...] | None = None
     query_names: tuple[str, ...] | None = None
     columns: stored_data.Columns | None = None
+    ties: Convention = "mean"
+    relevant_from: int = 1
     role: Role | None = None
 
     def __post_init__(self) -> None:
@@ -79,6 +87,8 @@ class RankingData:
         checks.array("X", self.X, ndim=2)
         checks.labels("y", self.y)
         checks.array("qids", self.qids, ndim=1)
+        checks.one_of("ties", self.ties, get_args(Convention))
+        checks.whole("relevant_from", self.relevant_from, checks.Range(1, checks.MAX_LABEL))
         if len(self.X) != len(self.y):
             raise DataError(f"y: expected one label for each of {len(self.X)} rows of X, found {len(self.y)}")
         checks.offsets("offsets", self.offsets, len(self.y))
@@ -131,6 +141,18 @@ class RankingData:
         wide = self.X.astype(np.float64)
         wide.flags.writeable = False
         return wide
+
+    @property
+    def judging(self) -> stored_data.Judging:
+        """How rankings of the documents are judged: what :func:`pipeline_lib.metrics.per_query` must be told.
+
+        Example
+        -------
+        >>> data = RankingData.from_arrays([[0.0], [0.0]], [1, 0], [7, 7])
+        >>> data.judging._asdict()
+        {'ties': 'mean', 'relevant_from': 1}
+        """
+        return stored_data.Judging(self.ties, self.relevant_from)
 
     def blocks(self) -> Iterator[tuple[query_blocks.Block, NDArray[np.float64]]]:
         """The queries in blocks, each with its features in double precision: one block, X64, where they are not large.
@@ -378,14 +400,14 @@ rows by query
         return {role: replace(self.take(part), role=role) for role, part in queries.items()}  # type: ignore[arg-type]
 
     def with_binary_labels(self) -> Self:
-        """The same documents, labelled 1 where they are relevant in any degree and 0 elsewhere.
+        """The same documents, labelled 1 where they are relevant and 0 elsewhere.
 
         Example
         -------
         >>> RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 2], [5, 6, 6]).with_binary_labels().y
         array([0, 1, 1], dtype=int32)
         """
-        return replace(self, y=np.minimum(self.y, 1))
+        return replace(self, y=(self.y >= self.relevant_from).astype(np.int32), relevant_from=1)
 
     @checked
     def subsample_documents(self, m: Count, rng: np.random.Generator) -> Self:
@@ -422,7 +444,7 @@ rows by query
         query = np.repeat(np.arange(self.n_queries), self.documents_per_query)
         with stored_data.parquet_writer(path, schema) as writer:
             writer.add_key_value_metadata(
-                stored_data.parquet_metadata(parts, {}, self.feature_names, columns=self.columns)
+                stored_data.parquet_metadata(parts, {}, self.feature_names, columns=self.columns, judging=self.judging)
             )
             step = stored_data.rows_per_group(self.n_features)
             for start in range(0, self.n_documents, step):

@@ -32,7 +32,7 @@ READ_BY: dict[str, tuple[str, ...]] = {
     "obtain_data": ("accepted",),
     "register_data": ("accepted",),
     "check_raw": ("accepted",),
-    "convert_data": ("accepted", "n_features", "labels", "qid", "counts", "columns", "shared"),
+    "convert_data": ("accepted", "n_features", "labels", "qid", "counts", "columns", "shared", "relevant_from"),
     "split_folds": ("blocks", "split", "folds"),
     "describe_data": ("accepted", "title", "terms", "citation", "n_features", "labels", "counts", "columns", "n_folds"),
 }
@@ -260,6 +260,7 @@ class DataSet(Entry):
     source: Literal["download", "generated", "own"]  # type: ignore[assignment]
     columns: dict[str, Any] = Field({})
     shared: bool = False
+    relevant_from: int = 1
     about_cells: int = 0
 
     @property

@@ -80,6 +80,11 @@ class OwnDataSettings(Settings):
         description="how labels are read: whole numbers; real ones, `rounded`; halves, `doubled`; -1, 0, 1, ..., "
         "`shifted` by 1; negative ones `clipped` to 0",
     )
+    relevant_from: Annotated[int, Field(strict=True, ge=1, le=255), BeforeValidator(_number)] = Field(
+        1,
+        description="smallest label of a relevant document, for MAP, RR, P and recall; gains of NDCG and ERR are those "
+        "of the labels",
+    )
     missing: Missing = Field(
         "refuse",
         description="values that are missing in tables: `refuse` them, or take `zero`, the `mean` of the query, or "
