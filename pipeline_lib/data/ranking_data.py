@@ -215,7 +215,9 @@ rows by query
                 f"qid: row {row}: query {names[row]} appears again after other queries; sort the rows by query"
             )
         offsets = np.r_[starts, len(names)].astype(np.int64)
-        texts, numbers = (None, names[starts]) if names.dtype.kind == "i" else (names[starts], np.arange(len(starts)))
+        begun = names[starts]
+        texts = None if begun.dtype.kind == "i" else tuple(map(str, begun))
+        numbers = begun if texts is None else np.arange(len(begun))
         return cls(features, np.array(labels), offsets, numbers, _names("feature_names", feature_names), texts)
 
     @classmethod
