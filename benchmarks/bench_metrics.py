@@ -63,7 +63,7 @@ def measure() -> list[Timing]:
     works = {OURS: partial(_ours, data)} | {name: set_up(data) for name, (set_up, _) in found.items()}
     notes = {OURS: "includes checking and converting the arrays"} | {name: note for name, (_, note) in found.items()}
     timings = _compared("NDCG@10 and AP", QUERIES, works, notes) + missing
-    set_ups: dict[str, Callable[[], object]] = {OURS: partial(metrics._ranked, data.scores, data.y, data.offsets)}
+    set_ups: dict[str, Callable[[], object]] = {OURS: partial(metrics._Ranked, data.scores, data.y, data.offsets)}
     set_ups |= {name: partial(set_up, data) for name, (set_up, _) in found.items() if name != "scikit-learn"}
     note = {OURS: "already part of the rows above"}
     timings += compare("set-up for it", set_ups, unit=UNIT, unit_count=QUERIES, notes=note)

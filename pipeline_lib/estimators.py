@@ -117,7 +117,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         return self.ranker_.predict(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
 
     def score(self, X: Any, y: Any, qid: Any = None) -> float:
-        """The mean over queries of NDCG@10."""
+        """The mean over queries of NDCG@10, of equal scores over all orders that they allow."""
         return PerQuery("ndcg@10")(self, X, y, qid=qid)
 
     def __sklearn_tags__(self) -> Any:
@@ -129,6 +129,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
 class PerQuery(BaseEstimator):  # type: ignore[misc]
     """A scorer for ``scoring=`` of scikit-learn's searches: the mean of a measure over the queries of ``qid``.
+
+    Of equal scores it is the mean over all orders of their documents, as in :func:`sklearn.metrics.ndcg_score`.
 
     Parameters
     ----------
@@ -170,7 +172,8 @@ class PerQuery(BaseEstimator):  # type: ignore[misc]
             )
         scores = checks.floats("scores", estimator.predict(X), ndim=1)
         data, order = by_query(scores[:, None], y, qid)
-        values = metrics.per_query([self.measure], scores[order], data.y, data.offsets, y_max=self.y_max)
+        judging = data.judging._asdict()
+        values = metrics.per_query([self.measure], scores[order], data.y, data.offsets, y_max=self.y_max, **judging)
         return float(np.mean(values[self.measure]))
 
 

@@ -1,13 +1,16 @@
 """How do scores rank the documents of a query, and what are gain, discount and ideal DCG?
 
 Gain G(r) = 2^r - 1 of a label r, discount D(i) = 1 / log2(i + 1) of a rank i; rank 1 is the top (`slam`, (1)).
-Documents of equal scores, and those of equal labels in the ideal ranking, keep their order in the data.
+Documents of equal scores, and those of equal labels in the ideal ranking, keep their order in the data, as in the
+evaluation of LETOR and in the papers. Where this order must decide nothing, :func:`tie_groups` says which documents
+could as well change places (:data:`Ties`).
 
 Some functions compute the same number and add its terms in different orders, so that the last digits may differ:
 results must not change with the function that a caller takes, and every caller therefore keeps to one of them.
 """
 
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +27,20 @@ GAINS: Floats = np.ldexp(1.0, np.arange(MAX_LABEL + 1)) - 1.0
 
 LONG = 64
 """Longer lists are sorted by radix, shorter ones by insertion."""
+
+# The rank of a relevant document can be counted in one pass over its query, with several scores per instruction, or
+# taken from a sort. With r relevant documents, counting costs r m such steps, sorting about this number times m log2(m)
+# (measured).
+COUNTING_STEPS_PER_SORTING_STEP = 40.0
+
+Ties = Literal["file", "mean", "best", "worst"]
+"""What a measure says of a ranking in which scores are equal: its value in the order of the data ("file"), the mean
+over all orders that the scores allow, each as likely as any other ("mean"), or the largest and the smallest value among
+these orders ("best", "worst")."""
+
+Convention = Literal["mean", "file"]
+"""By which of them a data set is judged: as LETOR and the papers do ("file"), or so that the order of its rows decides
+nothing ("mean")."""
 
 
 @checked
@@ -186,6 +203,25 @@ def order_by_score(s, ranked):  # type: ignore[no-untyped-def]
 
 
 @njit
+def place_by_score(s, i):  # type: ignore[no-untyped-def]
+    """How many documents of one query score above document ``i``, equal it before it, and equal it in all, with it.
+
+    Example
+    -------
+    >>> place_by_score(np.array([0.5, 1.0, 0.5]), 2)
+    (1, 1, 2)
+    """
+    own, above, equal, before = s[i], 0, 0, 0
+    for j in range(len(s)):
+        above += s[j] > own
+        equal += s[j] == own
+    if equal > 1:
+        for j in range(i):
+            before += s[j] == own
+    return above, before, equal
+
+
+@njit
 def rank_by_score(s, i):  # type: ignore[no-untyped-def]
     """The rank of document ``i`` of one query, counted from 0, without ranking the others.
 
@@ -196,14 +232,8 @@ def rank_by_score(s, i):  # type: ignore[no-untyped-def]
     >>> rank_by_score(np.array([0.5, 1.0, 0.5]), 2)
     2
     """
-    own, rank, equal = s[i], 0, 0
-    for j in range(len(s)):
-        rank += s[j] > own
-        equal += s[j] == own
-    if equal > 1:
-        for j in range(i):
-            rank += s[j] == own
-    return rank
+    above, before, _ = place_by_score(s, i)
+    return above + before
 
 
 @njit
@@ -233,20 +263,100 @@ def top_by_score(s, n, top):  # type: ignore[no-untyped-def]
 
 
 @njit
-def worst_order(s, y, ranked):  # type: ignore[no-untyped-def]
-    """Write one query's documents into ``ranked`` from the top down, of equal scores the one of lower label first.
+def tie_groups(scores, y, offsets):  # type: ignore[no-untyped-def]
+    """The labels of all queries from the top rank down, and the offsets of groups of ranks within which orders differ.
 
-    Documents of equal scores and labels keep their order. No order that the scores allow has a smaller DCG.
+    Equal scores make a group, in which documents keep their order in the data. Neighbouring ranks that hold nothing but
+    documents of label 0 are one group, whatever their scores, because no measure tells these documents apart. Each
+    query begins a new group.
 
     Example
     -------
-    >>> ranked = np.empty(3, np.int64)
-    >>> worst_order(np.array([0.5, 1.0, 0.5]), np.array([1, 2, 0]), ranked)
-    >>> ranked.tolist()
-    [1, 2, 0]
+    >>> scores, y = np.array([0.5, 1.0, 0.5, 0.2, 0.1]), np.array([1, 2, 0, 0, 0], np.uint8)
+    >>> labels, groups = tie_groups(scores, y, np.array([0, 5]))
+    >>> labels.tolist(), groups.tolist()
+    ([2, 1, 0, 0, 0], [0, 1, 3, 5])
     """
-    by_label = np.argsort(y, kind="mergesort")
-    copy(ranked, by_label[ascending(-s[by_label])])
+    labels = np.zeros(len(y), np.uint8)
+    size = np.zeros(len(y), np.int64)  # at the first rank of every group with a relevant document
+    for q in range(len(offsets) - 1):
+        lo, m = offsets[q], offsets[q + 1] - offsets[q]
+        s = scores[lo : lo + m]
+        if (y[lo : lo + m] > 0).sum() <= COUNTING_STEPS_PER_SORTING_STEP * np.log2(m + 1.0):
+            for i in range(m):
+                if y[lo + i] > 0:
+                    above, before, equal = place_by_score(s, i)
+                    labels[lo + above + before] = y[lo + i]
+                    size[lo + above] = equal
+        else:
+            order = np.empty(m, np.int64)
+            order_by_score(s, order)
+            first = 0
+            for rank in range(m):
+                if s[order[rank]] != s[order[first]]:
+                    first = rank
+                labels[lo + rank] = y[lo + order[rank]]
+                if labels[lo + rank] > 0:
+                    size[lo + first] = 1
+                if size[lo + first] > 0:
+                    size[lo + first] = rank - first + 1
+    return labels, _group_offsets(size, offsets)
+
+
+@njit
+def _group_offsets(size, offsets):  # type: ignore[no-untyped-def]
+    # What lies between the groups of known size is a group of label 0.
+    groups, n = np.empty(len(size) + 1, np.int64), 0
+    for q in range(len(offsets) - 1):
+        i = offsets[q]
+        while i < offsets[q + 1]:
+            groups[n] = i
+            n += 1
+            if size[i] > 0:
+                i += size[i]
+            else:
+                while i < offsets[q + 1] and size[i] == 0:
+                    i += 1
+    groups[n] = len(size)
+    return groups[: n + 1]
+
+
+@njit
+def all_equal(values, offsets):  # type: ignore[no-untyped-def]
+    """Whether the values of all documents of a query are equal, for every query.
+
+    Example
+    -------
+    >>> all_equal(np.array([0.5, 0.5, 0.5, 1.0]), np.array([0, 2, 4])).tolist()
+    [True, False]
+    """
+    found = np.ones(len(offsets) - 1, np.bool_)
+    for q in range(len(offsets) - 1):
+        for i in range(offsets[q] + 1, offsets[q + 1]):
+            if values[i] != values[offsets[q]]:
+                found[q] = False
+                break
+    return found
+
+
+@njit
+def sort_groups(labels, groups, falling):  # type: ignore[no-untyped-def]
+    """Sort the labels of every group of :func:`tie_groups` in place: falling the best order, rising the worst.
+
+    No measure that a better document at a higher rank never lowers is larger or smaller in an order the scores allow.
+
+    Example
+    -------
+    >>> labels = np.array([2, 0, 1], np.uint8)
+    >>> sort_groups(labels, np.array([0, 1, 3]), True)
+    >>> labels.tolist()
+    [2, 1, 0]
+    """
+    for g in range(len(groups) - 1):
+        begin, end = groups[g], groups[g + 1]
+        if end - begin > 1:
+            rising = np.sort(labels[begin:end])
+            labels[begin:end] = rising[::-1] if falling else rising
 
 
 @njit

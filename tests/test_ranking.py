@@ -63,12 +63,15 @@ def test_tops_are_those_of_the_order(query: tuple[np.ndarray, np.ndarray]) -> No
         assert top.tolist() == order[:n]
 
 
-@given(queries())
-def test_the_worst_order_is_the_worst_of_those_the_scores_allow(query: tuple[np.ndarray, np.ndarray]) -> None:
+@given(queries(), st.booleans())
+def test_sorted_groups_are_the_extreme_orders_the_scores_allow(
+    query: tuple[np.ndarray, np.ndarray], falling: bool
+) -> None:
     scores, y = query
-    ranked = np.empty(len(scores), np.int64)
-    ranking.worst_order(scores, y, ranked)
-    assert ranked.tolist() == sorted(range(len(scores)), key=lambda i: (-scores[i], y[i]))
+    labels, groups = ranking.tie_groups(scores, y.astype(np.uint8), np.array([0, len(y)]))
+    ranking.sort_groups(labels, groups, falling)
+    sign = -1 if falling else 1
+    assert labels.tolist() == [y[i] for i in sorted(range(len(y)), key=lambda i: (-scores[i], sign * y[i]))]
 
 
 @given(queries())

@@ -1,5 +1,6 @@
 """Read the files of a data set in bounded memory and store them as one Parquet file."""
 
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,8 @@ from pipeline_lib.core.files import Output
 from pipeline_lib.sources import catalog, conversion, own_data, raw_files
 from pipeline_lib.sources.manifest import Manifest, required
 from pipeline_lib.sources.tables import Options
+
+_LOG = logging.getLogger(__name__)
 
 
 def run(
@@ -30,6 +33,8 @@ def run(
     except DataError:
         documents.unlink()
         raise
+    for warning in converted.warnings:
+        _LOG.warning(f"{dataset}: {warning}")
     content = converted.to_dict()
     of_manifest = {part.name: part for part in listed.parts}
     for part in content["parts"]:
@@ -45,10 +50,17 @@ def _converted(
 ) -> conversion.ConversionSummary:
     if data_set.source == "own":
         files = {part: data_set.raw_paths(part, raw)[0] for part in data_set.parts}
-        return conversion.convert_own(files, documents, Options(**data_set.columns), shared=data_set.shared)
+        return conversion.convert_own(
+            files, documents, Options(**data_set.columns), shared=data_set.shared, relevant_from=data_set.relevant_from
+        )
     try:
         return conversion.convert(
-            manifest.files(raw), documents, n_features=data_set.n_features, labels=data_set.labels, qid=data_set.qid
+            manifest.files(raw),
+            documents,
+            n_features=data_set.n_features,
+            labels=data_set.labels,
+            qid=data_set.qid,
+            extreme=data_set.extreme,
         )
     except DataError:
         raw_files.check(data_set, raw, manifest)  # if a file has changed, that is the better explanation

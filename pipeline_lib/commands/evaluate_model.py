@@ -1,4 +1,8 @@
-"""Measure one model on every test query of every fold, with one row per query, and its risk on each test part."""
+"""Measure one model on every test query of every fold, with one row per query, and its risk on each test part.
+
+Where measures are means over all orders that equal scores allow, their ends over these orders are recorded, too, and on
+how many lists the model gives all documents the same score.
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -9,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pipeline_lib import learners, metrics, surrogates
+from pipeline_lib import learners, metrics, ranking, surrogates
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import Output
@@ -37,7 +41,8 @@ def run(
         trained = learners.load(path)
         test, indices = _test_part(path, int(trained.about["fold"]), documents, folds)
         tables.append(_evaluate(trained, test.in_role("test"), indices, y_max, measures))
-        risks.append(_risk(trained, test.in_role("test")))
+        found = _risk(trained, test.in_role("test"))
+        risks.append(found if test.ties == "file" else {**found, "ties": _ties(trained, test, y_max, measures)})
     storage.write_table(output, pl.concat(tables))
     storage.write_json(held_out, {"folds": risks})
 
@@ -65,11 +70,25 @@ def _risk(trained: Trained, test: RankingData) -> dict[str, Any]:
     return {**{name: about[name] for name in ("dataset", "model", "fold", "settings")}, **found}
 
 
+def _ties(trained: Trained, test: RankingData, y_max: int, wanted: Sequence[str]) -> dict[str, Any]:
+    """The means of measures in the worst and the best order, and how many lists with different labels are all tied."""
+    scores = trained.predict(test)
+    ends: dict[str, dict[str, float]] = {}
+    for ties in ("worst", "best"):
+        judging = test.judging._replace(ties=ties)._asdict()
+        values = metrics.per_query(wanted, scores, test.y, test.offsets, y_max=y_max, **judging)
+        ends[ties] = {name: float(found.mean()) for name, found in values.items()}
+    orderable = ~ranking.all_equal(test.y, test.offsets)
+    tied = orderable & ranking.all_equal(scores, test.offsets)
+    return {**ends, "lists": int(orderable.sum()), "tied_lists": int(tied.sum())}
+
+
 def _evaluate(
     trained: Trained, test: RankingData, indices: NDArray[np.int64], y_max: int, wanted: Sequence[str]
 ) -> pl.DataFrame:
     about, fold = trained.about, int(trained.about["fold"])
-    values = metrics.per_query(wanted, trained.predict(test), test.y, test.offsets, y_max=y_max)
+    judging = test.judging._asdict()
+    values = metrics.per_query(wanted, trained.predict(test), test.y, test.offsets, y_max=y_max, **judging)
     keys = {
         "dataset": [about["dataset"]] * test.n_queries,
         "model": [about["model"]] * test.n_queries,

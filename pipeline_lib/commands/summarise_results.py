@@ -40,6 +40,11 @@ TRAINING = {
 }
 VALIDATION = {**AXES, "l2": pl.Float64, "measure": pl.String, "value": pl.Float64}
 WEIGHTS = {**AXES, "feature": pl.String, "weight": pl.Float64}
+TIES = {
+    **dict.fromkeys(("dataset", "model", "measure"), pl.String),
+    **dict.fromkeys(("worst", "best"), pl.Float64),
+    **dict.fromkeys(("lists", "tied_lists"), pl.Int64),
+}
 PUBLISHED = {
     **dict.fromkeys(("dataset", "model", "folds", "measure"), pl.String),
     **dict.fromkeys(("published", "measured", "delta", "standard_error", "in_standard_errors"), pl.Float64),
@@ -69,8 +74,9 @@ def run(
     published: Annotated[Sequence[Path], "tables transcribed from publications, as CSV"] = (),
     reproduces: Annotated[Mapping[str, Any], "published row that each model reproduces, as a JSON object"] = {},
     weights: Annotated[Output | None, "output file for the weights of features that have names"] = None,
+    ties: Annotated[Output | None, "output file for the ranges of measures over the orders of equal scores"] = None,
 ) -> None:
-    """Write all tables of the study as Parquet; that of the weights only if an output for it is given."""
+    """Write all tables of the study as Parquet; those of weights and ties only if an output for each is given."""
     per_query = read_evaluations(evaluations)
     measures = measure_table(per_query)
     trained = [storage.read_json(path) for path in models]
@@ -86,6 +92,8 @@ def run(
         storage.write_table(output / f"{name}.parquet", table)
     if weights is not None:
         storage.write_table(weights, weights_table(trained))
+    if ties is not None:
+        storage.write_table(ties, ties_table(held_out))
 
 
 def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
@@ -178,6 +186,31 @@ def held_out_table(paths: Sequence[Path]) -> pl.DataFrame:
         except DataError as error:
             rows.append({**about, "reason": str(error)})
     return pl.DataFrame(rows, schema=CERTIFICATES)
+
+
+def ties_table(paths: Sequence[Path]) -> pl.DataFrame:
+    """Where equal scores leave the order open: means over folds in the worst and the best order.
+
+    ``lists`` are the test queries whose documents have different labels, and in ``tied_lists`` of them the model gives
+    all documents the same score.
+    """
+    rows = [
+        (
+            content["dataset"],
+            content["model"],
+            measure,
+            worst,
+            found["best"][measure],
+            found["lists"],
+            found["tied_lists"],
+        )
+        for path in paths
+        for content in storage.read_json(path)["folds"]
+        if (found := content.get("ties")) is not None
+        for measure, worst in found["worst"].items()
+    ]
+    folds = pl.DataFrame(rows, schema=TIES, orient="row").group_by("dataset", "model", "measure", maintain_order=True)
+    return folds.agg(pl.col("worst", "best").mean(), pl.col("lists", "tied_lists").sum())
 
 
 def _about(content: Model) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from pipeline_lib.core import checks
 from pipeline_lib.core.errors import ArgumentError, DataError, hint
 from pipeline_lib.data.labels import expected, grades, remedy
 from pipeline_lib.data.problems import refuse
-from pipeline_lib.data.stored_data import Columns
+from pipeline_lib.data.stored_data import LARGEST_VALUE, Columns, Extreme
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -213,8 +213,12 @@ def ids(column: Any, name: str, place: Place) -> NDArray[Any]:
     return texts
 
 
-def features(table: Any, chosen: Roles, place: Place, *, missing: bool = False, **advice: str) -> NDArray[np.float32]:
+def features(
+    table: Any, chosen: Roles, place: Place, *, missing: bool = False, extreme: Extreme = "refuse", **advice: str
+) -> NDArray[np.float32]:
     """The features of a table, a row a document; NaN for values that are ``missing``, if that is allowed.
+
+    Values beyond the range of float32 are ``extreme``: an error, the nearest float32, or missing (and then NaN).
 
     Raises
     ------
@@ -227,12 +231,17 @@ def features(table: Any, chosen: Roles, place: Place, *, missing: bool = False, 
         with np.errstate(over="ignore"):
             X[:, j] = values
         infinite = np.isinf(X[:, j]) & np.isfinite(values)
-        refuse(place, infinite, name, partial(_too_large, name))
+        if extreme == "refuse":
+            refuse(place, infinite, name, partial(_too_large, name))
+        X[infinite, j] = np.copysign(LARGEST_VALUE, X[infinite, j]) if extreme == "clip" else np.nan
     return X
 
 
 def _too_large(name: str, row: int) -> str:
-    return f"expected a value of {name!r} that is finite in float32"
+    return (
+        f"expected a value of {name!r} that is finite in float32 (in a study, `extreme: clip` takes the nearest one, "
+        "and `extreme: missing` none for it)"
+    )
 
 
 class Queries:

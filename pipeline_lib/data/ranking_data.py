@@ -5,11 +5,12 @@ a query contiguous, and the offsets where each query begins. :mod:`pipeline_lib.
 """
 
 import importlib
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,9 +22,12 @@ from pipeline_lib.core.files import check_replaceable
 from pipeline_lib.core.seeds import Role
 from pipeline_lib.data import query_blocks, stored_data
 from pipeline_lib.data.labels import PolicyOrNone
+from pipeline_lib.ranking import Convention
 
 # So many documents are standardised at a time.
 ROWS_AT_ONCE = 4096
+LARGEST_DENSE = 4 * 2**30
+"""Bytes that a sparse matrix may take when its zeros are filled in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +50,11 @@ class RankingData:
         The queries' names where these are text.
     columns : Columns, optional
         Of which columns of a table labels and queries were read, and which were left out.
+    ties : "mean" or "file"
+        What measures are where scores are equal: means over all orders of these documents, so that the order of the
+        rows decides nothing, or by the order of the rows, as in the evaluation of LETOR and in the papers.
+    relevant_from : int
+        The smallest label of a relevant document, for measures that ask for nothing else of a label, such as MAP.
     role : str, optional
         What the queries were drawn for, where that was said (:data:`pipeline_lib.core.seeds.Role`).
 
@@ -63,6 +72,8 @@ class RankingData:
     feature_names: tuple[str, ...] | None = None
     query_names: tuple[str, ...] | None = None
     columns: stored_data.Columns | None = None
+    ties: Convention = "mean"
+    relevant_from: int = 1
     role: Role | None = None
 
     def __post_init__(self) -> None:
@@ -77,6 +88,8 @@ class RankingData:
         checks.array("X", self.X, ndim=2)
         checks.labels("y", self.y)
         checks.array("qids", self.qids, ndim=1)
+        checks.one_of("ties", self.ties, get_args(Convention))
+        checks.whole("relevant_from", self.relevant_from, checks.Range(1, checks.MAX_LABEL))
         if len(self.X) != len(self.y):
             raise DataError(f"y: expected one label for each of {len(self.X)} rows of X, found {len(self.y)}")
         checks.offsets("offsets", self.offsets, len(self.y))
@@ -130,6 +143,18 @@ class RankingData:
         wide.flags.writeable = False
         return wide
 
+    @property
+    def judging(self) -> stored_data.Judging:
+        """How rankings of the documents are judged: what :func:`pipeline_lib.metrics.per_query` must be told.
+
+        Example
+        -------
+        >>> data = RankingData.from_arrays([[0.0], [0.0]], [1, 0], [7, 7])
+        >>> data.judging._asdict()
+        {'ties': 'mean', 'relevant_from': 1}
+        """
+        return stored_data.Judging(self.ties, self.relevant_from)
+
     def blocks(self) -> Iterator[tuple[query_blocks.Block, NDArray[np.float64]]]:
         """The queries in blocks, each with its features in double precision: one block, X64, where they are not large.
 
@@ -151,12 +176,12 @@ class RankingData:
 
         Parameters
         ----------
-        X : array-like, shape (N, d)
-            Finite features; stored as float32.
+        X : array-like or sparse matrix of scipy, shape (N, d)
+            Finite features; stored as float32, a sparse matrix with all its zeros, which take 4 N d bytes.
         y : array-like, shape (N,)
             Whole numbers in 0..255.
         qid : array-like, shape (N,)
-            Whole numbers; equal ones must stand together.
+            Whole numbers or texts; equal ones must stand together.
         feature_names : sequence of d str, optional
 
         Raises
@@ -173,10 +198,11 @@ class RankingData:
         pipeline_lib.core.errors.DataError: qid: row 2: query 1 appears again after other queries; sort the \
 rows by query
         """
+        X = _dense(X)
         with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused as such
             features = np.array(checks.array("X", X, ndim=2), dtype=np.float32)
         checks.array("X (in float32)", features)
-        labels, names = checks.labels("y", y), checks.whole_numbers("qid", qid)
+        labels, names = checks.labels("y", y), _query_names(qid)
         if not len(features) == len(labels) == len(names):
             raise DataError(
                 f"X, y and qid: expected one row per document in each, found {len(features)}, "
@@ -190,7 +216,10 @@ rows by query
                 f"qid: row {row}: query {names[row]} appears again after other queries; sort the rows by query"
             )
         offsets = np.r_[starts, len(names)].astype(np.int64)
-        return cls(features, np.array(labels), offsets, names[starts], _names("feature_names", feature_names))
+        begun = names[starts]
+        texts = None if begun.dtype.kind == "i" else tuple(map(str, begun))
+        numbers = begun if texts is None else np.arange(len(begun))
+        return cls(features, np.array(labels), offsets, numbers, _names("feature_names", feature_names), texts)
 
     @classmethod
     def from_groups(
@@ -218,7 +247,7 @@ rows by query
         array([0, 1, 3])
         """
         sizes = checks.whole_numbers("groups", groups, 1)
-        features = checks.array("X", X, ndim=2)
+        features = checks.array("X", _dense(X), ndim=2)
         if sizes.sum() != len(features):
             raise DataError(
                 f"groups: expected sizes that add up to the {len(features):,} rows of X, found a sum of {sizes.sum():,}"
@@ -287,6 +316,34 @@ rows by query
         """
         return _by_name("sources.readers").read(path, labels)
 
+    def to_pandas(self) -> Any:
+        """The documents as a data frame of pandas: columns ``qid`` and ``label``, and one for each feature.
+
+        Features without names are called ``1``, ``2``, ... as in LETOR text. :meth:`from_frame` reads the frame.
+
+        Raises
+        ------
+        DataError
+            When a feature is called ``qid`` or ``label``.
+
+        Example
+        -------
+        >>> RankingData.from_arrays([[0.5], [1.0]], [0, 2], ["a", "a"], feature_names=["bm25"]).to_pandas()
+          qid  label  bm25
+        0   a      0   0.5
+        1   a      2   1.0
+        """
+        import pandas as pd
+
+        names = self.feature_names or tuple(str(number) for number in range(1, self.n_features + 1))
+        if taken := {"qid", "label"} & set(names):
+            raise DataError(f"feature_names: expected other names than qid and label, found {sorted(taken)[0]!r}")
+        queries = self.qids if self.query_names is None else np.array(self.query_names, dtype=object)
+        frame = pd.DataFrame(self.X, columns=list(names))
+        frame.insert(0, "qid", np.repeat(queries, self.documents_per_query))
+        frame.insert(1, "label", self.y)
+        return frame
+
     def take(self, indices: ArrayLike) -> Self:
         """Take queries by index, in the order given (an index may occur more than once).
 
@@ -346,14 +403,14 @@ rows by query
         return {role: replace(self.take(part), role=role) for role, part in queries.items()}  # type: ignore[arg-type]
 
     def with_binary_labels(self) -> Self:
-        """The same documents, labelled 1 where they are relevant in any degree and 0 elsewhere.
+        """The same documents, labelled 1 where they are relevant and 0 elsewhere.
 
         Example
         -------
         >>> RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 2], [5, 6, 6]).with_binary_labels().y
         array([0, 1, 1], dtype=int32)
         """
-        return replace(self, y=np.minimum(self.y, 1))
+        return replace(self, y=(self.y >= self.relevant_from).astype(np.int32), relevant_from=1)
 
     @checked
     def subsample_documents(self, m: Count, rng: np.random.Generator) -> Self:
@@ -396,7 +453,7 @@ rows by query
         query = np.repeat(np.arange(self.n_queries), self.documents_per_query)
         with stored_data.parquet_writer(path, schema) as writer:
             writer.add_key_value_metadata(
-                stored_data.parquet_metadata(parts, {}, self.feature_names, columns=self.columns)
+                stored_data.parquet_metadata(parts, {}, self.feature_names, columns=self.columns, judging=self.judging)
             )
             step = stored_data.rows_per_group(self.n_features)
             for start in range(0, self.n_documents, step):
@@ -492,6 +549,33 @@ def _names(name: str, given: Any, count: int | None = None) -> tuple[str, ...] |
     if count is not None and len(names) != count:
         raise DataError(f"{name}: expected {count} names, found {len(names)}")
     return tuple(map(str, names))
+
+
+def _dense(X: Any) -> Any:
+    """The matrix with its zeros, if it is a sparse one of scipy that memory can hold so."""
+    if not (hasattr(X, "toarray") and hasattr(X, "nnz")):
+        return X
+    if (size := 4 * math.prod(X.shape)) > LARGEST_DENSE:
+        raise DataError(
+            f"X: expected a sparse matrix that takes at most {LARGEST_DENSE / 1e9:.0f} GB with its zeros, found one of "
+            f"{X.shape[0]:,} rows and {X.shape[1]:,} columns, which takes {size / 1e9:,.1f} GB; choose columns first, "
+            "or pass X.toarray() if that fits into memory"
+        )
+    with np.errstate(over="ignore"):
+        return X.astype(np.float32).toarray()
+
+
+def _query_names(qid: ArrayLike) -> NDArray[Any]:
+    """The query of every document: whole numbers, or texts."""
+    given = np.asarray(qid)
+    listed = given.dtype == object and given.size and all(map(_is_text, given.flat))
+    if given.ndim == 1 and (listed or given.dtype.kind == "U"):
+        return given.astype(object)
+    return checks.whole_numbers("qid", qid)
+
+
+def _is_text(one: Any) -> bool:
+    return isinstance(one, str) and one != ""
 
 
 def _by_name(module: str) -> Any:

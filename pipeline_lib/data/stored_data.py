@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib.core import checks, storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.labels import Policy
+from pipeline_lib.ranking import Convention
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,6 +31,7 @@ SOURCES_KEY = b"pipeline_lib.sources"
 FEATURES_KEY = b"pipeline_lib.features"
 MEMBERS_KEY = b"pipeline_lib.members"
 COLUMNS_KEY = b"pipeline_lib.columns"
+JUDGING_KEY = b"pipeline_lib.judging"
 QUERY_COLUMN = "query"
 ROWS_PER_GROUP = 65_536
 BYTES_PER_GROUP = 1 << 24
@@ -39,12 +41,17 @@ Missing = Literal["refuse", "zero", "mean", "flag"]
 """What is done about values that a table lacks: see :class:`pipeline_lib.sources.tables.Options`."""
 
 
+Extreme = Literal["refuse", "clip", "missing"]
+"""What is done about values beyond the range of float32: they are an error, the nearest float32, or no value at all."""
+LARGEST_VALUE = float(np.finfo(np.float32).max)
+
+
 @dataclass(frozen=True)
 class Columns:
     """How the file of a person was read: the columns of a table that are no features, and what was done to its values.
 
     The columns are those of the labels and the queries (None for LETOR text) and those left out. ``labels``,
-    ``missing`` and ``separator`` are those of a data set's entry in a configuration.
+    ``missing``, ``separator`` and ``extreme`` are those of a data set's entry in a configuration.
     """
 
     label: str | None = None
@@ -53,6 +60,7 @@ class Columns:
     labels: Policy = "whole"
     missing: Missing = "refuse"
     separator: str | None = None
+    extreme: Extreme = "refuse"
 
     @classmethod
     def of(cls, name: str, said: Any) -> Columns | None:
@@ -66,7 +74,19 @@ class Columns:
         checks.texts(name, [text for text in (found.label, found.query, found.separator) if text is not None])
         checks.one_of(f"{name}: labels", found.labels, get_args(Policy))
         checks.one_of(f"{name}: missing", found.missing, get_args(Missing))
+        checks.one_of(f"{name}: extreme", found.extreme, get_args(Extreme))
         return found
+
+
+class Judging(NamedTuple):
+    """How rankings of a data set are judged.
+
+    ``ties`` says what a measure is where scores are equal, and ``relevant_from`` is the smallest label of a relevant
+    document. The catalogue's data are judged as LETOR and the papers do, and their files do not say so.
+    """
+
+    ties: Convention = "file"
+    relevant_from: int = 1
 
 
 class Stored(NamedTuple):
@@ -79,6 +99,8 @@ class Stored(NamedTuple):
     feature_names: tuple[str, ...] | None
     query_names: tuple[str, ...] | None
     columns: Columns | None
+    ties: Convention
+    relevant_from: int
 
 
 def read(
@@ -194,6 +216,7 @@ def parquet_metadata(
     feature_names: Sequence[str] | None = None,
     members: Mapping[str, NDArray[np.int64]] | None = None,
     columns: Columns | None = None,
+    judging: Judging = Judging(),  # noqa: B008
 ) -> dict[bytes, bytes]:
     """Write down what a stored data set says of itself.
 
@@ -201,7 +224,7 @@ def parquet_metadata(
     name of every part that was read from a file to that file's SHA-256. Both go into the file's footer
     (``ParquetWriter.add_key_value_metadata``), because they are known only once all rows are written. ``members`` maps
     a part to the indices of its queries where a query that several parts share is stored once. ``columns`` are those
-    of the tables that the documents were read from.
+    of the tables that the documents were read from; ``judging`` is stated where it is not that of the catalogue.
     """
     said: dict[bytes, Any] = {PARTS_KEY: list(parts), SOURCES_KEY: sources}
     if feature_names is not None:
@@ -210,6 +233,8 @@ def parquet_metadata(
         said[MEMBERS_KEY] = {name: indices.tolist() for name, indices in members.items()}
     if columns is not None:
         said[COLUMNS_KEY] = asdict(columns)
+    if judging != Judging():
+        said[JUDGING_KEY] = judging._asdict()
     return {key: json.dumps(value, sort_keys=True).encode() for key, value in said.items()}
 
 
@@ -373,7 +398,8 @@ def _read_queries(
     said = _said(file, FEATURES_KEY)
     feature_names, query_names = (None if found is None else tuple(found) for found in (said, names))
     no_features = Columns.of(f"{path}: columns", _said(file, COLUMNS_KEY))
-    return Stored(X, y, targets, qids[wanted], feature_names, query_names, no_features)
+    judging = Judging(**(_said(file, JUDGING_KEY) or {}))
+    return Stored(X, y, targets, qids[wanted], feature_names, query_names, no_features, *judging)
 
 
 def rows_of(offsets: NDArray[np.int64], queries: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

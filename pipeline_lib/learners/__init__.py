@@ -124,7 +124,7 @@ def completed(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     Example
     -------
     >>> completed("rankboost", {"rounds": 20})
-    {'selection': 'letor4_mean_ndcg', 'rounds': 20, 'pairs': 'alike'}
+    {'selection': 'ndcg@10', 'rounds': 20, 'pairs': 'alike'}
     >>> completed("rankboost", {"round": 20})
     Traceback (most recent call last):
     ...

@@ -184,7 +184,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
 
 
 def _measured(measure: str, scores: Floats, data: RankingData) -> Floats:
-    return metrics.per_query([measure], np.ascontiguousarray(scores), data.y, data.offsets)[measure]
+    judging = data.judging._asdict()
+    return metrics.per_query([measure], np.ascontiguousarray(scores), data.y, data.offsets, **judging)[measure]
 
 
 def _seconds(settings: AdaRankSettings, size: Size) -> float:

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from pipeline_lib import ranking
 from pipeline_lib.core.checks import Seed, checked
 from pipeline_lib.core.cost import Size
-from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Whole
 from pipeline_lib.data.ranking_data import RankingData
@@ -30,8 +31,8 @@ from pipeline_lib.learners.ranker import Trained, axes_of, names_of
 
 _LOG = logging.getLogger(__name__)
 
-# LightGBM refuses labels without a gain; these are the gains 2^y - 1 as long as float64 has them exactly.
-LARGEST_LABEL = 52
+LONGEST_LIST = 10_000
+"""LightGBM trains on no query of more documents."""
 
 
 class LambdaMARTSettings(Selecting):
@@ -66,8 +67,17 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ------
     ConfigurationError
         When LightGBM cannot be used here, or a setting is missing, unknown or has no such value.
+    DataError
+        When a query has more than 10,000 documents in training.
     """
     chosen = completed("lambdamart", settings)
+    longest = int(train.documents_per_query.argmax())
+    if (found := int(train.documents_per_query[longest])) > LONGEST_LIST:
+        name = train.qids[longest] if train.query_names is None else train.query_names[longest]
+        raise DataError(
+            f"lambdamart: expected at most {LONGEST_LIST:,} documents of a query in training, which is the limit of "
+            f"LightGBM, found {found:,} of query {name}; leave documents out, or use another learner"
+        )
     selection.check_queries("lambdamart", train, validation, "the number of trees")
     try:
         lightgbm = importlib.import_module("lightgbm")
@@ -79,7 +89,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         "learning_rate": chosen["step"],
         "min_data_in_leaf": chosen["least_documents"],
         "lambdarank_truncation_level": chosen["truncation"],
-        "label_gain": (2.0 ** np.arange(LARGEST_LABEL + 1) - 1.0).tolist(),
+        "label_gain": ranking.GAINS.tolist(),  # LightGBM refuses labels without a gain
         "feature_pre_filter": False,
         "deterministic": True,
         "force_row_wise": True,

@@ -174,7 +174,7 @@ class Selecting(Settings):
 
     tuned: ClassVar[str] = ""
     selection: MeasureName = Field(
-        "letor4_mean_ndcg",
+        "ndcg@10",
         description="measure by which settings are chosen on the validation part; in a study, the headline by default",
     )
 

@@ -101,7 +101,7 @@ def run(
     """
     queries = rounds.of_order(data, order)
     step = theory_step(data, queries, measure, active) if eta == "theory" else float(eta)
-    labels = (data.y > 0).astype(np.int32) if measure == "map" else data.y.astype(np.int32)
+    labels = (data.with_binary_labels() if measure == "map" else data).y.astype(np.int32)
     v = slam.weights_of_all(labels, data.offsets, measure)
     D = discounts_of_longest(data.offsets)
     cutoff = 0 if measure == "map" else int(measure.partition("@")[2] or len(D))

@@ -48,7 +48,7 @@ by, found none
 
 @checked
 def mean_measure(scores: ArrayLike, data: RankingData, measure: str) -> float:
-    """The mean over queries of a measure of ``metrics.per_query``, higher is better.
+    """The mean over queries of a measure of ``metrics.per_query``, higher is better; ties count as the data say.
 
     The largest label of the data counts as that of the scale, which ``err`` needs.
 
@@ -60,7 +60,8 @@ def mean_measure(scores: ArrayLike, data: RankingData, measure: str) -> float:
     from pipeline_lib import metrics
 
     y_max = int(data.y.max(initial=0))
-    return float(np.mean(metrics.per_query([measure], scores, data.y, data.offsets, y_max=y_max)[measure]))
+    judging = data.judging._asdict()
+    return float(np.mean(metrics.per_query([measure], scores, data.y, data.offsets, y_max=y_max, **judging)[measure]))
 
 
 def measured(scores: Iterable[Floats], validation: RankingData, measure: str) -> list[float]:

@@ -1,18 +1,23 @@
 """How good is a ranking?
 
 Every function takes ``(scores, y, offsets)``: the scores and labels of all documents, where query q owns the entries
-``offsets[q]:offsets[q + 1]``. It ranks the documents of each query by decreasing score, breaks ties by the order of the
-documents (a stable sort on the negated scores), and returns one number per query, shape (Q,).
+``offsets[q]:offsets[q + 1]``. It ranks the documents of each query by decreasing score and returns one number per
+query, shape (Q,).
 
 Conventions, with m the number of documents of a query:
 
 - gain G(r) = 2^r - 1, discount D(i) = 1/log2(i + 1), rank i = 1 is the top;
-- a document is relevant when its label is at least 1; AP and precision depend on nothing else;
+- equal scores keep the order of the documents with ``ties="file"``, the default, as in the evaluation of LETOR and in
+  the papers. In files whose rows stand best first, it makes a ranker of equal scores perfect. ``ties="mean"`` gives the
+  mean over all orders that the scores allow, exactly; ``"best"`` and ``"worst"`` give the ends of their range;
+- a document is relevant when its label is at least ``relevant_from``, 1 by default; AP, precision, recall and RR depend
+  on nothing else, and no other measure depends on it;
 - a query without a relevant document has no NDCG and no AP: it gets ``no_relevant``, 0 by default (the LETOR
   convention; bounds on a loss require 1), or NaN with ``no_relevant="skip"``, to be averaged with ``numpy.nanmean``;
 - the LETOR 4.0 evaluation differs in its discount and its cutoffs: see :func:`letor4_per_query`.
 
-Each query is ranked once for all measures; the loops are in :mod:`pipeline_lib.metrics.kernels`.
+Each query is ranked once for all measures; the loops are in :mod:`pipeline_lib.metrics.kernels`, those of means over
+orders in :mod:`pipeline_lib.metrics.tied`.
 
 ``NAMES`` lists the measures that have a name, of all modules of this package, which are imported when a name is first
 looked up; K stands for a rank.
@@ -24,24 +29,23 @@ import re
 import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pipeline_lib import ranking
 from pipeline_lib.core import checks, submodules
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError
-from pipeline_lib.metrics import kernels
-from pipeline_lib.metrics.measure import EVERY_RANK, Measure
+from pipeline_lib.metrics import kernels, tied
+from pipeline_lib.metrics.measure import EVERY_RANK, Labels, Measure, Offsets
+from pipeline_lib.ranking import Ties
 
 NAMES: tuple[str, ...]
 """The names of measures, sorted."""
 
 NoRelevant = float | Literal["skip"]
-Labels = NDArray[np.uint8]
-Offsets = NDArray[np.int64]
 
 LETOR4_CUTOFFS = tuple(range(1, 11))
 
@@ -81,7 +85,13 @@ _RANK = re.compile("[1-9][0-9]{0,8}")
 
 
 def ndcg(
-    scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int | None = None, *, no_relevant: NoRelevant = 0.0
+    scores: ArrayLike,
+    y: ArrayLike,
+    offsets: ArrayLike,
+    k: int | None = None,
+    *,
+    no_relevant: NoRelevant = 0.0,
+    ties: Ties = "file",
 ) -> Floats:
     """Normalised discounted cumulative gain, whole or cut off at rank k.
 
@@ -101,6 +111,9 @@ def ndcg(
         Cutoff rank, at least 1; without it every rank counts.
     no_relevant : number in [0, 1] or "skip"
         Value of a query whose labels are all 0; "skip" gives NaN.
+    ties : "file", "mean", "best" or "worst"
+        Of equal scores, keep the order of the documents, or take the mean, the largest or the smallest value over all
+        orders of them.
 
     Returns
     -------
@@ -110,26 +123,35 @@ def ndcg(
     ------
     DataError
         When scores are not finite, labels are not whole numbers in 0..255, shapes differ, offsets do not rise, or
-        k or no_relevant is out of range.
+        k, no_relevant or ties is out of range.
 
     References
     ----------
     Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20 (2002), with the
-    exponential gain of Burges et al., "Learning to rank using gradient descent", ICML 2005.
+    exponential gain of Burges et al., "Learning to rank using gradient descent", ICML 2005. The mean over ties:
+    McSherry and Najork, "Computing information retrieval performance measures efficiently in the presence of tied
+    scores", ECIR 2008.
 
     Example
     -------
-    Two documents, the worse one first: (1 + 0) D(2) / D(1).
+    Two documents, the worse one first: (1 + 0) D(2) / D(1). With equal scores, either of them is first.
 
     >>> ndcg([1.0, 0.0], [0, 1], [0, 2]).round(6)
     array([0.63093])
+    >>> [ndcg([1.0, 1.0], [0, 1], [0, 2], ties=ties).round(6).item() for ties in ("worst", "mean", "best")]
+    [0.63093, 0.815465, 1.0]
     """
-    ranked = _ranked(scores, y, offsets)
-    return _or_else(_ndcg(*ranked, [_cutoff(k)])[0], *ranked, no_relevant)
+    return _Ranked(scores, y, offsets, ties).values(NDCG, [_cutoff(k)], no_relevant)[0]
 
 
 def linear_ndcg(
-    scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int | None = None, *, no_relevant: NoRelevant = 0.0
+    scores: ArrayLike,
+    y: ArrayLike,
+    offsets: ArrayLike,
+    k: int | None = None,
+    *,
+    no_relevant: NoRelevant = 0.0,
+    ties: Ties = "file",
 ) -> Floats:
     """NDCG whose gains are the labels, whole or cut off at rank k: what trec_eval calls ndcg and ndcg_cut_k.
 
@@ -150,18 +172,26 @@ def linear_ndcg(
     >>> linear_ndcg([1.0, 0.0], [1, 2], [0, 2]).round(6)
     array([0.859719])
     """
-    ranked = _ranked(scores, y, offsets)
-    return _or_else(_linear_ndcg(*ranked, [_cutoff(k)])[0], *ranked, no_relevant)
+    return _Ranked(scores, y, offsets, ties).values(LINEAR_NDCG, [_cutoff(k)], no_relevant)[0]
 
 
-def average_precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *, no_relevant: NoRelevant = 0.0) -> Floats:
+def average_precision(
+    scores: ArrayLike,
+    y: ArrayLike,
+    offsets: ArrayLike,
+    *,
+    no_relevant: NoRelevant = 0.0,
+    ties: Ties = "file",
+    relevant_from: int = 1,
+) -> Floats:
     """Average precision; its mean over queries is MAP.
 
     ::
 
         AP(s, y) = (1/r) sum over the r relevant documents of (relevant documents down to its rank) / (its rank)
 
-    Arguments, result and errors as in :func:`ndcg`; a document is relevant when its label is at least 1.
+    A document is relevant when its label is at least ``relevant_from``, a whole number in 1..255. Other arguments,
+    result and errors as in :func:`ndcg`.
 
     Example
     -------
@@ -170,53 +200,72 @@ def average_precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *, no
     >>> average_precision([3.0, 2.0, 1.0], [1, 0, 2], [0, 3]).round(6)
     array([0.833333])
     """
-    ranked = _ranked(scores, y, offsets)
-    return _or_else(_average_precision(*ranked, [])[0], *ranked, no_relevant)
+    return _Ranked(scores, y, offsets, ties, relevant_from).values(MAP, [EVERY_RANK], no_relevant)[0]
 
 
-def precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int) -> Floats:
+def precision(
+    scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int, *, ties: Ties = "file", relevant_from: int = 1
+) -> Floats:
     """Share of relevant documents among the first k; the divisor is k even if a query has fewer documents.
 
     ::
 
-        P@k(s, y) = (1/k) |{i <= min(k, m) : label at rank i >= 1}|
+        P@k(s, y) = (1/k) |{i <= min(k, m) : the document at rank i is relevant}|
 
-    Arguments, result and errors as in :func:`ndcg`; a query without a relevant document has precision 0.
+    Arguments, result and errors as in :func:`average_precision`; a query without a relevant document has precision 0.
 
     Example
     -------
     >>> precision([3.0, 2.0, 1.0], [1, 0, 2], [0, 3], k=2)
     array([0.5])
     """
-    return _precision(*_ranked(scores, y, offsets), [checks.whole("k", k, checks.Range(1))])[0]
+    cutoff = checks.whole("k", k, checks.Range(1))
+    return _Ranked(scores, y, offsets, ties, relevant_from).values(PRECISION, [cutoff])[0]
 
 
-def recall(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int, *, no_relevant: NoRelevant = 0.0) -> Floats:
+def recall(
+    scores: ArrayLike,
+    y: ArrayLike,
+    offsets: ArrayLike,
+    k: int,
+    *,
+    no_relevant: NoRelevant = 0.0,
+    ties: Ties = "file",
+    relevant_from: int = 1,
+) -> Floats:
     """Share of the relevant documents that are among the first k.
 
     ::
 
-        R@k(s, y) = (1/r) |{i <= min(k, m) : label at rank i >= 1}|,    r the number of relevant documents
+        R@k(s, y) = (1/r) |{i <= min(k, m) : the document at rank i is relevant}|,    r the relevant documents
 
-    Arguments, result and errors as in :func:`ndcg`; a document is relevant when its label is at least 1.
+    Arguments, result and errors as in :func:`average_precision`.
 
     Example
     -------
     >>> recall([3.0, 2.0, 1.0], [1, 0, 2], [0, 3], k=2)
     array([0.5])
     """
-    ranked = _ranked(scores, y, offsets)
-    return _or_else(_recall(*ranked, [checks.whole("k", k, checks.Range(1))])[0], *ranked, no_relevant)
+    cutoff = checks.whole("k", k, checks.Range(1))
+    return _Ranked(scores, y, offsets, ties, relevant_from).values(RECALL, [cutoff], no_relevant)[0]
 
 
-def reciprocal_rank(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int | None = None) -> Floats:
+def reciprocal_rank(
+    scores: ArrayLike,
+    y: ArrayLike,
+    offsets: ArrayLike,
+    k: int | None = None,
+    *,
+    ties: Ties = "file",
+    relevant_from: int = 1,
+) -> Floats:
     """Reciprocal of the rank of the first relevant document; its mean over queries is MRR.
 
     ::
 
-        RR@k(s, y) = 1 / min {i <= min(k, m) : label at rank i >= 1}, and 0 if there is no such rank
+        RR@k(s, y) = 1 / min {i <= min(k, m) : the document at rank i is relevant}, and 0 if there is no such rank
 
-    Arguments, result and errors as in :func:`ndcg`; a query without a relevant document has 0.
+    Arguments, result and errors as in :func:`average_precision`; a query without a relevant document has 0.
 
     References
     ----------
@@ -227,10 +276,12 @@ def reciprocal_rank(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int 
     >>> reciprocal_rank([3.0, 2.0, 1.0], [0, 1, 2], [0, 3]), reciprocal_rank([3.0, 2.0, 1.0], [0, 1, 2], [0, 3], k=1)
     (array([0.5]), array([0.]))
     """
-    return _reciprocal_rank(*_ranked(scores, y, offsets), [_cutoff(k)])[0]
+    return _Ranked(scores, y, offsets, ties, relevant_from).values(RECIPROCAL_RANK, [_cutoff(k)])[0]
 
 
-def expected_reciprocal_rank(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, y_max: int) -> Floats:
+def expected_reciprocal_rank(
+    scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, y_max: int, *, ties: Ties = "file"
+) -> Floats:
     """Expected reciprocal rank: of the rank at which a reader who stops at a document with probability R stops.
 
     ::
@@ -251,7 +302,7 @@ def expected_reciprocal_rank(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike
     >>> expected_reciprocal_rank([2.0, 1.0], [1, 0], [0, 2], y_max=1)
     array([0.5])
     """
-    return _err(*_ranked(scores, y, offsets), [], y_max)[0]
+    return _Ranked(scores, y, offsets, ties).values(ERR, [EVERY_RANK], y_max=y_max)[0]
 
 
 def letor4_per_query(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> dict[str, Floats]:
@@ -263,6 +314,7 @@ def letor4_per_query(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> dic
     - NDCG@k of a query with fewer than k documents is 0;
     - ``mean_ndcg`` is the mean of NDCG@1, ..., NDCG@m;
     - every measure of a query without a relevant document is 0;
+    - equal scores keep the order of the documents;
     - P@k divides by k even if a query has fewer documents.
 
     Arguments and errors as in :func:`ndcg`.
@@ -315,12 +367,15 @@ def per_query(
     y_max: int | None = None,
     *,
     no_relevant: NoRelevant = 0.0,
+    ties: Ties = "file",
+    relevant_from: int = 1,
 ) -> dict[str, Floats]:
     """Several measures of one ranking by name, each query ranked once for all of them.
 
     The names are those of ``NAMES``, with K a rank. ``y_max`` is needed by ``err``;
-    ``no_relevant`` applies to measures that are undefined without a relevant document, such as ``ndcg`` and ``map``.
-    Other arguments and errors as in :func:`ndcg`.
+    ``no_relevant`` applies to measures that are undefined without a relevant document, such as ``ndcg`` and ``map``,
+    and ``relevant_from``, the smallest label of a relevant document, to measures that ask for nothing else of a label,
+    such as ``map`` and ``p@10``. Other arguments and errors as in :func:`ndcg`.
 
     Returns
     -------
@@ -343,15 +398,13 @@ def per_query(
     if isinstance(names, str):
         raise ConfigurationError(f"names: expected a list of measures, found the single name {names!r}")
     parsed = {name: parse(name) for name in checks.texts("names", names)}
-    ranked = _ranked(scores, y, offsets)
+    ranked = _Ranked(scores, y, offsets, ties, relevant_from)
     results: dict[str, Floats] = {}
     for measure in dict.fromkeys(map(get, parsed)):
         cut = {name: rank for name, (_, rank) in parsed.items() if get(name) is measure}
         cutoffs = sorted(set(cut.values()))
-        values = measure.of(*ranked, cutoffs, y_max)
-        for name, rank in cut.items():
-            own = values[cutoffs.index(rank)]
-            results[name] = _or_else(own.copy(), *ranked, no_relevant) if measure.needs_relevant else own
+        values = ranked.values(measure, cutoffs, no_relevant, y_max)
+        results |= {name: values[cutoffs.index(rank)] for name, rank in cut.items()}
     return {name: results[name] for name in parsed}
 
 
@@ -511,40 +564,111 @@ def __getattr__(name: str) -> Any:
     return tuple(_measures()) if name == "NAMES" else submodules.load(__name__, name)
 
 
-def _ranked(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> tuple[Labels, Offsets]:
-    # labels[offsets[q] + i] is the label at rank i + 1 of query q, 0 where the document there is not relevant.
-    s, labels, bounds = checks.ranking(scores, y, offsets)
-    # Writable copies where needed: numba would compile every kernel a second time for read-only arrays.
-    s, bounds = np.require(s, requirements=["C", "W"]), np.require(bounds, requirements=["C", "W"])
-    return kernels.labels_by_rank(s, labels.astype(np.uint8), bounds), bounds
+class _Ranked:
+    """The documents of all queries, ranked once for every measure.
+
+    ``labels[offsets[q] + i]`` is the label at rank i + 1 of query q, which is of no interest where it is 0; within
+    ``groups`` the order of the documents is any.
+    """
+
+    def __init__(
+        self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, ties: Ties = "file", relevant_from: int = 1
+    ) -> None:
+        s, labels, bounds = checks.ranking(scores, y, offsets)
+        self.relevant_from = checks.whole("relevant_from", relevant_from, checks.Range(1, checks.MAX_LABEL))
+        self.ties = checks.one_of("ties", ties, get_args(Ties))
+        # Writable copies where needed: numba would compile every kernel a second time for read-only arrays.
+        s, self.offsets = np.require(s, requirements=["C", "W"]), np.require(bounds, requirements=["C", "W"])
+        if ties == "file":
+            self.labels = kernels.labels_by_rank(s, labels.astype(np.uint8), self.offsets)
+            return
+        self.labels, self.groups = ranking.tie_groups(s, labels.astype(np.uint8), self.offsets)
+        if ties != "mean":
+            ranking.sort_groups(self.labels, self.groups, ties == "best")
+
+    def values(
+        self, measure: Measure, cutoffs: Sequence[int], no_relevant: NoRelevant = 0.0, y_max: int | None = None
+    ) -> Floats:
+        """The measure of every query for every cutoff; ``no_relevant`` where it needs a relevant document."""
+        instead, labels = _no_relevant_value(no_relevant), self.labels
+        if measure.binary and self.relevant_from > 1:
+            labels = np.where(labels >= self.relevant_from, labels, np.uint8(0))
+        if self.ties == "mean":
+            values = measure.mean(labels, self.offsets, self.groups, cutoffs, y_max)
+        else:
+            values = measure.of(labels, self.offsets, cutoffs, y_max)
+        if measure.needs_relevant and instead != 0.0 and len(self.offsets) > 1:
+            values[:, np.maximum.reduceat(labels, self.offsets[:-1]) == 0] = instead
+        return values
 
 
 def _ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
-    D = ranking.discounts(ranking.longest(offsets))
-    return kernels.ndcg(labels, offsets, _gains(labels), D, np.array(cutoffs, np.int64))
+    return kernels.ndcg(labels, offsets, _gains(labels), _discounts(offsets), np.array(cutoffs, np.int64))
+
+
+def _tied_ndcg(
+    labels: Labels, offsets: Offsets, groups: Offsets, cutoffs: Sequence[int], y_max: int | None = None
+) -> Floats:
+    gains, ks = _gains(labels), np.array(cutoffs, np.int64)
+    return tied.ndcg(tied.mean_gains(labels, groups, gains), labels, offsets, gains, _discounts(offsets), ks)
+
+
+def _linear_ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
+    return kernels.ndcg(labels, offsets, _linear_gains(labels), _discounts(offsets), np.array(cutoffs, np.int64))
+
+
+def _tied_linear_ndcg(
+    labels: Labels, offsets: Offsets, groups: Offsets, cutoffs: Sequence[int], y_max: int | None = None
+) -> Floats:
+    gains, ks = _linear_gains(labels), np.array(cutoffs, np.int64)
+    return tied.ndcg(tied.mean_gains(labels, groups, gains), labels, offsets, gains, _discounts(offsets), ks)
 
 
 def _letor4_ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
-    ks, D = np.array(cutoffs, np.int64), ranking.letor4_discounts(ranking.longest(offsets))
+    ks, D = np.array(cutoffs, np.int64), _letor4_discounts(offsets)
     return np.where(np.diff(offsets) >= ks[:, None], kernels.ndcg(labels, offsets, _gains(labels), D, ks), 0.0)
 
 
+def _tied_letor4_ndcg(
+    labels: Labels, offsets: Offsets, groups: Offsets, cutoffs: Sequence[int], y_max: int | None = None
+) -> Floats:
+    gains, ks = _gains(labels), np.array(cutoffs, np.int64)
+    means = tied.mean_gains(labels, groups, gains)
+    values = tied.ndcg(means, labels, offsets, gains, _letor4_discounts(offsets), ks)
+    return np.where(np.diff(offsets) >= ks[:, None], values, 0.0)
+
+
 def _letor4_mean_ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
-    D = ranking.letor4_discounts(ranking.longest(offsets))
-    return kernels.mean_ndcg(labels, offsets, _gains(labels), D)[None]
+    return kernels.mean_ndcg(labels, offsets, _gains(labels), _letor4_discounts(offsets))[None]
+
+
+def _tied_letor4_mean_ndcg(
+    labels: Labels, offsets: Offsets, groups: Offsets, cutoffs: Sequence[int], y_max: int | None = None
+) -> Floats:
+    gains = _gains(labels)
+    means = tied.mean_gains(labels, groups, gains)
+    return tied.mean_ndcg(means, labels, offsets, gains, _letor4_discounts(offsets))[None]
 
 
 def _average_precision(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
     return kernels.average_precision(labels, offsets)[None]
 
 
+def _tied_average_precision(
+    labels: Labels, offsets: Offsets, groups: Offsets, cutoffs: Sequence[int], y_max: int | None = None
+) -> Floats:
+    return tied.average_precision(labels, offsets, groups)[None]
+
+
 def _precision(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
     return kernels.precision(labels, offsets, np.array(cutoffs, np.int64))
 
 
-def _linear_ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
-    gains, D = np.arange(labels.max(initial=0) + 1.0), ranking.discounts(ranking.longest(offsets))
-    return kernels.ndcg(labels, offsets, gains, D, np.array(cutoffs, np.int64))
+def _tied_precision(
+    labels: Labels, offsets: Offsets, groups: Offsets, cutoffs: Sequence[int], y_max: int | None = None
+) -> Floats:
+    ks = np.array(cutoffs, np.int64)
+    return tied.relevant_so_far(labels, offsets, groups, ks) / ks[:, None]
 
 
 def _recall(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
@@ -555,6 +679,13 @@ def _recall(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int
     return (so_far[last] - so_far[begin]) / np.maximum(so_far[end] - so_far[begin], 1)
 
 
+def _tied_recall(
+    labels: Labels, offsets: Offsets, groups: Offsets, cutoffs: Sequence[int], y_max: int | None = None
+) -> Floats:
+    so_far = tied.relevant_so_far(labels, offsets, groups, np.array([*cutoffs, EVERY_RANK], np.int64))
+    return so_far[:-1] / np.maximum(so_far[-1], 1.0)
+
+
 def _reciprocal_rank(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
     # Behind the last document there is a relevant one, of no query.
     relevant = np.r_[np.flatnonzero(labels), len(labels)]
@@ -563,67 +694,107 @@ def _reciprocal_rank(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y
     return counts / (first - offsets[:-1] + 1.0)
 
 
+def _tied_reciprocal_rank(
+    labels: Labels, offsets: Offsets, groups: Offsets, cutoffs: Sequence[int], y_max: int | None = None
+) -> Floats:
+    return tied.reciprocal_rank(labels, offsets, groups, np.array(cutoffs, np.int64))
+
+
 def _err(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
+    return kernels.expected_reciprocal_rank(labels, offsets, _stops(labels, y_max))[None]
+
+
+def _tied_err(
+    labels: Labels, offsets: Offsets, groups: Offsets, cutoffs: Sequence[int], y_max: int | None = None
+) -> Floats:
+    return tied.expected_reciprocal_rank(labels, offsets, groups, _stops(labels, y_max))[None]
+
+
+def _stops(labels: Labels, y_max: int | None) -> Floats:
     if y_max is None:
         raise DataError("err: expected y_max, the largest label of the scale, found None")
     checks.whole("y_max", y_max, checks.Range(0, checks.MAX_LABEL))
     if labels.max(initial=0) > y_max:
         raise DataError(f"y: expected labels of at most y_max = {y_max}, found {labels.max()}")
-    return kernels.expected_reciprocal_rank(labels, offsets, _gains(labels) / 2.0**y_max)[None]
+    return _gains(labels) / 2.0**y_max
 
 
 def _gains(labels: Labels) -> Floats:
     return ranking.GAINS[: int(labels.max(initial=0)) + 1]
 
 
-def _or_else(values: Floats, labels: Labels, offsets: Offsets, no_relevant: NoRelevant) -> Floats:
-    # ``no_relevant`` as the value of queries without a relevant document
-    instead = _no_relevant_value(no_relevant)
-    if instead != 0.0 and len(values):
-        values[np.maximum.reduceat(labels, offsets[:-1]) == 0] = instead
-    return values
+def _linear_gains(labels: Labels) -> Floats:
+    return np.arange(labels.max(initial=0) + 1.0)
+
+
+def _discounts(offsets: Offsets) -> Floats:
+    return ranking.discounts(ranking.longest(offsets))
+
+
+def _letor4_discounts(offsets: Offsets) -> Floats:
+    return ranking.letor4_discounts(ranking.longest(offsets))
 
 
 NDCG = Measure(
     ("ndcg", "ndcg@K"),
     _ndcg,
+    _tied_ndcg,
     r"\mathrm{NDCG}@k = \frac{1}{Z_k(y)} \sum_{i \le \min(k, m)} G(y_{(i)}) D(i)",
     needs_relevant=True,
 )
 MAP = Measure(
     ("map",),
     _average_precision,
+    _tied_average_precision,
     r"\mathrm{AP} = \frac{1}{r} \sum_{i:\, y_{(i)} \ge 1} \frac{1}{i} \lvert \{ l \le i : y_{(l)} \ge 1 \} \rvert",
     needs_relevant=True,
+    binary=True,
 )
 LINEAR_NDCG = Measure(
-    ("linear_ndcg", "linear_ndcg@K"), _linear_ndcg, r"\mathrm{NDCG}@k \text{ with } G(y) = y", needs_relevant=True
+    ("linear_ndcg", "linear_ndcg@K"),
+    _linear_ndcg,
+    _tied_linear_ndcg,
+    r"\mathrm{NDCG}@k \text{ with } G(y) = y",
+    needs_relevant=True,
 )
 RECALL = Measure(
     ("recall@K",),
     _recall,
+    _tied_recall,
     r"\text{R}@k = \frac{1}{r} \lvert \{ i \le \min(k, m) : y_{(i)} \ge 1 \} \rvert",
     needs_relevant=True,
+    binary=True,
 )
 RECIPROCAL_RANK = Measure(
-    ("rr", "rr@K"), _reciprocal_rank, r"\mathrm{RR}@k = 1 / \min \{ i \le \min(k, m) : y_{(i)} \ge 1 \}"
+    ("rr", "rr@K"),
+    _reciprocal_rank,
+    _tied_reciprocal_rank,
+    r"\mathrm{RR}@k = 1 / \min \{ i \le \min(k, m) : y_{(i)} \ge 1 \}",
+    binary=True,
 )
 ERR = Measure(
     ("err",),
     _err,
+    _tied_err,
     r"\mathrm{ERR} = \sum_{i \le m} \frac{R_i}{i} \prod_{l < i} (1 - R_l), \quad R_i = \frac{G(y_{(i)})}{2^{y_{\max}}}",
 )
 PRECISION = Measure(
-    ("p@K",), _precision, r"\text{P}@k = \frac{1}{k} \lvert \{ i \le \min(k, m) : y_{(i)} \ge 1 \} \rvert"
+    ("p@K",),
+    _precision,
+    _tied_precision,
+    r"\text{P}@k = \frac{1}{k} \lvert \{ i \le \min(k, m) : y_{(i)} \ge 1 \} \rvert",
+    binary=True,
 )
 LETOR4_NDCG = Measure(
     ("letor4_ndcg@K",),
     _letor4_ndcg,
+    _tied_letor4_ndcg,
     r"\mathrm{NDCG}@k \text{ with } D(i) = \frac{1}{\log_2(\max(i, 2))}, \text{ but } 0 \text{ for } k > m",
 )
 LETOR4_MEAN_NDCG = Measure(
     ("letor4_mean_ndcg",),
     _letor4_mean_ndcg,
+    _tied_letor4_mean_ndcg,
     r"\frac{1}{m} \sum_{k \le m} \mathrm{NDCG}@k \text{ with } D(i) = \frac{1}{\log_2(\max(i, 2))}",
 )
 

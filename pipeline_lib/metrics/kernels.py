@@ -14,11 +14,6 @@ from pipeline_lib.core.compiled import njit
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
-# The rank of a relevant document can be counted in one pass over its query, with several scores per instruction, or
-# taken from a sort. With r relevant documents, counting costs r m such steps, sorting about this number times m log2(m)
-# (measured).
-COUNTING_STEPS_PER_SORTING_STEP = 40.0
-
 
 @njit
 def labels_by_rank(scores: Floats, y: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -27,7 +22,7 @@ def labels_by_rank(scores: Floats, y: NDArray[np.uint8], offsets: NDArray[np.int
     for q in range(len(offsets) - 1):
         lo, m = offsets[q], offsets[q + 1] - offsets[q]
         query = scores[lo : lo + m]
-        if (y[lo : lo + m] > 0).sum() <= COUNTING_STEPS_PER_SORTING_STEP * np.log2(m + 1.0):
+        if (y[lo : lo + m] > 0).sum() <= ranking.COUNTING_STEPS_PER_SORTING_STEP * np.log2(m + 1.0):
             for i in range(m):
                 if y[lo + i] > 0:
                     labels[lo + ranking.rank_by_score(query, i)] = y[lo + i]

@@ -11,7 +11,7 @@ from pipeline_lib.core.markup import listed, quoted
 from pipeline_lib.report.declared_figures import row_figure
 from pipeline_lib.report.figures import Figure, Measured
 from pipeline_lib.report.results import Row
-from pipeline_lib.report.study import SUMMARY, WEIGHTS, Study, measure_title, slug
+from pipeline_lib.report.study import SUMMARY, TIED, WEIGHTS, Study, measure_title, slug
 from pipeline_lib.report.tables import Cell, Table, col, number, table
 from pipeline_lib.statistics import POWER
 
@@ -70,6 +70,13 @@ def _results(study: Study, dataset: str) -> Row:
         "ideal": _ideal(study, dataset, shown),
         "untrained": [quoted(words) for words in study.untrained()],
         "at_zero": _at_zero(study, dataset),
+        "averaged": study.ties_are_averaged(dataset),
+        "open": any(_range(study, dataset, one, model) for one in shown for model in (*learners, *groups["Controls"])),
+        "tied": [
+            f"{quoted(study.model_title(model))} (on {100 * share:.3g} % of the lists)"
+            for model in (*learners, *groups["Controls"])
+            if (share := study.tied(dataset, model)) is not None
+        ],
     }
 
 
@@ -94,13 +101,25 @@ def _cell(study: Study, dataset: str, measure: str, model: str) -> Cell | None:
     if row is None:
         return None
     learners = study.ranked(dataset, measure, control=False)
+    shown = number(row["mean"])
+    mark = TIED if study.tied(dataset, model) is not None else ""
     return replace(
-        number(row["mean"]),
+        shown,
+        text=shown.text + _range(study, dataset, measure, model),
         spread="" if row["sd"] is None else number(row["sd"]).text,
         spread_raw=row["sd"],
-        mark=_mark(study, dataset, measure, model, learners[:1]) if study.can_differ(dataset) else "",
+        mark=mark + (_mark(study, dataset, measure, model, learners[:1]) if study.can_differ(dataset) else ""),
         strong=[model] == learners[:1] and len(learners) > 1,
     )
+
+
+def _range(study: Study, dataset: str, measure: str, model: str) -> str:
+    """The values in the worst and the best order of equal scores, in brackets, where they differ as they are shown."""
+    row = study.ties(dataset, model, measure)
+    if row is None:
+        return ""
+    worst, best = number(row["worst"]).text, number(row["best"]).text
+    return f" ({worst} to {best})" if worst != best else ""
 
 
 def _mark(study: Study, dataset: str, measure: str, model: str, best: Sequence[str]) -> str:

@@ -9,10 +9,14 @@ from pipeline_lib.statistics import LEVEL, RESAMPLES, smallest_p_value
 
 SUMMARY, MEASURES, COMPARISONS = "tables/summary.parquet", "tables/measures.parquet", "tables/comparisons.parquet"
 TRAINING, PUBLISHED, VALIDATION = "tables/training.parquet", "tables/published.parquet", "tables/validation.parquet"
-CERTIFICATES, WEIGHTS = "tables/certificates.parquet", "tables/weights.parquet"
-TABLES = (SUMMARY, MEASURES, COMPARISONS, TRAINING, PUBLISHED, VALIDATION, CERTIFICATES, WEIGHTS)
+CERTIFICATES, WEIGHTS, TIES = "tables/certificates.parquet", "tables/weights.parquet", "tables/ties.parquet"
+TABLES = (SUMMARY, MEASURES, COMPARISONS, TRAINING, PUBLISHED, VALIDATION, CERTIFICATES, WEIGHTS, TIES)
 HEADLINES = ("ndcg@10", "letor4_mean_ndcg", "map", "err")
 """Measures by which learners are compared first when the configuration does not say."""
+MOSTLY_TIED = 0.5
+"""A model is marked that gives all documents the same score on more than this share of lists with several labels."""
+TIED = "="
+"""The mark of such a model."""
 IDEAL = "ideal"
 """The algorithm of the control that sees the labels: an upper limit, not a competitor."""
 
@@ -34,6 +38,7 @@ class Study:
         self.validation = results.rows(VALIDATION)
         self.certificates = results.rows(CERTIFICATES)
         self.weights = results.rows(WEIGHTS)
+        self._ties = {(row["dataset"], row["model"], row["measure"]): row for row in results.rows(TIES)}
         self._ranking: dict[tuple[str, str], list[str]] = {}
         for row in sorted(self.summary, key=lambda row: (-row["mean"], row["model"])):
             self._ranking.setdefault((row["dataset"], row["measure"]), []).append(row["model"])
@@ -117,6 +122,20 @@ class Study:
     def mean(self, dataset: str, model: str, measure: str) -> Row | None:
         """The row of the summary, if there is one."""
         return self._means.get((dataset, model, measure))
+
+    def ties(self, dataset: str, model: str, measure: str) -> Row | None:
+        """The range of a measure over the orders of equal scores; None where these keep the order of the file."""
+        return self._ties.get((dataset, model, measure))
+
+    def ties_are_averaged(self, dataset: str) -> bool:
+        """Whether measures of a data set are means over the orders of equal scores."""
+        return any(known == dataset for known, _, _ in self._ties)
+
+    def tied(self, dataset: str, model: str) -> float | None:
+        """On which share of the lists a model gives all documents the same score, where these are most of them."""
+        row = next((row for (known, one, _), row in self._ties.items() if (known, one) == (dataset, model)), None)
+        share = row["tied_lists"] / row["lists"] if row is not None and row["lists"] else 0.0
+        return share if share > MOSTLY_TIED else None
 
     def ranked(self, dataset: str, measure: str, *, control: bool) -> list[str]:
         """Learners (or controls) of a data set, best first."""

@@ -9,7 +9,7 @@ from pipeline_lib.data import labels
 from pipeline_lib.report.blocks import Section, walk
 from pipeline_lib.report.declared_figures import OURS, PRINTED, RowFigure
 from pipeline_lib.report.results import Row
-from pipeline_lib.report.study import PUBLISHED, SUMMARY, Study, as_text, count, measure_title
+from pipeline_lib.report.study import PUBLISHED, SUMMARY, TIED, Study, as_text, count, measure_title
 from pipeline_lib.report.tables import Cell, number, shown_as
 from pipeline_lib.statistics import POWER
 
@@ -70,7 +70,12 @@ def _best(study: Study, dataset: str) -> Row:
 
     return {
         **best,
-        "model": Cell(study.model_title(first), raw=first, strong=True),
+        "model": Cell(
+            study.model_title(first),
+            raw=first,
+            strong=True,
+            mark=TIED if study.tied(dataset, first) is not None else "",
+        ),
         "runner_up": against(next(iter(others), None)),
         "control": against(study.best_control(dataset, measure)),
     }

@@ -18,6 +18,7 @@ from pipeline_lib.core import schemas
 from pipeline_lib.core.checks import MAX_LABEL, checked
 from pipeline_lib.core.errors import ConfigurationError, hint
 from pipeline_lib.core.settings import DataName, NotNegative, Settings, Whole, different
+from pipeline_lib.data.stored_data import Extreme
 from pipeline_lib.sources.population_settings import Overrides, check_overrides
 
 _INSTALLED = Path(__file__).with_name("catalog.yaml")
@@ -31,7 +32,7 @@ READ_BY: dict[str, tuple[str, ...]] = {
     "obtain_data": ("accepted",),
     "register_data": ("accepted",),
     "check_raw": ("accepted",),
-    "convert_data": ("accepted", "n_features", "labels", "qid", "counts", "columns", "shared"),
+    "convert_data": ("accepted", "n_features", "labels", "qid", "counts", "columns", "shared", "relevant_from"),
     "split_folds": ("blocks", "split", "folds"),
     "describe_data": ("accepted", "title", "terms", "citation", "n_features", "labels", "counts", "columns", "n_folds"),
 }
@@ -104,6 +105,7 @@ class Form(Settings):
 
     labels: Literal["integer", "rounded"]
     qid: Literal["token", "comment"]
+    extreme: Extreme = "refuse"
 
 
 class Simulation(Settings):
@@ -258,6 +260,7 @@ class DataSet(Entry):
     source: Literal["download", "generated", "own"]  # type: ignore[assignment]
     columns: dict[str, Any] = Field({})
     shared: bool = False
+    relevant_from: int = 1
     about_cells: int = 0
 
     @property
@@ -269,6 +272,11 @@ class DataSet(Entry):
     def qid(self) -> Literal["token", "comment"]:
         """Where the text names the queries."""
         return self.text.qid if self.text else "token"
+
+    @property
+    def extreme(self) -> Extreme:
+        """What is done about values beyond the range of float32."""
+        return self.text.extreme if self.text else "refuse"
 
     @property
     def n_folds(self) -> int:

@@ -15,6 +15,17 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 
 SUFFIXES = (".gz", ".bz2", ".zst")
 _HEAD = 10
+_EXPORT = "write its documents as text, CSV or Parquet"
+_OTHERS = {
+    rb"version https://git-lfs": "a pointer of Git LFS and not the data: get these with `git lfs pull`",
+    rb"\x80[\x02-\x05]": f"a pickle of Python: {_EXPORT}",
+    rb"\x93NUMPY": f"an array of numpy: {_EXPORT}",
+    rb"\x89HDF": f"HDF5: {_EXPORT}",
+    rb"ARROW1": f"a file of Arrow: {_EXPORT}",
+    # The length of the first record, in 8 bytes of which the upper ones are 0.
+    rb"[\x00-\xff]{3}\x00{5}": f"TFRecords of TensorFlow: {_EXPORT}",
+}
+"""What begins with these bytes, and neither text nor a table does."""
 _MARKS = {"gzip": rb"\x1f\x8b", "bz2": rb"BZh[1-9]1AY&SY", "zstd": rb"\x28\xb5\x2f\xfd"}
 
 
@@ -49,6 +60,11 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Any]:
 def compression(head: bytes) -> str | None:
     """How a file that begins with these bytes is compressed, in Arrow's words."""
     return next((kind for kind, mark in _MARKS.items() if re.match(mark, head, re.DOTALL)), None)
+
+
+def other_kind(head: bytes) -> str | None:
+    """What a file is, in words, that begins with these bytes and holds no documents that are read here."""
+    return next((words for mark, words in _OTHERS.items() if re.match(mark, head)), None)
 
 
 def unpacked_name(path: str | os.PathLike[str]) -> str:

@@ -12,19 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.core import checks
-from pipeline_lib.core.checks import Natural, checked
+from pipeline_lib.core.checks import Count, Natural, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.columns import runs
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.stored_data import (
     Columns,
+    Extreme,
+    Judging,
     parquet_metadata,
     parquet_schema,
     parquet_table,
     parquet_writer,
     rows_per_group,
 )
-from pipeline_lib.sources import letor, readers
+from pipeline_lib.sources import letor, pitfalls, readers
 from pipeline_lib.sources.digests import digest
 from pipeline_lib.sources.letor_reader import Block, Form, Reader, whole_queries
 from pipeline_lib.sources.tables import Options
@@ -45,7 +47,7 @@ class ConversionSummary:
     """The contents of a data set, as counted while it was converted.
 
     ``labels`` maps every label to its number of documents; ``queries_without_relevant`` counts queries whose documents
-    are all labelled 0.
+    are all labelled 0; ``warnings`` are those about a person's own data (:mod:`pipeline_lib.sources.pitfalls`).
     """
 
     rows: int
@@ -57,10 +59,13 @@ class ConversionSummary:
     documents_per_query_median: float
     documents_per_query_max: int
     queries_without_relevant: int
+    warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The summary in plain types, ready for JSON (labels become strings there)."""
-        return {**asdict(self), "parts": [asdict(part) for part in self.parts]}
+        plain = {**asdict(self), "parts": [asdict(part) for part in self.parts]}
+        plain.pop("warnings")
+        return plain | ({"warnings": list(self.warnings)} if self.warnings else {})
 
 
 @checked
@@ -71,6 +76,7 @@ def convert(
     n_features: Natural | None = None,
     labels: letor.Labels = "integer",
     qid: letor.Qid = "token",
+    extreme: Extreme = "refuse",
 ) -> ConversionSummary:
     """Convert text files, in the given order, into one Parquet file (see ``stored_data`` for its format).
 
@@ -87,7 +93,7 @@ def convert(
         The Parquet file; it appears only when all text has been read without an error.
     n_features : int, optional
         As in :func:`letor.read`; by default the largest id of all parts, for which they are read once more.
-    labels, qid
+    labels, qid, extreme
         As in :func:`letor.read`.
 
     Raises
@@ -106,11 +112,11 @@ def convert(
     """
     _at_least_one(parts, target)
     if n_features is None:
-        readings = [Reader(path, Form(None, labels, qid)) for path in parts.values()]
+        readings = [Reader(path, Form(None, labels, qid, extreme=extreme)) for path in parts.values()]
         for reading in readings:
             reading.read_ids()
         n_features = max(reading.n_features for reading in readings)
-    form = Form(n_features, labels, qid)
+    form = Form(n_features, labels, qid, extreme=extreme)
 
     return _store(
         list(parts),
@@ -118,6 +124,7 @@ def convert(
         lambda part: digest(parts[part]),
         target,
         n_features,
+        columns=None if extreme == "refuse" else Columns(extreme=extreme),
     )
 
 
@@ -128,11 +135,13 @@ def convert_own(
     options: Options,
     *,
     shared: bool = False,
+    relevant_from: Count = 1,
 ) -> ConversionSummary:
     """Convert files of any form that :mod:`pipeline_lib.sources.readers` reads, as :func:`convert` does.
 
     They are read once more beforehand, for what all must have in common. Where the queries are ``shared``, a query that
     stands in several files with the same documents is stored once, and the footer lists the queries of every part.
+    The data are judged by means over ties, and documents are relevant from the label ``relevant_from`` on.
 
     Raises
     ------
@@ -153,6 +162,7 @@ def convert_own(
         known.textual,
         _Sharing() if shared else None,
         known.columns,
+        Judging("mean", relevant_from),
     )
 
 
@@ -218,12 +228,14 @@ def _store(
     textual: bool = False,
     sharing: "_Sharing | None" = None,
     columns: Columns | None = None,
+    judging: Judging = Judging(),  # noqa: B008
 ) -> ConversionSummary:
     schema = parquet_schema(n_features, named_queries=textual)
     parts: list[PartSummary] = []
     starts: list[NDArray[np.int64]] = []
     labels: list[NDArray[np.uint8]] = []
     row = 0
+    within = pitfalls.WithinQueries(n_features) if columns is not None else None
     with parquet_writer(target, schema) as writer:
         for name in names:
             last, first_row, n_queries = None, row, 0
@@ -236,23 +248,32 @@ def _store(
                 n_queries += len(begun)
                 row += len(block.qid)
                 last = block.qid[-1]
+                if within is not None:
+                    within.see(block)
+            if within is not None:
+                within.end()
             parts.append(PartSummary(name, row - first_row, n_queries, digest_of(name)))
         stored = [{"name": part.name, "rows": part.rows, "queries": part.queries} for part in parts]
         digests = {part.name: part.sha256 for part in parts}
         members = None if sharing is None else sharing.members
-        writer.add_key_value_metadata(parquet_metadata(stored, digests, feature_names, members, columns))
+        writer.add_key_value_metadata(parquet_metadata(stored, digests, feature_names, members, columns, judging))
     label, first = np.concatenate(labels), np.concatenate(starts)
     sizes, counts = np.diff(np.r_[first, row]), np.bincount(label)
+    documents = {int(one): int(counts[one]) for one in np.flatnonzero(counts)}
+    warned: list[str] = []
+    if within is not None:
+        warned = pitfalls.warnings(label, np.r_[first, row], within, feature_names, documents, judging.relevant_from)
     return ConversionSummary(
         rows=row,
         queries=len(sizes),
         features=n_features,
-        labels={int(one): int(counts[one]) for one in np.flatnonzero(counts)},
+        labels=documents,
         parts=tuple(parts if sharing is None else map(sharing.whole, parts)),
         documents_per_query_min=int(sizes.min()),
         documents_per_query_median=float(np.median(sizes)),
         documents_per_query_max=int(sizes.max()),
         queries_without_relevant=int(np.count_nonzero(np.maximum.reduceat(label, first) == 0)),
+        warnings=tuple(warned),
     )
 
 

@@ -30,6 +30,7 @@ from pipeline_lib.core.checks import Natural, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import replacing
 from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.stored_data import Extreme
 from pipeline_lib.sources.letor_reader import Form, Reader, gathered
 
 _SMALLEST_FIXED, _FIXED_LIMIT = np.float32(1e-4), np.float32(2.0**24)
@@ -41,7 +42,12 @@ Qid = Literal["token", "comment"]
 
 @checked
 def read(
-    path: str | os.PathLike[str], *, n_features: Natural | None = None, labels: Labels = "integer", qid: Qid = "token"
+    path: str | os.PathLike[str],
+    *,
+    n_features: Natural | None = None,
+    labels: Labels = "integer",
+    qid: Qid = "token",
+    extreme: Extreme = "refuse",
 ) -> RankingData:
     """Read a whole file of LETOR text.
 
@@ -57,6 +63,8 @@ def read(
         doubles all labels; ``shifted`` counts from -1 and adds 1; ``clipped`` takes negative labels for 0.
     qid : {"token", "comment"}
         ``comment`` takes the query's name from the first word of the comment: ``label id:value ... # Q``.
+    extreme : {"refuse", "clip", "missing"}
+        Values beyond the range of float32 are an error, the nearest float32, or missing, which is 0.
 
     Raises
     ------
@@ -74,7 +82,7 @@ def read(
     >>> data = read(path); data.X.tolist(), data.y.tolist(), data.qids.tolist()
     ([[0.5, 0.0, 0.10000000149011612], [0.0, 1.0, 0.0]], [2, 0], [10])
     """
-    X, y, names = gathered(Reader(path, Form(n_features, labels, qid)))
+    X, y, names = gathered(Reader(path, Form(n_features, labels, qid, extreme=extreme)))
     starts = np.flatnonzero(np.r_[True, names[1:] != names[:-1]])
     return RankingData(X, y, np.r_[starts, len(names)].astype(np.int64), names[starts])
 

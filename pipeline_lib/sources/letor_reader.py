@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.labels import SCALE_AND_SHIFT, SPELLED, PolicyOrNone, expected, grades, remedy
 from pipeline_lib.data.problems import Enough, Problems
-from pipeline_lib.data.stored_data import BYTES_PER_GROUP, rows_per_group
+from pipeline_lib.data.stored_data import BYTES_PER_GROUP, LARGEST_VALUE, Extreme, rows_per_group
 from pipeline_lib.sources import letor_kernels as kernels
-from pipeline_lib.sources.compression import opened
+from pipeline_lib.sources.compression import opened, other_kind
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
@@ -60,6 +60,9 @@ class Form:
         The id of the first feature.
     spelled : str
         How whoever reads the file asks for another policy, for messages.
+    extreme : "refuse", "clip" or "missing"
+        What is done about values beyond the range of float32: see :data:`pipeline_lib.data.stored_data.Extreme`. A
+        feature whose value is missing is 0 in LETOR text.
     """
 
     n_features: int | None = None
@@ -67,6 +70,7 @@ class Form:
     qid: Literal["token", "comment", "text", "none"] = "token"
     first_id: int = 1
     spelled: str = SPELLED
+    extreme: Extreme = "refuse"
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,10 +281,13 @@ class Reader:
 
     def _beginning(self, text: bytes) -> int:
         """Where the text begins: behind a UTF-8 byte order mark, if there is one."""
+        if (name := other_kind(text[:32])) is not None:
+            raise DataError(f"{self.path}:1: expected LETOR text, found {name}")
         for marks, name in (
             ((b"\x1f\x8b",), "gzip once more: unpack it first"),
             ((b"PK\x03\x04",), "a zip archive: unpack it first"),
             ((b"\xff\xfe", b"\xfe\xff"), "UTF-16: convert it to UTF-8"),
+            ((b"PAR1",), "Parquet: give the file the ending .parquet"),
         ):
             if text.startswith(marks):
                 raise DataError(f"{self.path}:1: expected LETOR text, found {name}")
@@ -299,8 +306,16 @@ class Reader:
             with np.errstate(over="ignore"):
                 block.values[index] = np.float32(float(text))
             if not np.isfinite(block.values[index]):
-                expected = f"a value that is finite in float32 for feature {block.columns[index] + 1}"
-                self._complain(expected, piece, start, line)
+                block.values[index] = self._beyond(float(text), int(block.columns[index]), piece, start, line)
+
+    def _beyond(self, value: float, column: int, piece: bytes, start: int, line: int) -> float:
+        """What stands for a value that float32 cannot hold."""
+        if self.form.extreme == "refuse":
+            feature = column + self.form.first_id
+            advice = self.form.spelled.replace("labels", "extreme")
+            ways = f"{advice.format('clip')} takes the nearest float32, {advice.format('missing')} takes none for it"
+            self._complain(f"a value that is finite in float32 for feature {feature} ({ways})", piece, start, line)
+        return float(np.copysign(LARGEST_VALUE, value)) if self.form.extreme == "clip" else 0.0
 
     def _label(self, text: bytes, piece: bytes, start: int, line: int) -> int:
         policy = self.form.labels

@@ -18,11 +18,11 @@ from pipeline_lib.sources.own_settings import DEFAULT_FOLDS, ROLES, Files, OwnDa
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
-_OF_CONTENT = ("label", "query", "ignore", "labels", "missing", "separator")
+_OF_CONTENT = ("label", "query", "ignore", "labels", "missing", "separator", "extreme")
 NOT_READ_BY = {
-    "register_data": ("title", "folds", *_OF_CONTENT),
+    "register_data": ("title", "folds", "relevant_from", *_OF_CONTENT),
     "convert_data": ("title", "folds"),
-    "split_folds": ("title", *_OF_CONTENT),
+    "split_folds": ("title", "relevant_from", *_OF_CONTENT),
     "describe_data": (),
 }
 """What of an entry the output of a command does not depend on, and is therefore not handed to it."""
@@ -49,6 +49,7 @@ def data_set(settings: OwnDataSettings) -> DataSet:
         folds=folds,
         columns={name: getattr(settings, name) for name in _OF_CONTENT},
         shared=settings.folder is not None and len(folds) > 1,
+        relevant_from=settings.relevant_from,
         about_cells=size // _BYTES_PER_VALUE,
     )
 

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field
 from pipeline_lib.core.files import expanded
 from pipeline_lib.core.settings import DataName, Names, Settings, Text
 from pipeline_lib.data.labels import Policy
-from pipeline_lib.data.stored_data import Missing
+from pipeline_lib.data.stored_data import Extreme, Missing
 from pipeline_lib.sources.compression import SUFFIXES, unpacked_name
 
 __all__: list[str] = []  # internal: a configuration is checked as a whole (pipeline_lib.study.configuration)
@@ -30,7 +30,12 @@ TABLES = (*SEPARATORS, *PARQUET)
 Separator = Literal[",", ";", "|", "\t"]
 NAME_ENDINGS = (".features.json", ".features.tsv")
 _PLAIN = (".txt", *TABLES, ".dat", ".svm", ".libsvm", ".letor")
-_WORDS = {"train": ("train",), "validation": ("vali", "valid", "validation", "val", "dev"), "test": ("test",)}
+_WORDS = {
+    "train": ("train", "training", "trainset", "trainingset"),
+    "validation": ("vali", "valid", "validation", "val", "dev", "valiset", "validset", "validationset", "devset"),
+    "test": ("test", "testing", "testset"),
+}
+"""What names of files say of their roles; OHSUMED circulates as trainingset.txt, validationset.txt and testset.TXT."""
 _NO_DATA = (".weight", ".init", ".position", ".conf", ".cfg", ".json", ".yaml", ".yml", ".md", ".py", ".sh", ".log")
 """Ends of names of files that lie next to data."""
 _FOLD = re.compile(r"fold[ _-]?([1-9][0-9]*)", re.IGNORECASE)
@@ -75,10 +80,20 @@ class OwnDataSettings(Settings):
         description="how labels are read: whole numbers; real ones, `rounded`; halves, `doubled`; -1, 0, 1, ..., "
         "`shifted` by 1; negative ones `clipped` to 0",
     )
+    relevant_from: Annotated[int, Field(strict=True, ge=1, le=255), BeforeValidator(_number)] = Field(
+        1,
+        description="smallest label of a relevant document, for MAP, RR, P and recall; gains of NDCG and ERR are those "
+        "of the labels",
+    )
     missing: Missing = Field(
         "refuse",
         description="values that are missing in tables: `refuse` them, or take `zero`, the `mean` of the query, or "
         "this mean and a feature that is 1 there (`flag`)",
+    )
+    extreme: Extreme = Field(
+        "refuse",
+        description="values beyond the range of float32: `refuse` them, `clip` them to the nearest float32, or take "
+        "them as `missing`: as 0 in LETOR text, and in tables as `missing` says",
     )
     separator: Separator | None = Field(None, description="separates columns; by default comma in .csv, tab in .tsv")
 
@@ -123,8 +138,15 @@ def problems(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         others = [path for path in named if Path(unpacked_name(path)).suffix.lower() not in endings]
         if entry.get(key) is not None and others:
             yield key, f"expected for files that end with {' or '.join(endings)} only, found {str(others[0])!r}"
+    tables = [path for role in ("files", *ROLES) for path in _paths(entry.get(role)) if _is_table(path)]
+    if entry.get("extreme") == "missing" and entry.get("missing", "refuse") == "refuse" and tables:
+        yield "extreme", "expected `missing` as well, which says what is taken for values that are missing in tables"
     if isinstance(entry.get("folder"), str):
         yield from (("folder", text) for text in _problems_of_folder(Path(entry["folder"])))
+
+
+def _is_table(path: Path) -> bool:
+    return Path(unpacked_name(path)).suffix.lower() in TABLES
 
 
 def group_file(path: Path) -> Path | None:

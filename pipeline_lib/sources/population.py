@@ -217,7 +217,7 @@ class Population:
             X[rows], y[rows] = self._block(queries, owner[rows], rng)
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         names = np.arange(first_qid, first_qid + len(queries), dtype=np.int64)
-        return RankingData(X, y, offsets, names, role=getattr(rng, "role", None))
+        return RankingData(X, y, offsets, names, ties="file", role=getattr(rng, "role", None))
 
     @property
     def _across(self) -> float:

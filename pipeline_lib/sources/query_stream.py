@@ -94,7 +94,7 @@ def batches(
         label, query, tuple(ignore), labels="rounded", features=features, labelled=labelled, documents=True
     )
     if trained is not None:
-        options = replace(options, labels=trained.labels)
+        options = replace(options, labels=trained.labels, extreme=trained.extreme)
         if tables.is_table(path) and trained.query is not None:
             options = _as_trained(options, trained, path)
     known = readers.layout([path], options)

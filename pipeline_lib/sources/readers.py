@@ -30,8 +30,11 @@ from pipeline_lib.sources.tables import Layout
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
-_DOCUMENT_ID = re.compile(rb"#.*?\bdocid\s*=\s*([^\s#]+)", re.IGNORECASE | re.DOTALL)
-"""The id of a document in the comment of its line, as in LETOR: ``#docid = GX008-86-4444840 inc = 1``."""
+_DOCUMENT_ID = re.compile(rb"#.*?\bdoc_?id\s*[=:]\s*([^\s#]+)", re.IGNORECASE | re.DOTALL)
+"""The id of a document in the comment of its line, as in LETOR, ``#docid = GX008-86-4444840 inc = 1``, and Solr."""
+_QUERY = re.compile(rb"qid:([^\s#]+)")
+_FIRST_WORD = re.compile(rb"#\s*([^\s#]+)")
+"""What RankLib takes for the id of a document where a comment says nothing else: ``# 1370 rocky@example.org``."""
 
 
 def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
@@ -70,7 +73,14 @@ def blocks(path: Path, options: tables.Options, known: Layout) -> Iterator[Block
         documents = tables.blocks(path, options, known)
     else:
         qid = "none" if groups else "text" if known.textual else "token"
-        form = Form(known.n_features, _labels(options), qid, known.first_id, options.spelled)  # type: ignore[arg-type]
+        form = Form(
+            known.n_features,
+            _labels(options),
+            qid,
+            known.first_id,
+            options.spelled,
+            options.extreme,  # type: ignore[arg-type]
+        )
         documents = Reader(path, form).blocks()
         if options.documents:
             documents = _with_ids(documents, path)
@@ -135,10 +145,11 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
     if groups:
         group_sizes(groups)
     qid = "none" if groups else "text"
-    reader = Reader(path, Form(None, _labels(options), qid, 0, options.spelled))  # type: ignore[arg-type]
+    reader = Reader(path, Form(None, _labels(options), qid, 0, options.spelled, options.extreme))  # type: ignore[arg-type]
     reader.read_ids()
     textual = not all(map(_WHOLE.fullmatch, reader.names or ()))
-    said = None if options.labels == "whole" else Columns(None, None, labels=options.labels)
+    usual = options.labels == "whole" and options.extreme == "refuse"
+    said = None if usual else Columns(None, None, labels=options.labels, extreme=options.extreme)
     found = feature_names.beside(path, reader.skipped, reader.n_features)
     if found is None:
         return Layout(reader.n_features, None, textual, reader.skipped, said)
@@ -158,13 +169,43 @@ def _with_ids(documents: Iterator[Block], path: Path) -> Iterator[Block]:
 
 
 def _document_ids(path: Path) -> Iterator[str | None]:
+    pattern = _pattern_of_ids(path)
+    for number, line in _lines_of_documents(path):
+        found = pattern.search(line)
+        try:
+            yield None if found is None else found[1].decode()
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{path}:{number}: expected the id of the document in UTF-8, found {str(error.object)[1:40]}; convert "
+                "the file, as `iconv -t UTF-8` does"
+            ) from error
+
+
+def _pattern_of_ids(path: Path) -> re.Pattern[bytes]:
+    """Where the ids stand: in front words of comments only if no comment says docid, and these differ in a query."""
+    seen: set[bytes] = set()
+    query, front = b"", True
+    for _, line in _lines_of_documents(path):
+        if _DOCUMENT_ID.search(line):
+            return _DOCUMENT_ID
+        if (word := _FIRST_WORD.search(line)) is None or not front:
+            front = False
+            continue
+        named = _QUERY.search(line)
+        if (named[1] if named else b"") != query:
+            query, seen = named[1] if named else b"", set()
+        front = word[1] not in seen
+        seen.add(word[1])
+    return _FIRST_WORD if front else _DOCUMENT_ID
+
+
+def _lines_of_documents(path: Path) -> Iterator[tuple[int, bytes]]:
     with opened(path) as file, io.BufferedReader(file) as text:
-        for number, line in enumerate(text):
-            begun = line if number else line.removeprefix(b"\xef\xbb\xbf")
+        for number, line in enumerate(text, start=1):
+            begun = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             content = begun.removesuffix(b"\n").removesuffix(b"\r").lstrip(b" \t")
             if content and not content.startswith(b"#"):
-                found = _DOCUMENT_ID.search(content)
-                yield None if found is None else found[1].decode("utf-8", "backslashreplace")
+                yield number, content
 
 
 def _groups(path: Path) -> Path | None:

@@ -23,7 +23,7 @@ from pipeline_lib.data.labels import IN_YAML
 from pipeline_lib.data.problems import Enough, Problems, Rows
 from pipeline_lib.data.stored_data import Columns, rows_per_group
 from pipeline_lib.sources import careful_text
-from pipeline_lib.sources.compression import opened, text_lines, unpacked_name
+from pipeline_lib.sources.compression import opened, other_kind, text_lines, unpacked_name
 from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block, whole_queries
 from pipeline_lib.sources.own_settings import PARQUET, SEPARATORS, TABLES, Separator
 
@@ -83,6 +83,9 @@ def layout(path: Path, options: Options) -> Layout:
     DataError
         When columns are missing, or the file is no such table.
     """
+    with opened(path) as file:
+        if (name := other_kind(file.read(32))) is not None:
+            raise DataError(f"{path}: expected a table with named columns, found {name}")
     if _ending(path) in SEPARATORS:
         _check_text(path, _separator(path, options))
     with _reading(path) as source:
@@ -97,7 +100,7 @@ def layout(path: Path, options: Options) -> Layout:
             flagged = _lacking(path, chosen, options)
     said = None
     if chosen.label is not None:
-        how = (options.labels, options.missing, options.separator)
+        how = (options.labels, options.missing, options.separator, options.extreme)
         said = Columns(chosen.label, chosen.query, options.ignore, *how)
     return Layout(len(chosen.features), chosen.features, textual, columns=said, flagged=flagged)
 
@@ -182,7 +185,9 @@ def _blocks(path: Path, options: Options, known: Layout, chosen: columns.Roles) 
 def _values(piece: Any, chosen: columns.Roles, options: Options, place: columns.Place) -> tuple[Any, Any]:
     """The features, NaN where they may be missing, and the labels, 0 where these are not read."""
     advice = "fill it in first (`missing: mean` does so in a study)"
-    X = columns.features(piece, chosen, place, missing=options.missing != "refuse", advice=advice)
+    X = columns.features(
+        piece, chosen, place, missing=options.missing != "refuse", extreme=options.extreme, advice=advice
+    )
     if chosen.label is None:
         return X, np.zeros(len(X), np.uint8)
     label = piece.column(chosen.label)
@@ -218,7 +223,7 @@ def _lacking(path: Path, chosen: columns.Roles, options: Options) -> frozenset[s
         raise DataError(f"{path}: expected no column {name!r}: the column that marks missing values has this name")
     found: set[str] = set()
     for piece in _pieces(path, chosen.features, chosen, options):
-        missing = np.isnan(columns.features(piece, chosen, _place(path), missing=True))
+        missing = np.isnan(columns.features(piece, chosen, _place(path), missing=True, extreme=options.extreme))
         found |= {chosen.features[column] for column in np.flatnonzero(missing.any(axis=0))}
     return frozenset(found)
 

@@ -64,7 +64,7 @@ class DataSets:
 
     @property
     def warnings(self) -> list[str]:
-        """The data sets from whose labels nothing can be learned, as far as they were read, with the reason."""
+        """The data sets of which measures mislead, as far as they were read, with the reason."""
         return [found for name in self.present if (found := self._warning(name))]
 
     def warning_after(self, rule: str, wildcards: Wildcards) -> str:
@@ -76,8 +76,9 @@ class DataSets:
     def _warning(self, name: str) -> str:
         with contextlib.suppress(OSError, ValueError, KeyError):  # jobs that read it say what is wrong
             summary = json.loads(Path("data/parquet", name, "summary.json").read_text(encoding="utf-8"))
-            if found := labels.warning(summary["labels"]):
-                return f"{name}: {found}"
+            found = list(filter(None, [labels.warning(summary["labels"]), *summary.get("warnings", ())]))
+            if found:
+                return f"{name}: {'; '.join(found)}"
         return ""
 
     @property

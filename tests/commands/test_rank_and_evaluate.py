@@ -365,7 +365,7 @@ def test_documents_that_a_run_lacks_count(files) -> None:
 def test_equal_scores_are_ordered_as_asked_for(files) -> None:
     files["qrels.txt"].write_text("q1 0 d3 1\n")
     files["some.run"].write_text("q1 Q0 d1 3 1.0 t\nq1 Q0 d10 2 1.0 t\nq1 Q0 d3 1 1.0 t\nq1 Q0 d2 9 0.5 t\n")
-    assert evaluated(files, files["some.run"], "--measures", "rr", "--ties", "lines") == {"rr": pytest.approx(1 / 3)}
+    assert evaluated(files, files["some.run"], "--measures", "rr", "--ties", "file") == {"rr": pytest.approx(1 / 3)}
     assert evaluated(files, files["some.run"], "--measures", "MRR", "--ties", "trec_eval") == {"rr": 1.0}
 
 
@@ -380,6 +380,33 @@ def test_lines_of_a_query_need_not_stand_together(files) -> None:
     files["qrels.txt"].write_text("1 0 a 1\n2 0 a 0\n\n1 0 b 0\n2 0 b 1\n")
     files["some.run"].write_text("2 Q0 a 1 0.1 x\n1 Q0 b 2 0.1 x\n2 Q0 b 1 0.2 x\n1\tQ0\ta 1 0.4 x")
     assert evaluated(files, files["some.run"], "--measures", "map") == {"map": 1.0}
+
+
+def test_equal_scores_of_a_run_decide_nothing(files, capsys) -> None:
+    files["qrels.txt"].write_text("q1 0 d3 1\n")
+    lines = [f"q1 Q0 d{k} {4 - k} 1.0 some\n" for k in (1, 2, 3)]
+    for order in (lines, lines[::-1]):
+        files["some.run"].write_text("".join(order))
+        found = evaluated(files, files["some.run"], "--measures", "rr", "p@1")
+        assert found == pytest.approx({"rr": (1 + 1 / 2 + 1 / 3) / 3, "p@1": 1 / 3})
+        printed = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if "0." in line)
+        assert re.search(r"0\.3333 to 1\.0000", printed["rr"]), printed
+        table = pl.read_csv(files["means.csv"])
+        assert table.select("worst", "best").rows() == [(pytest.approx(1 / 3), 1.0), (0.0, 1.0)]
+    in_file_order = evaluated(files, files["some.run"], "--measures", "rr", "--ties", "file")
+    assert in_file_order == {"rr": 1.0}
+    files["some.run"].write_text("q1 Q0 d1 1 2.0 some\nq1 Q0 d3 2 1.0 some\n")
+    capsys.readouterr()
+    evaluated(files, files["some.run"], "--measures", "rr")
+    assert " to " not in capsys.readouterr().out
+
+
+def test_documents_of_a_run_are_relevant_from_the_label_that_is_said(files) -> None:
+    files["qrels.txt"].write_text("q1 0 d1 1\nq1 0 d2 2\nq1 0 d3 3\n")
+    files["some.run"].write_text("q1 Q0 d1 1 3.0 some\nq1 Q0 d2 2 2.0 some\n")
+    names = ["--measures", "map", "rr", "recall@2", "p@2"]
+    found = evaluated(files, files["some.run"], *names, "--relevant-from", 2)
+    assert found == pytest.approx({"map": 1 / 4, "rr": 1 / 2, "recall@2": 1 / 2, "p@2": 1 / 2})
 
 
 @pytest.mark.parametrize(

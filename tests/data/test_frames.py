@@ -7,10 +7,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline_lib.core.errors import ArgumentError, DataError
+from pipeline_lib.data import ranking_data
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from tests.samples import same
 
@@ -44,6 +46,44 @@ def test_a_frame_holds_the_whole_data_set(data: RankingData, library: Any) -> No
     assert data.feature_names is not None
     frame = library(columns | dict(zip(data.feature_names, data.X.T.copy(), strict=True)))
     assert same(RankingData.from_frame(frame), data)
+
+
+@given(data=data_sets())
+@settings(max_examples=40)
+def test_to_pandas_and_back(data: RankingData) -> None:
+    frame = data.to_pandas()
+    assert list(frame.columns) == ["qid", "label", *(data.feature_names or ())]
+    assert same(RankingData.from_frame(frame), data)
+
+
+def test_features_without_names_are_numbered_in_a_frame() -> None:
+    data = RankingData.from_arrays([[1.0, 2.0]], [1], [7])
+    assert data.to_pandas().to_dict("list") == {"qid": [7], "label": [1], "1": [1.0], "2": [2.0]}
+    with pytest.raises(DataError, match="'label'"):
+        RankingData.from_arrays([[1.0]], [1], [7], feature_names=["label"]).to_pandas()
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda names: np.array(names, object), pd.Series])
+def test_queries_may_be_named_by_text(kind: Any) -> None:
+    data = RankingData.from_arrays([[0.0], [1.0], [2.0]], [0, 1, 2], kind(["b", "b", "a"]))
+    assert (data.query_names, data.offsets.tolist()) == (("b", "a"), [0, 2, 3])
+    with pytest.raises(DataError, match="query b appears again"):
+        RankingData.from_arrays([[0.0], [1.0], [2.0]], [0, 1, 2], kind(["b", "a", "b"]))
+    with pytest.raises(DataError, match="qid"):
+        RankingData.from_arrays([[0.0], [1.0]], [0, 1], np.array(["b", 1], object))
+
+
+@pytest.mark.parametrize("form", ["csr_matrix", "csc_array", "coo_matrix"])
+def test_sparse_features_are_those_of_the_dense_matrix(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.array([[0.0, 1.5], [2.0, 0.0]])
+    sparse = getattr(scipy.sparse, form)(X)
+    assert same(RankingData.from_arrays(sparse, [0, 1], [1, 1]), RankingData.from_arrays(X, [0, 1], [1, 1]))
+    assert same(RankingData.from_groups(sparse, [0, 1], [2]), RankingData.from_groups(X, [0, 1], [2]))
+    with pytest.raises(DataError, match="X"):
+        RankingData.from_arrays(sparse * 1e300, [0, 1], [1, 1])
+    monkeypatch.setattr(ranking_data, "LARGEST_DENSE", 15)
+    with pytest.raises(DataError, match=r"2 rows and 2 columns.*toarray"):
+        RankingData.from_arrays(sparse, [0, 1], [1, 1])
 
 
 @given(data=data_sets())

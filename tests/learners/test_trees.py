@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from pipeline_lib import RankingData, learners
+from pipeline_lib import RankingData, learners, metrics
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.learners import models
 from pipeline_lib.learners.installed import why_unusable
@@ -78,6 +78,26 @@ def test_a_package_whose_library_does_not_load_is_unusable(monkeypatch, tmp_path
     assert re.fullmatch(r"boosting_trees cannot be loaded \(.*lib_boosting_trees.*\)", why_unusable("boosting_trees"))
     (info / "RECORD").write_text("boosting_trees/__init__.py,,\n")
     assert why_unusable("boosting_trees") is None
+
+
+@pytest.mark.parametrize("largest", [53, 72, 255])
+def test_lambdamart_takes_every_label_that_data_may_have(largest):
+    pytest.importorskip("lightgbm")
+    data = drawn()
+    y = data.y.copy()
+    y[y == y.max()] = largest
+    data = RankingData(data.X, y, data.offsets, data.qids)
+    trained = learners.create("lambdamart", trees=5, selection="ndcg@10").fit(data, data)
+    assert np.isfinite(trained.predict(data)).all()
+    best, none = (metrics.per_query(["ndcg@10"], s, y, data.offsets)["ndcg@10"] for s in (trained.predict(data), y * 0))
+    assert best.mean() > none.mean()
+
+
+def test_queries_beyond_the_limit_of_lightgbm_are_refused_by_name():
+    sizes = [2, learners.lambdamart.LONGEST_LIST + 1]
+    data = RankingData.from_groups(np.zeros((sum(sizes), 1)), np.zeros(sum(sizes)), sizes)
+    with pytest.raises(DataError, match=r"lambdamart: expected at most 10,000 documents .* found 10,001 of query 1"):
+        learners.lambdamart.train(data, data, {}, 0)
 
 
 def test_lambdamart_scores_as_lightgbm_does():

@@ -3,6 +3,7 @@
 import itertools
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 
 from pipeline_lib import RankingData, learners, metrics
 from pipeline_lib.core.errors import ConfigurationError, DataError
-from pipeline_lib.metrics.measure import Measure
 
 # --- the definitions, one query at a time -------------------------------------------------------------------------
 
@@ -347,7 +347,7 @@ def test_a_measure_that_is_not_computed_is_taken_for_no_other(name):
 
 
 def test_names_of_an_added_measure_are_never_denied(monkeypatch):
-    added = Measure(("success@K",), metrics.get("p@1").of, "")
+    added = replace(metrics.get("p@1"), names=("success@K",))
     measures = {**metrics._measures(), "success@K": ("somewhere", added)}
     monkeypatch.setattr(metrics, "_measures", lambda: measures)
     assert metrics.parse("Success@3") == ("success", 3)

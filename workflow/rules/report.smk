@@ -19,6 +19,8 @@ CHOSEN = [
 ]
 # Only features of own data have names.
 WEIGHTS = {"weights": "results/{study}/tables/weights.parquet"} if DATA.own else {}
+# Data of the catalogue are judged by the order of their files where scores are equal.
+TIES = {"ties": "results/{study}/tables/ties.parquet"} if DATA.own else {}
 PAGE_CODE = [page for page in map(papers.page_of, STUDY.papers) if page]
 WITNESS_CODE = [module for paper in STUDY.papers for module in papers.witness_modules(paper)]
 # The report says which experiment made a table.
@@ -67,6 +69,7 @@ use rule job as summarise_results with:
         "results/{study}/tables/validation.parquet",
         "results/{study}/tables/certificates.parquet",
         **WEIGHTS,
+        **TIES,
     pathvars:
         job="summarise_results",
     params:
