@@ -74,9 +74,11 @@ def _ties(trained: Trained, test: RankingData, y_max: int, wanted: Sequence[str]
     """The means of measures in the worst and the best order, and how many lists with different labels are all tied."""
     scores = trained.predict(test)
     ends: dict[str, dict[str, float]] = {}
-    for ties in ("worst", "best"):
-        judging = test.judging._replace(ties=ties)._asdict()
-        values = metrics.per_query(wanted, scores, test.y, test.offsets, y_max=y_max, **judging)
+    extremes: tuple[ranking.Ties, ...] = ("worst", "best")
+    for ties in extremes:
+        values = metrics.per_query(
+            wanted, scores, test.y, test.offsets, y_max=y_max, ties=ties, relevant_from=test.relevant_from
+        )
         ends[ties] = {name: float(found.mean()) for name, found in values.items()}
     orderable = ~ranking.all_equal(test.y, test.offsets)
     tied = orderable & ranking.all_equal(scores, test.offsets)
