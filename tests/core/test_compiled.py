@@ -133,8 +133,8 @@ def test_numba_is_asked_for_files_by_one_module_alone() -> None:
 
 
 HEAD = "from pipeline_lib.core.compiled import njit\n"
-# How a kernel of outer.py reaches what is edited: the files, what the kernel returns, the file that is edited, the edit,
-# and what is returned before and after.
+# How a kernel of outer.py reaches what is edited: the files, what the kernel returns, the file that is edited, the
+# edit, and what is returned before and after.
 REACHED = {
     "an imported type": (
         {"inner.py": "import numpy as np\nT = np.float64\n", "outer.py": "from pipeline_lib.inner import T\n"},
