@@ -140,7 +140,7 @@ def _write(target: Path, folder: Path, files: dict[str, bytes], project: Path) -
                 with contextlib.suppress(SyntaxError, ValueError):  # whoever imports the module says what is wrong
                     compiled.write_bytes(_byte_code(content, folder / name))
             written.append(compiled)
-        if same:
+        if last is not None and same:
             for one in written:
                 _share(last / one.relative_to(target), one)
     (target / ORIGIN).write_text(str(project), encoding="utf-8")
