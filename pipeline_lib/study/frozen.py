@@ -134,7 +134,7 @@ def _write(target: Path, folder: Path, files: dict[str, bytes], project: Path) -
             path.write_bytes(content)
             path.chmod((project / name).stat().st_mode & 0o555)
         if name.endswith(_MODULE):
-            compiled = Path(importlib.util.cache_from_source(str(path)))
+            compiled = path.with_name("__pycache__") / f"{path.stem}.{sys.implementation.cache_tag}.pyc"
             compiled.parent.mkdir(exist_ok=True)
             if not same:
                 with contextlib.suppress(SyntaxError, ValueError):  # whoever imports the module says what is wrong
