@@ -89,8 +89,8 @@ def _enable_cache(dispatcher: Any) -> bool:
             return False
         finally:
             config.CACHE_LOCATOR_CLASSES = before
-        cache = dispatcher._cache
-        cache._cache_file = _CheckedFiles(cache.cache_path, cache._impl.filename_base, "")
+        cache: Any = dispatcher._cache
+        cache._cache_file = _CheckedFiles(cache.cache_path, cache._impl.filename_base, "")  # type: ignore[no-untyped-call]
     return True
 
 
@@ -196,7 +196,7 @@ class _CheckedFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
         return found
 
     def _load_data(self, name: str) -> Any:
-        content = self._read(Path(self._data_path(name)), b"")
+        content = self._read(Path(self._data_path(name)), b"")  # type: ignore[no-untyped-call]
         return None if content is None else pickle.loads(content)
 
     def _read(self, path: Path, head: bytes) -> bytes | None:
