@@ -102,7 +102,7 @@ def test_code_of_other_versions_is_removed_when_it_was_not_used_for_an_hour(pack
     assert len(both) == 2
     for name in both:
         os.utime(kept / name, (0, 0))
-    run(package, H)
+    run(package, "from pipeline_lib.inner import f\nf()")
     assert edited() & both == both - first
 
 
