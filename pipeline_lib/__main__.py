@@ -39,7 +39,18 @@ def _leave() -> None:
     os._exit(_status)
 
 
-from pipeline_lib.cli import main
+def _damaged_byte_code(error: BaseException) -> str | None:
+    """The file of byte code that Python could not read when it imported a module, if that is what an error is about.
+
+    A disk that was full, or a limit of file sizes, leaves such files: Python does not notice that they are cut off.
+    """
+    trace = error.__traceback__
+    while trace is not None:
+        code, local = trace.tb_frame.f_code, trace.tb_frame.f_locals
+        if code.co_name == "get_code" and "importlib" in code.co_filename and local.get("bytecode_path"):
+            return str(local["bytecode_path"])
+        trace = trace.tb_next
+    return None
 
 
 def run() -> None:
@@ -47,7 +58,18 @@ def run() -> None:
     global _status
     atexit.register(_leave)
     try:
+        from pipeline_lib.cli import main
+
         _status = main()
+    except (EOFError, ValueError, TypeError) as error:
+        damaged = _damaged_byte_code(error)
+        if damaged is None:
+            raise
+        os.unlink(damaged)  # where this is not allowed, the command ends with the reason
+        print(
+            f"{damaged}: damaged byte code; it was removed, and the command begins again", file=sys.stderr, flush=True
+        )
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     except SystemExit as end:  # of argparse, after an explanation of its options or of what is wrong with them
         _status = end.code if isinstance(end.code, int) else int(bool(end.code))
     except KeyboardInterrupt:

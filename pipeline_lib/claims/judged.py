@@ -126,6 +126,7 @@ def read(path: str | os.PathLike[str]) -> JudgedStudy:
     Example
     -------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> path = Path(tempfile.mkdtemp()) / "claims.json"
     >>> study = JudgedStudy("default", (), {"slam": JudgedPaper("A title", "An author")})
     >>> write(path, study)

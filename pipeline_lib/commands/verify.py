@@ -84,11 +84,13 @@ class _Found:
         except DamagedFileError:
             return  # both lists are damaged
         for file in map(Path, listed):
-            if file.name not in TEXTS:
-                self.compared.add(file)
-                if file in wrong:
-                    self.damaged[file] = wrong[file]
-            elif file in wrong and not file.exists():
+            if file.name in TEXTS and origins.beside(file).exists():
+                continue  # compared with the checksum beside it: it may be newer than the report
+            if file in wrong and file.exists() and file.name in TEXTS and file.stat().st_mtime > path.stat().st_mtime:
+                self.not_compared[file] = AFTER_REPORT
+                continue
+            self.compared.add(file)
+            if file in wrong:
                 self.damaged[file] = wrong[file]
 
     def compare(self, path: Path) -> None:

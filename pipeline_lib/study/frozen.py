@@ -134,13 +134,13 @@ def _write(target: Path, folder: Path, files: dict[str, bytes], project: Path) -
             path.write_bytes(content)
             path.chmod((project / name).stat().st_mode & 0o555)
         if name.endswith(_MODULE):
-            compiled = Path(importlib.util.cache_from_source(str(path)))
+            compiled = path.with_name("__pycache__") / f"{path.stem}.{sys.implementation.cache_tag}.pyc"
             compiled.parent.mkdir(exist_ok=True)
             if not same:
                 with contextlib.suppress(SyntaxError, ValueError):  # whoever imports the module says what is wrong
                     compiled.write_bytes(_byte_code(content, folder / name))
             written.append(compiled)
-        if same:
+        if last is not None and same:
             for one in written:
                 _share(last / one.relative_to(target), one)
     (target / ORIGIN).write_text(str(project), encoding="utf-8")

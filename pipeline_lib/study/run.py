@@ -131,6 +131,8 @@ def begin(workflow: Any, study: Configuration, config: Any, code: Path, root: Pa
 
 def write_plan(workflow: Any) -> None:
     """Write what is planned of all jobs, so that each can compare what it reads with it."""
+    if not snakemake_internals.is_main_process(workflow):
+        return
     origins.write_plan(Path(os.environ[origins.VARIABLE]), snakemake_internals.planned_commands(workflow))
 
 

@@ -88,7 +88,7 @@ def start_jobs_from(workflow: Any, snakefile: Path | None, configuration: Path) 
     sources are sent to machines that share no files, it collects them itself, and nothing is changed.
     """
     from snakemake.settings.types import SharedFSUsage
-    from snakemake_interface_executor_plugins.executors.real import RealExecutor
+    from snakemake_interface_executor_plugins.executors.real import RealExecutor  # type: ignore[import-untyped]
 
     if SharedFSUsage.SOURCES not in workflow.storage_settings.shared_fs_usage:
         return

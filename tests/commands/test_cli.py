@@ -174,3 +174,18 @@ def test_an_import_that_fails_otherwise_keeps_its_traceback(monkeypatch: pytest.
     monkeypatch.setattr(cli, "_module", broken)
     with pytest.raises(ImportError, match="cannot import"):
         main(["rank", "--help"])
+
+
+def test_byte_code_that_is_cut_off_is_removed_and_the_command_begins_again(tmp_path: Path) -> None:
+    def run() -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pipeline_lib", "--version"]
+        kept = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
+        return subprocess.run(command, env=kept, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    whole = run()
+    [path] = (path for path in tmp_path.rglob("cli.*.pyc") if path.parent.name == "pipeline_lib")
+    os.truncate(path, path.stat().st_size // 2)
+    again = run()
+    assert (again.returncode, again.stdout) == (0, whole.stdout)
+    assert f"{path}: damaged byte code" in again.stderr
+    assert run().stderr == ""

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline_lib import cli
-from pipeline_lib.core import storage
-from pipeline_lib.core.errors import DamagedFileError, DataError
+from pipeline_lib.core import origins, storage
+from pipeline_lib.core.errors import DamagedFileError, DataError, OldFileError
 from pipeline_lib.data import stored_data
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import catalog, folds
@@ -178,9 +178,9 @@ def test_verify_names_all_damaged_files_and_no_others(
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text("{}")
     assert cli.main(["verify"]) == 0
-    assert capsys.readouterr().out.startswith("5 stored files")
+    assert capsys.readouterr().out.startswith("8 stored files compared, 4 not compared\n")
     rng = np.random.default_rng(1)
-    for chosen in ({*names} - {names[4]}, {names[4]}, {names[5]}, set(names[:2])):
+    for chosen in ({*names} - {names[4]}, {*names}, {names[4]}, {names[5]}, set(names[:2])):
         whole = {name: Path(name).read_bytes() for name in names}
         for name in chosen:
             content = bytearray(whole[name])
@@ -208,3 +208,96 @@ def test_a_damaged_file_in_a_read_only_folder_is_named(
     assert judge(path) == 1
     assert str(path) in capsys.readouterr().err
     assert [entry.name for entry in path.parent.iterdir()] == ["model.json"]
+
+
+JUDGE = ["judge-claims", "--study", "s", "--availability", "results/s/availability.json", "--output", "none"]
+MAKE = {"results/s/availability.json": ["record-study"], "results/s/tables/one.parquet": ["experiment"]}
+
+
+@pytest.fixture
+def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
+    """Store the input of a job of a run, with the code that the run has planned, or with other code."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(origins, "_job", None)
+    monkeypatch.setenv(origins.VARIABLE, str(tmp_path))
+    jobs = [(words, "planned", (), [path]) for path, words in MAKE.items()]
+    origins.write_plan(tmp_path, [*jobs, (JUDGE, "judging", list(MAKE), ["none"])])
+
+    def make(code: str) -> list[str]:
+        for path, words in MAKE.items():
+            origins.begin(code, words)
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            if path.endswith(".json"):
+                storage.write_json(path, {"datasets": []})
+            else:
+                storage.write_table(path, TABLE)
+        return [*JUDGE, "--threads", "1", "--code", "judging"]
+
+    return make
+
+
+def test_input_of_other_code_than_planned_is_refused_by_name(
+    planned: Callable[[str], list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    bytes_of = [Path(path).read_bytes() for path in MAKE if planned("planned")]
+    assert cli.main(planned("other")) == 1
+    printed = capsys.readouterr().err
+    for path in MAKE:
+        assert f"error: {path}: not of this run: expected a file made with the code planned of this run" in printed
+        assert f"snakemake --cores 1 {path}" in printed
+        assert not Path(path).exists()
+    # What made a file is not in it.
+    command = planned("planned")
+    assert [Path(path).read_bytes() for path in MAKE] == bytes_of
+    assert cli.main(command) == 0
+
+
+def test_all_damaged_input_of_a_job_is_named_at_once(
+    planned: Callable[[str], list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = planned("planned")
+    for path in MAKE:
+        content = bytearray(Path(path).read_bytes())
+        content[len(content) // 2] ^= 1
+        Path(path).write_bytes(content)
+    assert cli.main(command) == 1
+    printed = capsys.readouterr().err
+    assert all(f"error: {path}: damaged" in printed for path in MAKE)
+    assert not any(Path(path).exists() for path in MAKE)
+
+
+def test_damaged_text_is_noticed_by_the_checksum_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "configuration.yaml"
+    storage.write_text(path, "level: 0.95\n")
+    assert storage.read_text(path) == "level: 0.95\n"
+    path.write_text("level: 0.85\n")
+    with pytest.raises(DamagedFileError, match=r"configuration\.yaml"):
+        storage.read_text(path)
+    path.write_text("level: 0.95\n")
+    flipped = origins.beside(path).read_text().replace("of", "ov")
+    origins.beside(path).write_text(flipped)
+    with pytest.raises(DamagedFileError, match=r"configuration\.yaml"):
+        storage.read_text(path)
+
+
+def test_files_of_versions_without_checksums_are_old_and_not_damaged(tmp_path: Path) -> None:
+    document, table = tmp_path / "model.json", tmp_path / "table.parquet"
+    document.write_text('{"w": [0.5]}')
+    TABLE.write_parquet(table)
+    for path in (document, table):
+        with pytest.raises(OldFileError):
+            storage.verify(path)
+    document.write_text('{"w": [0.5')
+    with pytest.raises(DamagedFileError) as caught:
+        storage.verify(document)
+    assert not isinstance(caught.value, OldFileError)
+
+
+def test_a_damaged_list_of_files_does_not_hide_what_is_damaged_among_them(tmp_path: Path) -> None:
+    page, listed = tmp_path / "page.html", tmp_path / storage.DIGESTS
+    page.write_text("one")
+    storage.write_digests(listed, [page])
+    listed.write_text(listed.read_text().replace("page", "pagf"))
+    assert not list(storage.damaged_of(listed))
+    page.write_text("0ne")
+    assert [error.path for error in storage.damaged_of(listed)] == [page]

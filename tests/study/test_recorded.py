@@ -53,7 +53,7 @@ def test_what_differs_is_named_with_the_numbers(study: str, capsys: pytest.Captu
     name = next(iter(recorded.read(study).claims[other["id"]].ranges))
     for trial in other["trials"]:
         trial["values"][name] = 12.5
-    claims.write_text(json.dumps(document))
+    storage.write_text(claims, json.dumps(document))
     table = Path("results", study, "tables/summary.parquet")
     storage.write_table(table, pl.read_parquet(table)[1:])
     printed = compared(study, capsys)

@@ -56,7 +56,7 @@ def test_a_file_that_is_not_what_it_looks_like_stops_before_any_plan(
 def test_only_trainings_on_large_data_have_several_threads(new_project: Callable[..., Project]) -> None:
     simulation = {"queries": 5000, "population": {"documents": 120, "features": 136}}
     output = new_project(letor_sim=simulation, threads=2).snakemake("-n", "-p")
-    found = dict(re.findall(r"python -m pipeline_lib ([a-z-]+) .* --threads (\d) >", output))
+    found = dict(re.findall(r"python -m pipeline_lib ([a-z-]+) .* --threads (\d) --code \w+ >", output))
     assert found.pop("train-model") == "2"
     assert len(found) > 3
     assert set(found.values()) == {"1"}
