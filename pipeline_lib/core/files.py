@@ -4,6 +4,7 @@ A file gets its name only once it is complete. Links are followed, and what is n
 """
 
 import errno
+import io
 import os
 import re
 import shutil
@@ -243,7 +244,7 @@ def is_made_by_runs(path: Path) -> bool:
     return ".." not in path.parts and any(path.absolute().is_relative_to(Path.cwd() / folder) for folder in folders)
 
 
-def reading(path: str | os.PathLike[str]) -> BinaryIO:
+def reading(path: str | os.PathLike[str]) -> io.FileIO:
     """Open a file of a person for reading its bytes, without a buffer.
 
     Raises

@@ -127,7 +127,7 @@ def nodes(text: str) -> Any:
         for event in yaml.parse(text, loader()):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > DEEPEST:
-                line = event.start_mark.line + 1
+                line = event.start_mark.line + 1 if event.start_mark else 1
                 raise ConfigurationError(f"line {line}: expected at most {DEEPEST} values in each other, found more")
     return yaml.compose(text, loader())
 

@@ -461,7 +461,7 @@ def _compare(path: str | os.PathLike[str], stated: bytes, content: Iterable[byte
         raise DamagedFileError(path, f"expected the SHA-256 {digits} that it states, found {found.decode()}")
 
 
-def _place(file: BinaryIO) -> int | None:
+def _place(file: BinaryIO | io.FileIO) -> int | None:
     """Where the digits of the checksum of a Parquet file begin, in its footer after their key; None without them."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(size - 8, 0))

@@ -169,7 +169,7 @@ def test_every_page_allows_its_own_scripts_and_styles_alone(report: Path) -> Non
         rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
         assert rules["default-src"] == "'none'"
         assert "http" not in policy
-        assert "unsafe" not in policy
+        assert [name for name, rule in rules.items() if "unsafe" in rule] == ["style-src-attr"]
         # Before anything to which it applies
         assert text.index("Content-Security-Policy") < min(
             text.index("<style"),
@@ -179,4 +179,4 @@ def test_every_page_allows_its_own_scripts_and_styles_alone(report: Path) -> Non
             for inner in re.findall(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL):
                 digest = base64.b64encode(hashlib.sha256(inner.encode()).digest()).decode()
                 assert f"'sha256-{digest}'" in rules[name]
-        assert not re.search(r"<[^>]*\s(?:style|on\w+)=", re.sub(r"(?s)<(script|style)\b.*?</\1>", "", text))
+        assert not re.search(r"<[^>]*\son\w+=", re.sub(r"(?s)<(script|style)\b.*?</\1>", "", text))

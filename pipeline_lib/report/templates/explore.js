@@ -1075,16 +1075,15 @@ function drawFeedback({ m, k, grades, T }, width) {
     for (let labels = 1; labels <= documents; labels++) {
       const [x, exponent] = [left + side * (labels - 1), of(documents, labels)];
       const here = documents === m && labels === seen;
-      const cell = svg("rect", {
-        x: x + 1,
-        y: y + 1,
-        width: side - 2,
-        height: side - 2,
-        class: here ? "cell-at" : "phase",
-      });
-      cell.style.setProperty("--of", colour(SHADE[exponent])); // the page's policy allows no attribute `style`
       drawn.append(
-        cell,
+        svg("rect", {
+          x: x + 1,
+          y: y + 1,
+          width: side - 2,
+          height: side - 2,
+          class: here ? "cell-at" : "phase",
+          style: `--of: ${colour(SHADE[exponent])}`,
+        }),
         svg(
           "text",
           { x: x + side / 2, y: y + side / 2 + 4, "text-anchor": "middle", class: here ? "end" : "" },
