@@ -219,8 +219,8 @@ def _compare_input(command: str) -> None:
         except DamagedFileError as error:
             wrong.append(error)
     if wrong:
-        for error in wrong[1:]:
-            print(f"error: {_with_repair(error, command)}", file=sys.stderr)
+        for other in wrong[1:]:
+            print(f"error: {_with_repair(other, command)}", file=sys.stderr)
         raise wrong[0]
 
 

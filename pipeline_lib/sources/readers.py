@@ -76,10 +76,10 @@ def blocks(path: Path, options: tables.Options, known: Layout) -> Iterator[Block
         form = Form(
             known.n_features,
             _labels(options),
-            qid,
+            qid,  # type: ignore[arg-type]
             known.first_id,
             options.spelled,
-            options.extreme,  # type: ignore[arg-type]
+            options.extreme,
         )
         documents = Reader(path, form).blocks()
         if options.documents:

@@ -204,7 +204,8 @@ def _listed(
     for (index, line), text in sorted(((_origin(one.place, merged), one.text) for one in rest), key=itemgetter(0)):
         of_file = f"{files[index - 1]}, line {line}: " if 0 < index <= len(files) else ""
         lines.append(f"  - {of_file or '--config: ' * (index > 0)}{text}")
-    lines += [f"  - {sheet.path}, line {sheet.lines[one.place[1]]}: {one.text}" for one in of_sheet] if sheet else []
+    if sheet is not None:
+        lines += [f"  - {sheet.path}, line {sheet.lines[int(one.place[1])]}: {one.text}" for one in of_sheet]
     return list(dict.fromkeys(lines))
 
 
