@@ -399,9 +399,9 @@ def load(path: str | os.PathLike[str]) -> Trained:
     Raises
     ------
     DataError
-        When there is no such file, or it holds no model.
+        When there is no such file, or it holds no model; the message says what a file of another kind is.
     DamagedFileError
-        When it does not have the checksum that it states, or states none.
+        When it does not have the checksum that it states, or states none where runs store models.
 
     Example
     -------

@@ -95,5 +95,5 @@ def test_a_pipe_as_a_study_file_is_not_waited_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a" * 100, "ab" * 50, "best-" + "3" * 20])
 def test_a_name_that_snakemake_takes_for_an_endless_one_is_refused(name: str) -> None:
-    with pytest.raises(ConfigurationError, match="repeat"):
+    with pytest.raises(ConfigurationError, match="repetitions"):
         configuration.check({"study": name}, {"letor-sim": 5})
