@@ -29,7 +29,11 @@ TOP = (
 PACKAGES = ("snakemake", "numpy", "scipy", "pandas", "polars", "matplotlib")
 # Modules of an extra that the package offers, with what installs them; whoever imports them without it is told so.
 OFFERED = {"sklearn": "scikit-learn", "typst": "typst"}
-PARTS_OF = {"snakemake_interface_logger_plugins": "snakemake", "pydantic_core": "pydantic"}
+PARTS_OF = {
+    "snakemake_interface_executor_plugins": "snakemake",
+    "snakemake_interface_logger_plugins": "snakemake",
+    "pydantic_core": "pydantic",
+}
 ONLY_ON_PYPI = {"pandas-stubs", "scipy-stubs", "types-pyyaml", "typst"}
 
 

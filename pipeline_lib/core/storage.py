@@ -305,9 +305,11 @@ def compare_origin(path: Path, planned: origins.Origin) -> None:
 
 def _without_checksum(path: str | os.PathLike[str], expected: str, is_whole: bool) -> DamagedFileError:
     """The error of a file without a checksum: an old one, unless it cannot be read or something beside it is newer."""
+    found = kind(path)
     if is_whole and not origins.beside(path).exists():
-        return OldFileError(path, f"expected {expected}, found none, as older versions wrote it")
-    found = "one that states none" if kind(path) == PARQUET else kind(path)
+        return OldFileError(path, f"expected {expected}, found {found} without it, as older versions wrote them")
+    if found == PARQUET and PARQUET in expected:
+        found = "one that states none"
     return UnsignedFileError(path, f"expected {expected}, found {found}")
 
 

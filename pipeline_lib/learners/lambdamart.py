@@ -71,8 +71,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         When a query has more than 10,000 documents in training.
     """
     chosen = completed("lambdamart", settings)
-    longest = int(train.documents_per_query.argmax())
-    if (found := int(train.documents_per_query[longest])) > LONGEST_LIST:
+    if (found := int(train.documents_per_query.max(initial=0))) > LONGEST_LIST:
+        longest = int(train.documents_per_query.argmax())
         name = train.qids[longest] if train.query_names is None else train.query_names[longest]
         raise DataError(
             f"lambdamart: expected at most {LONGEST_LIST:,} documents of a query in training, which is the limit of "

@@ -34,10 +34,11 @@ def page(settings: Settings) -> str:
     Example
     -------
     >>> from pipeline_lib.study.study_settings import StatisticsSettings
-    >>> print("\\n".join(_lines(StatisticsSettings.parse({"level": 0.9}), 0)))
-    # level of every confidence interval
+    >>> print("\\n".join(_lines(StatisticsSettings.parse({"level": 0.9}), 0)))  # doctest: +ELLIPSIS
+    # level of every confidence interval; a difference of models is significant ...
+    # level
     level: 0.9
-    # bootstrap draws, and random sign flips
+    # bootstrap draws, and random sign flips, of which there must be ...
     resamples: 10000
     """
     fields = type(settings).model_fields

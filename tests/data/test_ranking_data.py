@@ -280,7 +280,7 @@ def test_reading_queries_that_are_not_there(tmp_path: Path, queries: Any) -> Non
 
 def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
-    with pytest.raises(DataError, match=r"data\.parquet: expected a file"):
+    with pytest.raises(DataError, match=r"data\.parquet: expected a readable file"):
         RankingData.read_parquet(path)
     path.write_text("text")
     with pytest.raises(DataError, match="expected a Parquet file"):

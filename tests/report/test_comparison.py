@@ -89,11 +89,11 @@ def test_statuses_come_first_and_settings_are_named(
     other = next(claim for claim in document["claims"] if claim["trials"] and claim is not verified)
     verified["status"] = "refuted"
     other["explanation"] = "It says something else."
-    path.write_text(json.dumps(document))
+    storage.write_text(path, json.dumps(document))
     configuration = pair[1] / "configuration.yaml"
     settings = yaml.safe_load(configuration.read_text())
     settings["statistics"]["level"] = 0.8
-    configuration.write_text(yaml.safe_dump(settings))
+    storage.write_text(configuration, yaml.safe_dump(settings))
     with pytest.raises(SystemExit) as ended:
         cli.main(["compare-studies", *map(str, pair)])
     assert ended.value.code == 1

@@ -9,6 +9,7 @@ from made_study import make, report
 
 from pipeline_lib.claims import judged
 from pipeline_lib.claims.severity import Plant, Severity
+from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.report import figures, site
 from pipeline_lib.statistics import Interval
@@ -51,7 +52,7 @@ def test_the_page_shows_the_stored_judgement_without_the_evidence(
     document = json.loads((folder / "claims.json").read_text())
     changed = next(entry for entry in document["claims"] if entry["status"] == "verified")
     changed.update(status="deviates", explanation="It was 7777 where 8888 was claimed.")
-    (folder / "claims.json").write_text(json.dumps(document))
+    storage.write_text(folder / "claims.json", json.dumps(document))
     (results / "tables" / "slam-checks.parquet").unlink()
     site.render(results, folder, claims=folder / "claims.json", papers=list(document["papers"]))
     article = (

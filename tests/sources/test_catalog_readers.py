@@ -91,7 +91,7 @@ def test_every_command_declares_what_it_reads(tmp_path: Path, monkeypatch: pytes
             *("--dataset", "own", "--own", json.dumps(given_by_study), "--planned-with", ""),
             *("--manifest", str(tmp_path / "raw/own/manifest.json"), "--record", str(tmp_path / "r.json")),
         ],
-        "check_raw": [*named, "--planned-with", "", "--record", str(tmp_path / "r.json")],
+        "check_raw": [*named, "--planned-with", "", "--record", str(tmp_path / "r.json"), "--force"],
         "convert_data": [*common, *stored],
         "split_folds": [*common, "--folds", str(tmp_path / "f.parquet")],
         "describe_data": [*common, "--summary", str(summary), "--output", str(tmp_path / "o.json")],

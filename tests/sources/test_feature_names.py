@@ -124,7 +124,7 @@ def test_a_ranker_knows_them(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     path = written(tmp_path)
     (tmp_path / "my.features.json").write_text(json.dumps(NAMES))
     learners.create("erm", surrogate="squared", l2=0.1).fit(RankingData.from_letor(path)).save(tmp_path / "ranker.json")
-    given = ["rank", "--model", str(tmp_path / "ranker.json"), "--output", str(tmp_path / "some.run")]
+    given = ["rank", "--model", str(tmp_path / "ranker.json"), "--output", str(tmp_path / "some.run"), "--force"]
     assert cli.main([*given, "--data", str(path)]) == 0
     (tmp_path / "my.features.json").write_text(json.dumps(["bm25", "length", "age"]))
     assert cli.main([*given, "--data", str(path)]) == 1
