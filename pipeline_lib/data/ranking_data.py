@@ -290,7 +290,9 @@ rows by query
 
     @classmethod
     @checked
-    def from_letor(cls, path: str | os.PathLike[str], *, labels: PolicyOrNone = "whole") -> Self:
+    def from_letor(
+        cls, path: str | os.PathLike[str], *, labels: PolicyOrNone = "whole", extreme: stored_data.Extreme = "refuse"
+    ) -> Self:
         """Read a file of LETOR (SVMlight) text: ``label qid:Q id:value id:value ... # comment``.
 
         Beside what :func:`pipeline_lib.sources.letor.read` takes, queries may be named by text, labels may be written
@@ -299,7 +301,8 @@ rows by query
         The names of features may stand next to it, too, in ``NAME.features.json`` or ``NAME.features.tsv``.
         ``labels="rounded"`` takes real labels, too, and rounds halves up, ``"doubled"`` takes halves and doubles all
         labels, ``"shifted"`` counts from -1 and adds 1, and ``"clipped"`` takes negative labels for 0; ``"ignored"``
-        takes documents without labels, which then are 0.
+        takes documents without labels, which then are 0. Of values beyond the range of float32, which are errors,
+        ``extreme="clip"`` takes the nearest that float32 can hold, and ``"missing"`` 0.
 
         Raises
         ------
@@ -314,7 +317,7 @@ rows by query
         >>> data = RankingData.from_letor(path); data.y.tolist(), data.query_names
         ([2, 0], ('cats', 'dogs'))
         """
-        return _by_name("sources.readers").read(path, labels)
+        return _by_name("sources.readers").read(path, labels, extreme)
 
     def to_pandas(self) -> Any:
         """The documents as a data frame of pandas: columns ``qid`` and ``label``, and one for each feature.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.labels import PolicyOrNone
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.stored_data import Columns
+from pipeline_lib.data.stored_data import Columns, Extreme
 from pipeline_lib.sources import digests, feature_names, tables
 from pipeline_lib.sources.compression import lines, opened
 from pipeline_lib.sources.letor_reader import Block, Form, Reader, gathered
@@ -92,11 +92,11 @@ def digest(path: Path) -> str:
     return digests.digest(path, *companions(path))
 
 
-def read(path: str | os.PathLike[str], labels: PolicyOrNone) -> RankingData:
+def read(path: str | os.PathLike[str], labels: PolicyOrNone, extreme: Extreme = "refuse") -> RankingData:
     """Read a file of LETOR text whole: see :meth:`RankingData.from_letor`."""
     path = Path(path)
     groups = _groups(path)
-    form = Form(labels=labels, qid="none" if groups else "text", first_id=0)
+    form = Form(labels=labels, qid="none" if groups else "text", first_id=0, extreme=extreme)
     reader = Reader(path, form)
     X, y, number = gathered(reader)
     names = None

@@ -34,7 +34,7 @@ import math
 import numpy as np
 
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Count, Extended, NonNegative, Positive, Probability, checked
+from pipeline_lib.core.checks import AtLeast1, Extended, NonNegative, Positive, Probability, checked
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory.ranker_facts import effective
@@ -65,7 +65,7 @@ def squared_norms(data: RankingData, surrogate: Surrogate) -> Floats:
 
 
 @checked
-def mean_at_most(square: NonNegative, largest: NonNegative, n: Count, delta: Probability) -> float:
+def mean_at_most(square: NonNegative, largest: NonNegative, n: AtLeast1, delta: Probability) -> float:
     """mu: what the mean of numbers in [0, ``largest``] does not exceed, with probability 1 - delta.
 
     ``square`` is their mean over n independent draws. The mean is never above ``largest``.
@@ -86,7 +86,7 @@ def mean_at_most(square: NonNegative, largest: NonNegative, n: Count, delta: Pro
 
 @checked
 def deviation(
-    n: Count,
+    n: AtLeast1,
     *,
     square: NonNegative,
     largest: NonNegative,
@@ -100,7 +100,7 @@ def deviation(
 
     Parameters
     ----------
-    n : int >= 1
+    n : number >= 1
         Queries.
     square : float >= 0
         T, the mean of sum_j ||x_ij||^2 over the queries.

@@ -8,7 +8,7 @@ import io
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -569,3 +569,14 @@ def test_all_problems_of_a_table_stand_in_one_message(tmp_path: Path, form: str)
     for words in ("found -1 (`labels: clipped`", "found 0.5 (`labels: doubled`", "query a again", "finite in float32"):
         assert words in str(caught.value)
     assert ("expected 4 columns, found 3" if form == "csv" else "column 'url', found 'u'") in str(caught.value)
+
+
+@pytest.mark.parametrize(("extreme", "value"), [("clip", float(np.finfo(np.float32).max)), ("missing", 0.0)])
+def test_from_letor_takes_values_beyond_float32_as_its_message_says(
+    tmp_path: Path, extreme: Literal["clip", "missing"], value: float
+) -> None:
+    path = tmp_path / "some.txt"
+    path.write_text("1 qid:1 1:5 2:1e39\n0 qid:1 1:1 2:2\n")
+    with pytest.raises(DataError, match=f"extreme='{extreme}'"):
+        RankingData.from_letor(path)
+    assert RankingData.from_letor(path, extreme=extreme).X[:, 1].tolist() == [value, 2.0]

@@ -65,6 +65,13 @@ def test_a_ranker_is_informative_from_the_number_of_queries_that_is_said(name: s
         assert [{c.bound: c for c in each}[one.bound].informative for each in around] == [False, True]
 
 
+@pytest.mark.parametrize("gain", [1e-5, 0.0, -0.1])
+def test_a_ranker_that_learned_next_to_nothing_has_certificates(gain: float) -> None:
+    known = replace(KNOWN, zero_risk=KNOWN.empirical_risk + gain)
+    for one in certificates.certify(known, surrogates.create("listnet")).holding:
+        assert one.informative_from is None or one.informative_from > 2**31, one.bound
+
+
 def test_the_ball_of_the_sum_of_weights_suits_rankers_with_few_of_many_features() -> None:
     # One weight on documents of 10,000 features of size 1: the norm of a document is 100, its largest feature 1.
     sparse = Facts(10**6, 10, 10_000, 2, 1.0, 1.0, 100.0, 1.0, 0.1, 1.0)
