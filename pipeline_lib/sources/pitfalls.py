@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import metrics, ranking
+from pipeline_lib import ranking
 from pipeline_lib.sources.letor_reader import Block
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
@@ -94,12 +94,15 @@ def follows_labels(label: NDArray[np.uint8], offsets: NDArray[np.int64]) -> str:
     """
     offsets = offsets[: QUERIES + 1]
     y = label[: offsets[-1]]
-    in_rows, means = (metrics.ndcg(np.zeros(len(y)), y, offsets, ties=ties) for ties in ("file", "mean"))
+    begins, m = offsets[:-1], np.diff(offsets)
     sums = ranking.discount_sums(ranking.longest(offsets))
-    squares = np.r_[0.0, np.cumsum(np.diff(sums) ** 2)]
-    m = np.diff(offsets)
+    D = np.diff(sums)
+    squares = np.r_[0.0, np.cumsum(D**2)]
     g = ranking.normalised_gains(y.astype(np.int32), offsets, sums)
-    of_gains = np.add.reduceat((g - np.repeat(np.add.reduceat(g, offsets[:-1]) / m, m)) ** 2, offsets[:-1])
+    mean_gains = np.add.reduceat(g, begins) / m
+    # An order draws each gain to each rank alike, so that its mean NDCG is the mean gain times all discounts.
+    in_rows, means = np.add.reduceat(g * D[np.arange(len(y)) - np.repeat(begins, m)], begins), mean_gains * sums[m]
+    of_gains = np.add.reduceat((g - np.repeat(mean_gains, m)) ** 2, begins)
     of_discounts = np.maximum(squares[m] - sums[m] ** 2 / m, 0.0)
     V = float((of_gains * of_discounts / np.maximum(m - 1, 1)).sum())
     t = float((in_rows - means).sum())
