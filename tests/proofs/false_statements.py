@@ -1,5 +1,6 @@
 """Certificates of false or empty statements, by the way in which each misleads a checker that trusts what it reads."""
 
+import re
 from typing import NamedTuple
 
 
@@ -35,8 +36,15 @@ definitions = '''
 {neighbour}
 '''
 case = "{"(0,)" if cases == 2 else "()"}"
-point = "{POINT[self.kind]}"
+point = "{[0] * self.unknowns()}"
 """
+
+    def unknowns(self) -> int:
+        """How many entries the neighbour's point has."""
+        if self.kind == "enclosure":
+            return 1
+        stated = re.search(r"unknowns = lambda ?\w*: ?(\d+)", self.definitions)
+        return int(stated[1]) if stated else 0
 
 
 WRONG = {
@@ -44,7 +52,6 @@ WRONG = {
     "combination": "conclusion = lambda x: x[0] - 1",
     "enclosure": "value = lambda x: -1",
 }
-POINT = {"enumeration": "[]", "combination": "[0, 0]", "enclosure": "[0]"}
 ONE_CASE = "cases = lambda: [()]\n"
 ONE_UNKNOWN = f"{ONE_CASE}unknowns = lambda: 1\n"
 UNIT_INTERVAL = f"{ONE_CASE}sides = lambda: [(0, 1)]\n"
