@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le
 from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
-from pipeline_lib import metrics
+from pipeline_lib.core import submodules
 from pipeline_lib.core.cost import LARGE_CELLS, Size
 from pipeline_lib.core.settings import Number, Positive, Positives, Rising, Settings, Text, Whole
 from pipeline_lib.data.ranking_data import RankingData
@@ -138,12 +138,20 @@ def seen_by(features: Features, size: Size) -> Size:
 
 
 Radius = Positive | None
-MeasureName = Annotated[Text, AfterValidator(metrics.canonical)]
+
+
+def _canonical(name: str) -> str:
+    # The measures are found by name: what a learner trains that chooses by none of them does not depend on their code.
+    canonical: str = submodules.load("pipeline_lib", "metrics").canonical(name)
+    return canonical
+
+
+MeasureName = Annotated[Text, AfterValidator(_canonical)]
 """The name of a measure, in any of its spellings."""
 RankingMeasure = Annotated[
     Text,
     Field(pattern="^(map|ndcg(@[1-9][0-9]*)?)$"),
-    BeforeValidator(lambda given: metrics.canonical(given) if isinstance(given, str) else given),
+    BeforeValidator(lambda given: _canonical(given) if isinstance(given, str) else given),
 ]
 """AP of a query has both names: its mean is known as MAP."""
 Tolerance = Annotated[Number, Gt(0), Le(0.1)]
