@@ -602,52 +602,59 @@ class _Ranked:
         return values
 
 
+def _gains_at_ranks(labels: Labels, gains: Floats, groups: Offsets | None) -> Floats:
+    """The gain at every rank; with groups of equal scores, its mean over the orders that they allow."""
+    return gains[labels] if groups is None else tied.mean_gains(labels, groups, gains)
+
+
+def _ndcg_by(
+    gains: Floats, discounts: Floats, labels: Labels, offsets: Offsets, groups: Offsets | None, cutoffs: Sequence[int]
+) -> Floats:
+    at_rank = _gains_at_ranks(labels, gains, groups)
+    return kernels.ndcg(at_rank, labels, offsets, gains, discounts, np.array(cutoffs, np.int64))
+
+
 def _ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
-    return kernels.ndcg(labels, offsets, _gains(labels), _discounts(offsets), np.array(cutoffs, np.int64))
+    return _tied_ndcg(labels, offsets, None, cutoffs)
 
 
 def _tied_ndcg(
-    labels: Labels, offsets: Offsets, groups: Offsets, cutoffs: Sequence[int], y_max: int | None = None
+    labels: Labels, offsets: Offsets, groups: Offsets | None, cutoffs: Sequence[int], y_max: int | None = None
 ) -> Floats:
-    gains, ks = _gains(labels), np.array(cutoffs, np.int64)
-    return tied.ndcg(tied.mean_gains(labels, groups, gains), labels, offsets, gains, _discounts(offsets), ks)
+    return _ndcg_by(_gains(labels), _discounts(offsets), labels, offsets, groups, cutoffs)
 
 
 def _linear_ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
-    return kernels.ndcg(labels, offsets, _linear_gains(labels), _discounts(offsets), np.array(cutoffs, np.int64))
+    return _tied_linear_ndcg(labels, offsets, None, cutoffs)
 
 
 def _tied_linear_ndcg(
-    labels: Labels, offsets: Offsets, groups: Offsets, cutoffs: Sequence[int], y_max: int | None = None
+    labels: Labels, offsets: Offsets, groups: Offsets | None, cutoffs: Sequence[int], y_max: int | None = None
 ) -> Floats:
-    gains, ks = _linear_gains(labels), np.array(cutoffs, np.int64)
-    return tied.ndcg(tied.mean_gains(labels, groups, gains), labels, offsets, gains, _discounts(offsets), ks)
+    return _ndcg_by(_linear_gains(labels), _discounts(offsets), labels, offsets, groups, cutoffs)
 
 
 def _letor4_ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
-    ks, D = np.array(cutoffs, np.int64), _letor4_discounts(offsets)
-    return np.where(np.diff(offsets) >= ks[:, None], kernels.ndcg(labels, offsets, _gains(labels), D, ks), 0.0)
+    return _tied_letor4_ndcg(labels, offsets, None, cutoffs)
 
 
 def _tied_letor4_ndcg(
-    labels: Labels, offsets: Offsets, groups: Offsets, cutoffs: Sequence[int], y_max: int | None = None
+    labels: Labels, offsets: Offsets, groups: Offsets | None, cutoffs: Sequence[int], y_max: int | None = None
 ) -> Floats:
-    gains, ks = _gains(labels), np.array(cutoffs, np.int64)
-    means = tied.mean_gains(labels, groups, gains)
-    values = tied.ndcg(means, labels, offsets, gains, _letor4_discounts(offsets), ks)
-    return np.where(np.diff(offsets) >= ks[:, None], values, 0.0)
+    values = _ndcg_by(_gains(labels), _letor4_discounts(offsets), labels, offsets, groups, cutoffs)
+    return np.where(np.diff(offsets) >= np.array(cutoffs, np.int64)[:, None], values, 0.0)
 
 
 def _letor4_mean_ndcg(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
-    return kernels.mean_ndcg(labels, offsets, _gains(labels), _letor4_discounts(offsets))[None]
+    return _tied_letor4_mean_ndcg(labels, offsets, None, cutoffs)
 
 
 def _tied_letor4_mean_ndcg(
-    labels: Labels, offsets: Offsets, groups: Offsets, cutoffs: Sequence[int], y_max: int | None = None
+    labels: Labels, offsets: Offsets, groups: Offsets | None, cutoffs: Sequence[int], y_max: int | None = None
 ) -> Floats:
     gains = _gains(labels)
-    means = tied.mean_gains(labels, groups, gains)
-    return tied.mean_ndcg(means, labels, offsets, gains, _letor4_discounts(offsets))[None]
+    at_rank = _gains_at_ranks(labels, gains, groups)
+    return kernels.mean_ndcg(at_rank, labels, offsets, gains, _letor4_discounts(offsets))[None]
 
 
 def _average_precision(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:

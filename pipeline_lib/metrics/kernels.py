@@ -36,9 +36,15 @@ def labels_by_rank(scores: Floats, y: NDArray[np.uint8], offsets: NDArray[np.int
 
 @njit
 def ndcg(
-    labels: NDArray[np.uint8], offsets: NDArray[np.int64], gains: Floats, discounts: Floats, cutoffs: NDArray[np.int64]
+    at_rank: Floats,
+    labels: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    gains: Floats,
+    discounts: Floats,
+    cutoffs: NDArray[np.int64],
 ) -> Floats:
-    # NDCG@k = sum_{i <= min(k, m)} G(label at i) D(i) / the same sum for labels in falling order, for rising cutoffs k
+    # NDCG@k = sum_{i <= min(k, m)} (gain at rank i) D(i) / the same sum for labels in falling order, for rising cutoffs
+    # k. A gain at a rank may be a mean over orders that equal scores allow: the ideal DCG is the same in all of them
     values = np.zeros((len(cutoffs), len(offsets) - 1))
     count, best = np.zeros(len(gains), np.int64), np.empty(len(discounts), np.int64)
     for q in range(len(offsets) - 1):
@@ -46,7 +52,7 @@ def ndcg(
         ranking.largest_labels(labels[lo : lo + m], min(m, cutoffs[-1]), count, best)
         dcg, ideal, c = 0.0, 0.0, 0
         for i in range(min(m, cutoffs[-1])):
-            dcg += gains[labels[lo + i]] * discounts[i]
+            dcg += at_rank[lo + i] * discounts[i]
             ideal += gains[best[i]] * discounts[i]
             if ideal == 0.0:
                 break
@@ -59,7 +65,9 @@ def ndcg(
 
 
 @njit
-def mean_ndcg(labels: NDArray[np.uint8], offsets: NDArray[np.int64], gains: Floats, discounts: Floats) -> Floats:
+def mean_ndcg(
+    at_rank: Floats, labels: NDArray[np.uint8], offsets: NDArray[np.int64], gains: Floats, discounts: Floats
+) -> Floats:
     # (1/m) sum_{k <= m} NDCG@k
     values = np.zeros(len(offsets) - 1)
     count, best = np.zeros(len(gains), np.int64), np.empty(len(discounts), np.int64)
@@ -68,7 +76,7 @@ def mean_ndcg(labels: NDArray[np.uint8], offsets: NDArray[np.int64], gains: Floa
         ranking.largest_labels(labels[lo : lo + m], m, count, best)
         dcg, ideal, total = 0.0, 0.0, 0.0
         for i in range(m):
-            dcg += gains[labels[lo + i]] * discounts[i]
+            dcg += at_rank[lo + i] * discounts[i]
             ideal += gains[best[i]] * discounts[i]
             if ideal == 0.0:
                 break

@@ -32,58 +32,6 @@ def mean_gains(labels: NDArray[np.uint8], groups: NDArray[np.int64], gains: Floa
 
 
 @njit
-def ndcg(
-    means: Floats,
-    labels: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-    gains: Floats,
-    discounts: Floats,
-    cutoffs: NDArray[np.int64],
-) -> Floats:
-    # sum_{i <= min(k, m)} (mean gain at i) D(i) / the same sum for labels in falling order, for rising cutoffs k: the
-    # ideal DCG is the same in every order
-    values = np.zeros((len(cutoffs), len(offsets) - 1))
-    count, best = np.zeros(len(gains), np.int64), np.empty(len(discounts), np.int64)
-    for q in range(len(offsets) - 1):
-        lo, m = offsets[q], offsets[q + 1] - offsets[q]
-        last = min(m, cutoffs[-1])
-        ranking.largest_labels(labels[lo : lo + m], last, count, best)
-        dcg, ideal, c = 0.0, 0.0, 0
-        for i in range(last):
-            dcg += means[lo + i] * discounts[i]
-            ideal += gains[best[i]] * discounts[i]
-            if ideal == 0.0:
-                break
-            while cutoffs[c] == i + 1 and c < len(cutoffs) - 1:
-                values[c, q] = dcg / ideal
-                c += 1
-        if ideal > 0.0:
-            values[c:, q] = dcg / ideal
-    return values
-
-
-@njit
-def mean_ndcg(
-    means: Floats, labels: NDArray[np.uint8], offsets: NDArray[np.int64], gains: Floats, discounts: Floats
-) -> Floats:
-    # (1/m) sum_{k <= m} of the mean of NDCG@k
-    values = np.zeros(len(offsets) - 1)
-    count, best = np.zeros(len(gains), np.int64), np.empty(len(discounts), np.int64)
-    for q in range(len(offsets) - 1):
-        lo, m = offsets[q], offsets[q + 1] - offsets[q]
-        ranking.largest_labels(labels[lo : lo + m], m, count, best)
-        dcg, ideal, total = 0.0, 0.0, 0.0
-        for i in range(m):
-            dcg += means[lo + i] * discounts[i]
-            ideal += gains[best[i]] * discounts[i]
-            if ideal == 0.0:
-                break
-            total += dcg / ideal
-        values[q] = total / m
-    return values
-
-
-@njit
 def average_precision(labels: NDArray[np.uint8], offsets: NDArray[np.int64], groups: NDArray[np.int64]) -> Floats:
     # (1/R) sum over groups and j = 1..t of (r/t) (c + 1 + (j - 1) (r - 1)/(t - 1)) / (a + j): a relevant document is at
     # rank a + j with probability r/t, and before it then stand c relevant ones and of the others of its group, of which
