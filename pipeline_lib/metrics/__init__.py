@@ -604,7 +604,7 @@ class _Ranked:
 
 def _gains_at_ranks(labels: Labels, gains: Floats, groups: Offsets | None) -> Floats:
     """The gain at every rank; with groups of equal scores, its mean over the orders that they allow."""
-    return gains[labels] if groups is None else tied.mean_gains(labels, groups, gains)
+    return kernels.gains_at_ranks(labels, gains) if groups is None else tied.mean_gains(labels, groups, gains)
 
 
 def _ndcg_by(

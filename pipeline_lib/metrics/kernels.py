@@ -35,6 +35,15 @@ def labels_by_rank(scores: Floats, y: NDArray[np.uint8], offsets: NDArray[np.int
 
 
 @njit
+def gains_at_ranks(labels: NDArray[np.uint8], gains: Floats) -> Floats:
+    # numpy would widen the labels to indices first
+    at_rank = np.empty(len(labels))
+    for i in range(len(labels)):
+        at_rank[i] = gains[labels[i]]
+    return at_rank
+
+
+@njit
 def ndcg(
     at_rank: Floats,
     labels: NDArray[np.uint8],
