@@ -256,6 +256,31 @@ def smallest_p_value(n_queries: Natural, resamples: Count = RESAMPLES) -> float:
 
 
 @checked
+def detectable_difference(n_queries: Natural, n_pairs: Count, level: Probability = LEVEL) -> float:
+    """The difference of two runs that n queries show with probability 0.8, before anything was measured.
+
+    It is in units of the standard deviation of a query's difference. With Bonferroni's correction for P pairs, which
+    asks for a larger difference than the max-T of :func:`compare_runs` does,
+
+    ::
+
+        (t_{n-1, 1 - alpha/(2 P)} + Phi^-1(0.8)) / sqrt(n),      alpha = 1 - level,
+
+    and infinity where so few queries cannot show any (2^(1 - n) > alpha).
+
+    Example
+    -------
+    A difference of half a standard deviation, by the number of queries and of pairs:
+
+    >>> [round(detectable_difference(n, pairs), 2) for n, pairs in ((5, 1), (60, 1), (60, 45), (6000, 45))]
+    [inf, 0.37, 0.55, 0.05]
+    """
+    if smallest_p_value(n_queries) > round(1.0 - level, 12):
+        return math.inf
+    return (_t_quantile(n_queries - 1, 1.0 - (1.0 - level) / n_pairs) + float(ndtri(POWER))) / math.sqrt(n_queries)
+
+
+@checked
 def bootstrap_interval(
     values: ArrayLike, *, level: Probability = 0.95, resamples: Count = 10_000, rng: np.random.Generator
 ) -> tuple[float, float]:

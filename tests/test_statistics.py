@@ -153,6 +153,24 @@ def test_the_detectable_difference_is_found_with_its_power():
     assert hits / trials == pytest.approx(statistics.POWER, abs=0.12)
 
 
+@pytest.mark.parametrize(("n", "k"), [(30, 2), (60, 10)])
+def test_what_a_plan_promises_is_found_with_its_power(n, k):
+    draws, trials, hits = rng(12), 300, 0
+    shift = statistics.detectable_difference(n, k * (k - 1) // 2)
+    for _ in range(trials):
+        # The difference of two runs has a standard deviation of 1.
+        runs = math.sqrt(0.5) * draws.standard_normal((k, n))
+        runs[0] += shift
+        hits += statistics.compare_runs(runs, resamples=199, rng=draws).p_adjusted[0] <= 0.05
+    # Bonferroni's correction is not the narrowest; 3 standard errors of the simulation.
+    assert statistics.POWER - 0.07 <= hits / trials <= 0.93
+
+
+def test_few_queries_show_no_difference():
+    assert [statistics.detectable_difference(n, 1) for n in (1, 5)] == [math.inf] * 2
+    assert math.isfinite(statistics.detectable_difference(6, 1))
+
+
 def adjusted_by_holm(p):
     """Holm's adjusted p-values: what max-T must not have less power than."""
     order = np.argsort(p, kind="stable")
@@ -199,6 +217,18 @@ def test_the_family_wise_error_is_kept(k, n, repetitions, noise):
         # A joint interval may fail, or the sign by which a step of the test found more: each with a probability of .05.
         several = 2 * MOST if shifts.any() else MOST
         assert covered >= 1 - several - 2.6 * math.sqrt(several * (1 - several) / repetitions)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("k", "n"), [(2, 60), (10, 60), (33, 60), (100, 20)])
+def test_equal_runs_are_told_apart_with_the_probability_of_the_level(k, n):
+    # With 19 patterns the least p-value is the level, which the test then uses up. So many repetitions that .055 is
+    # 2.6 standard errors above it, and .045 below.
+    draws, repetitions, found = rng(k), 12_800, 0
+    for i in range(repetitions):
+        runs = draws.beta(0.5, 0.8, n) + 0.1 * (normal, sparse)[i % 2](draws, (k, n))
+        found += bool(np.any(statistics.compare_runs(runs, resamples=19, rng=draws).p_adjusted <= MOST))
+    assert 0.045 <= found / repetitions <= 0.055
 
 
 @pytest.mark.slow

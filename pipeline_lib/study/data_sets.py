@@ -10,6 +10,7 @@ from pipeline_lib.core.cost import Size
 from pipeline_lib.data import labels
 from pipeline_lib.sources import mirrors, own_data, raw_files, sizes
 from pipeline_lib.sources.catalog import DataSet
+from pipeline_lib.study import planning
 from pipeline_lib.study.configuration import Configuration
 from pipeline_lib.study.study_settings import section
 
@@ -82,6 +83,14 @@ class DataSets:
         return ""
 
     @property
+    def powers(self) -> list[str]:
+        """What comparisons of models can show on data sets of which the number of test queries is known."""
+        level = self._study.checked.statistics.level
+        models = {name: len(self._study.model_names(name)) for name in self.present}
+        queries = {name: self.tested_queries(name) for name, k in models.items() if k > 1}
+        return [planning.power(name, n, models[name], level) for name, n in queries.items() if n]
+
+    @property
     def with_text(self) -> list[str]:
         """Those present that come as text."""
         return [name for name in self.present if self.catalog[name].has_text]
@@ -124,6 +133,23 @@ class DataSets:
     def unread_size(self, name: str) -> Size:
         """The same from what is known although the data set was never read."""
         return sizes.size(self.catalog[name], self.simulations.get(name), None)
+
+    def tested_queries(self, name: str) -> int | None:
+        """How many queries of a data set are test queries of the folds that the study runs; None before this is known.
+
+        Blocks of a part count as equally large, as do parts of a public data set that was never read.
+        """
+        data_set = self.catalog[name]
+        known: Mapping[str, float] = {}
+        if data_set.counts is not None or data_set.source == "generated":
+            known = dict.fromkeys(data_set.parts, self.size(name).queries / len(data_set.parts))
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            summary = json.loads(Path("data/parquet", name, "summary.json").read_text(encoding="utf-8"))
+            known = {part["name"]: part["queries"] for part in summary["parts"]}
+        tests = [block.partition("/")[0] for k in self._study.folds(name) for block in data_set.folds[k - 1].test]
+        if not known.keys() >= set(tests):
+            return None
+        return round(sum(known[part] / data_set.split.get(part, 1) for part in tests))
 
     def sampled_cells(self, name: str) -> float:
         """Feature values of the queries of a data set that experiments read."""

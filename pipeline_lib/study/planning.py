@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from pipeline_lib import statistics
 from pipeline_lib.core.cost import Cost
 
 # Seconds on one core of a server of the 2020s. The memory of a training is that which its learner states.
@@ -108,6 +109,26 @@ def one_after_another(seconds: Sequence[float], imports: float) -> float:
     return math.fsum(max(one - imports, 0.0) for one in seconds) + min(max(seconds, default=0.0), imports)
 
 
+def power(dataset: str, queries: int, models: int, level: float) -> str:
+    """What comparing all pairs of some models on a data set can show, by the number of its test queries.
+
+    Example
+    -------
+    >>> print(power("letor-sim", 300, 14, 0.95).replace(", which", ",\\nwhich"))
+    letor-sim: 14 models are compared on 300 test queries,
+    which show a difference of 0.25 standard deviations of the difference on a query with probability 0.8
+    >>> print(power("mine", 4, 2, 0.95))
+    mine: no difference of models can be significant on 4 test queries
+    """
+    least = statistics.detectable_difference(queries, models * (models - 1) // 2, level)
+    if least == math.inf:
+        return f"{dataset}: no difference of models can be significant on {queries:,} test queries"
+    return (
+        f"{dataset}: {models} models are compared on {queries:,} test queries, which show a difference of "
+        f"{least:.2g} standard deviations of the difference on a query with probability {statistics.POWER}"
+    )
+
+
 def describe(
     study: str,
     jobs: Sequence[tuple[str, Estimate]],
@@ -116,12 +137,14 @@ def describe(
     untrained: Mapping[str, str],
     changed: Mapping[str, int] = MappingProxyType({}),
     warnings: Sequence[str] = (),
+    powers: Sequence[str] = (),
 ) -> str:
     """Write the plan that is printed before work starts.
 
     ``jobs`` are the rule and the estimate of each; ``missing`` maps a data set's name to how to get it; ``untrained``
     maps a model that cannot be trained to the reason; ``changed`` maps a file of code to the number of jobs that run
-    again because it changed and not because another job does; ``warnings`` are about the data.
+    again because it changed and not because another job does; ``warnings`` are about the data; ``powers`` are those of
+    :func:`power`.
 
     Example
     -------
@@ -138,6 +161,8 @@ def describe(
     lines += [f"  missing     {name}; to get it: {how}" for name, how in missing.items()]
     lines += [f"  left out    {name}, which is not trained: {reason}" for name, reason in untrained.items()]
     lines += [f"  WARNING     {warning}" for warning in warnings]
+    for text in powers:
+        lines += textwrap.wrap(text, 110, initial_indent="  power       ", subsequent_indent=" " * 14)
     most = sorted(changed.items(), key=lambda file: -file[1])
     for file, count in most[:MOST_CHANGED]:
         lines.append(f"  changed     {file}: {count} of the jobs, and those that depend on them")

@@ -141,7 +141,9 @@ def plan(workflow: Any, study: Configuration, data: DataSets, costs: Costs) -> c
     needed = snakemake_internals.jobs_to_run(workflow)
     jobs = [costs.planned(job) for job in needed]
     changed = import_closure.explained(((job.before, job.code) for job in needed), Path(".snakemake/digests.json"))
-    text = planning.describe(study.name, jobs, data.present, data.missing, study.untrained, changed, data.warnings)
+    text = planning.describe(
+        study.name, jobs, data.present, data.missing, study.untrained, changed, data.warnings, data.powers
+    )
     return console.Plan(text, frozenset(job.id for job in needed))
 
 

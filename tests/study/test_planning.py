@@ -1,11 +1,15 @@
 """The plan counts jobs and names what is missing; jobs request what they take."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_lib import papers
+from pipeline_lib.sources import catalog
 from pipeline_lib.study import configuration, planning, step_rules
+from pipeline_lib.study.data_sets import DataSets
 from pipeline_lib.study.planning import Estimate
 
 costs = st.sampled_from([*planning.COSTS.values(), *(step.cost for _, _, step in papers.steps(papers.names()))])
@@ -33,6 +37,27 @@ def test_the_plan_states_all_work_and_the_largest_memory() -> None:
     text = planning.describe("s", jobs, [], {}, {})
     assert "20 train_model, 1 judge_claims" in text
     assert "about 21 minutes of work on one core, up to 1.5 GB of memory" in text
+
+
+def test_the_plan_says_what_the_test_queries_can_show() -> None:
+    few, many = planning.power("mine", 5, 3, 0.95), planning.power("mine", 60, 10, 0.95)
+    assert "no difference" in few
+    assert "of 0.55 standard deviations" in many
+    assert few in planning.describe("s", [], [], {}, {}, powers=[few])
+
+
+def test_test_queries_are_counted_by_parts_and_folds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    public = catalog.load()
+    Path("mine.tsv").write_text("query\tlabel\ta\n1\t0\t.5\n")
+    settings = {"study": "mine", "datasets": ["letor-sim", {"name": "mine", "files": "mine.tsv"}], "folds": [1, 3]}
+    study = configuration.check(settings, {name: entry.n_folds for name, entry in public.items()})
+    data = DataSets(study, public)
+    assert data.tested_queries("letor-sim") == round(study.config["letor_sim"]["queries"] * 2 / 5)
+    assert data.tested_queries("mine") is None
+    Path("data/parquet/mine").mkdir(parents=True)
+    Path("data/parquet/mine/summary.json").write_text('{"parts": [{"name": "file", "queries": 60}]}')
+    assert data.tested_queries("mine") == 24
 
 
 @pytest.mark.parametrize(
