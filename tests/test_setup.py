@@ -34,7 +34,7 @@ PARTS_OF = {
     "snakemake_interface_logger_plugins": "snakemake",
     "pydantic_core": "pydantic",
 }
-ONLY_ON_PYPI = {"pandas-stubs", "scipy-stubs", "types-pyyaml", "typst"}
+ONLY_ON_PYPI = {"mini-racer", "pandas-stubs", "scipy-stubs", "types-pyyaml", "typst"}
 
 
 def name_and_range(requirement: str) -> tuple[str, str]:

@@ -30,7 +30,7 @@ from pipeline_lib.core.errors import ConfigurationError, DataError, hint
 from pipeline_lib.core.settings import different
 from pipeline_lib.experiment import pattern_of
 from pipeline_lib.papers import Paper, every, experiments
-from pipeline_lib.proofs import FOLDER, checker
+from pipeline_lib.proofs import FOLDER, SHARED, checker
 
 NOTHING = "The tables of the study hold no row that bears on it."
 """Why a claim is not judged whose tables are empty, where its ledger does not say it better."""
@@ -77,6 +77,9 @@ class Claim(Titled):
     )
     otherwise: Prose | None = Field(None, description="why it is not judged where the tables hold no such rows")
     planted: tuple[Planted, ...] = Field((), description="what the checks must catch for the claim to be decided")
+    sizes: Prose | None = Field(
+        None, description="the sizes for which a certificate proves it, in the certificate's words, if not all of it"
+    )
     consistent: Prose | None = Field(
         None,
         description="why nothing in the evidence could contradict the claim, and from where on it could; expressions "
@@ -216,6 +219,25 @@ def judge(claims: Iterable[Claim], context: Context) -> list[JudgedClaim]:
     return [_judge(claim, context) for claim in claims]
 
 
+def certified(path: Path, claims: Mapping[str, Claim]) -> checker.Proof:
+    """What a certificate proves of some claims, by their ids, for the sizes that the ledger states.
+
+    Raises
+    ------
+    Refused
+        When it proves nothing, names another claim, or is not for the sizes that the ledger states.
+    """
+    proof = checker.check(path.read_text(encoding="utf-8"))
+    for name in proof.claims:
+        if name not in claims:
+            raise checker.Refused(f"the ledger has no claim {name}")
+        stated = claims[name].sizes
+        if proof.covers != "part" and stated != (proof.sizes if proof.covers == "sizes" else None):
+            words = f"the sizes {proof.sizes!r}" if proof.covers == "sizes" else "all of it"
+            raise checker.Refused(f"it proves {words}, where the ledger states {stated!r} as sizes of {name}")
+    return proof
+
+
 def with_proofs(judgements: Iterable[JudgedClaim], papers: Iterable[str]) -> list[JudgedClaim]:
     """Check the certificates of some papers, and give them to the judgements of the claims that they prove.
 
@@ -224,21 +246,18 @@ def with_proofs(judgements: Iterable[JudgedClaim], papers: Iterable[str]) -> lis
     Raises
     ------
     DataError
-        When a certificate is refused, or names a claim that is not in the ledger; the message names its file.
+        When a certificate is refused, or does not agree with the ledger; the message names its file.
     """
     found = defaultdict(list)
-    judgements = list(judgements)
-    known = {one.id for one in judgements}
-    for path in sorted(path for paper in papers for path in (FOLDER / paper).glob("*.toml")):
+    claims = {claim.id: claim for claim in load()}
+    for path in sorted(path for folder in (*papers, SHARED) for path in (FOLDER / folder).glob("*.toml")):
         try:
-            proof = checker.check(path.read_text(encoding="utf-8"))
+            proof = certified(path, claims)
         except checker.Refused as reason:
             raise DataError(
                 f"{path}: expected a certificate that proves its statement, found that {reason}"
             ) from reason
         name = path.relative_to(FOLDER).as_posix()
-        if {*proof.claims} - known and (unknown := {*proof.claims} - (known := {claim.id for claim in load()})):
-            raise DataError(f"{path}: expected claims of the ledger, found {', '.join(sorted(unknown))}")
         for claim in proof.claims:
             about = proof.kind, proof.covers, proof.sizes, proof.cases, proof.neighbours, proof.digest
             found[claim].append(JudgedProof(name, *about))

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -106,9 +106,23 @@ class LedgerRow:
 
     def counts(self, own: bool) -> str:
         """How many claims of the paper, or of this project's ``own``, have which status, in words."""
-        numbers = Counter(claim.status for claim in self.claims if claim.own is own)
-        counted = [f"{numbers[status]} {status.replace('-', ' ')}" for status in STATUSES if numbers[status]]
-        return ", ".join(counted) or "none"
+        claims = [claim for claim in self.claims if claim.own is own]
+        numbers = Counter(claim.status for claim in claims)
+        words = {status: status.replace("-", " ") for status in STATUSES}
+        words["proved"] += f" by {count(len(certificates(claims)), 'certificate')}"
+        return ", ".join(f"{numbers[status]} {words[status]}" for status in STATUSES if numbers[status]) or "none"
+
+
+def certificates(claims: Iterable[JudgedClaim]) -> set[str]:
+    """The files of the certificates by which claims are proved; one may prove several claims, in several papers.
+
+    Example
+    -------
+    >>> certificates([JudgedClaim("slam-a", "slam", "identity", "", "", "", "", "", "not-run", "")])
+    set()
+    """
+    proved = [claim for claim in claims if claim.status == "proved"]
+    return {proof.file for claim in proved for proof in claim.proofs if proof.covers != "part"}
 
 
 @dataclass(frozen=True)
@@ -216,7 +230,14 @@ def given(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any] | None:
             rows.append({"whose": whose, "paper": Cell("All papers", "all", strong=True), **total})
         counted += rows
     every = sorted((claim for claim in judged.claims if claim.paper in about), key=_order)
-    return {"slack": plain(SLACK), "statuses": STATUSES, "counted": counted, "every": list(map(_of_claim, every))}
+    return {
+        "slack": plain(SLACK),
+        "statuses": STATUSES,
+        "counted": counted,
+        "every": list(map(_of_claim, every)),
+        "proved": sum(claim.status == "proved" for claim in every),
+        "certificates": len(certificates(every)),
+    }
 
 
 def _order(claim: JudgedClaim) -> tuple[int, bool, Any]:

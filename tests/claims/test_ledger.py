@@ -18,7 +18,7 @@ from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.severity import SLACK
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.core.errors import ConfigurationError, DataError
-from pipeline_lib.proofs import FOLDER
+from pipeline_lib.proofs import FOLDER, SHARED
 from pipeline_lib.report.errata_section import running
 from tests import readings
 
@@ -192,8 +192,40 @@ def test_a_certificate_of_no_claim_is_refused(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "cone").mkdir()
     (tmp_path / "cone/cone-norm.toml").write_text(source.replace('"cone-norm"', '"cone-norms"'), encoding="utf-8")
     monkeypatch.setattr(ledger, "FOLDER", tmp_path)
-    with pytest.raises(DataError, match="expected claims of the ledger, found cone-norms"):
+    with pytest.raises(DataError, match="the ledger has no claim cone-norms"):
         ledger.with_proofs([], ["cone"])
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        (
+            "slam-thm2",
+            {"2 to 5 documents": "2 to 4 documents", "range(2, 6)": "range(2, 5)", "cases = 210": "cases = 38"},
+        ),
+        ("slam-thm2", {'covers = "sizes"': 'covers = "all"'}),
+    ],
+    ids=["fewer sizes", "all of it"],
+)
+def test_a_certificate_for_other_sizes_than_the_ledger_states_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, changes: dict[str, str]
+) -> None:
+    source = (FOLDER / f"slam/{name}.toml").read_text(encoding="utf-8")
+    for old, new in changes.items():
+        source = source.replace(old, new)
+    (tmp_path / "slam").mkdir()
+    (tmp_path / "slam/one.toml").write_text(source, encoding="utf-8")
+    monkeypatch.setattr(ledger, "FOLDER", tmp_path)
+    with pytest.raises(DataError, match="sizes"):
+        ledger.with_proofs([], ["slam"])
+
+
+@pytest.mark.parametrize("name", ["lists-lemma4", "topk-lemma4", "lists-thm3", "slam-thm10-scores-corrected"])
+def test_a_certificate_of_two_papers_proves_the_claims_of_each(name: str) -> None:
+    claims = [claim for claim in LEDGER if claim.id == name]
+    [found] = ledger.with_proofs(ledger.judge(claims, Context("made")), [claims[0].paper])
+    assert found.status == "proved"
+    assert [proof.file.partition("/")[0] for proof in found.proofs] == [SHARED]
 
 
 def test_names_of_columns_files_and_claims_are_set_as_code() -> None:

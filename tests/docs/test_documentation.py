@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tools import affected
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 # The blocks of these pages need files about them; tests/report/test_claims_page_of_docs.py runs those of claims.md,
@@ -79,18 +81,54 @@ def test_the_table_of_the_architecture_names_every_folder_and_every_module_of_th
     assert not {part for part in parts if not re.search(rf"[`/]{re.escape(part)}[`/]", table)} - {"docs"}
 
 
-def test_the_tours_name_files_that_exist_and_have_at_most_twenty_steps_each():
+def tours():
+    """The files of every tour, for one claim and one learner, and how many steps it has."""
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     section = re.search(r"^## Three tours\n(.*?)^## ", text, flags=re.MULTILINE | re.DOTALL)
     assert section is not None
     example = section[1].replace("PAPER", "topk").replace("TOPIC", "exactness").replace("LEARNER", "erm")
-    _, *tours = example.split("\n**")
-    assert len(tours) == 3
-    for tour in tours:
-        steps = re.findall(r"^\d+\. (.*)", tour, flags=re.MULTILINE)
-        assert 5 < len(steps) <= 20
-        for step in steps:
-            assert all((ROOT / path).is_file() for path in re.findall(r"`([\w/]+/[\w.]+)`", step)), step
+    for tour in example.split("\n**")[1:]:
+        steps = "\n".join(re.findall(r"^\d+\. .*(?:\n   .*)*", tour, flags=re.MULTILINE))
+        yield re.findall(r"`([\w/]+/[\w.]+)`", steps), len(re.findall(r"^\d", steps, flags=re.MULTILINE))
+
+
+def module(path):
+    return path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+
+
+def leads_to(path, other):
+    """Whether a file imports another one, or names it."""
+    modules = affected.graph().modules
+    if module(other) in modules and module(path) in modules:
+        return affected.graph().direct_import_exists(importer=module(path), imported=module(other))
+    names = "|".join(
+        map(re.escape, {Path(other).name, module(other), Path(other).stem, Path(other).stem.replace("_", "-")})
+    )
+    return re.search(rf"\b({names})\b", (ROOT / path).read_text(encoding="utf-8")) is not None
+
+
+def test_every_step_of_a_tour_leads_to_another_or_is_led_to():
+    found = list(tours())
+    assert len(found) == 3
+    for files, steps in found:
+        assert steps > 5
+        assert len(set(files)) == len(files)
+        assert not [path for path in files if not (ROOT / path).is_file()]
+        together, waiting = set(), {files[0]}
+        while waiting:
+            together |= waiting
+            rest = set(files) - together
+            waiting = {one for one in rest if any(leads_to(one, two) or leads_to(two, one) for two in together)}
+        assert together == set(files)
+
+
+def test_the_tour_of_a_claim_has_every_module_that_decides_its_status():
+    files = next(tours())[0]
+    part = "pipeline_lib.claims."
+    decide = [module(path) for path in files if module(path).startswith(part)]
+    assert len(decide) > 5
+    needed = {one for path in decide for one in affected.graph().find_modules_directly_imported_by(path)}
+    assert {one for one in needed if one.startswith(part)} <= {*decide}
 
 
 def test_the_errata_point_to_what_exists():

@@ -6,6 +6,7 @@ import math
 import random
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import accumulate, combinations, permutations, product
@@ -25,11 +26,11 @@ RELATION = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, 
 
 
 def damaged(source: str) -> Iterator[tuple[str, str]]:
-    """All damages to a certificate: which, and the damaged text."""
+    """All damages to a certificate: which kind of damage to which function or field, and the damaged text."""
     content = tomllib.loads(source)
     for field in ("definitions", "proof"):
-        for number, text in enumerate(_texts(content.get(field, ""))):
-            yield f"{field} {number}", written(content | {field: text})
+        for which, text in _texts(content.get(field, "")):
+            yield f"{field} {which}", written(content | {field: text})
     for k, tree in enumerate(content.get("splits", [])):
         for wrong in {tree[:-1], tree + ".", "." if tree != "." else "0.."}:
             yield (
@@ -46,6 +47,14 @@ def damaged(source: str) -> Iterator[tuple[str, str]]:
             yield f"sizes {found.start()}", written(content | {"sizes": said})
     for claims in ([], content["claims"] * 2, content["claims"][0], [content["claims"][0] + "!"]):
         yield f"claims {claims}", written(content | {"claims": claims})
+
+
+def one_of_each_kind(source: str) -> Iterator[tuple[str, str]]:
+    """The damage in the middle of every kind in every function: for certificates whose cases take long to check."""
+    kinds = defaultdict(list)
+    for which, text in damaged(source):
+        kinds[which].append(text)
+    yield from ((which, texts[len(texts) // 2]) for which, texts in kinds.items())
 
 
 def written(content: dict[str, Any]) -> str:
@@ -74,36 +83,41 @@ def wrong_neighbours(source: str) -> Iterator[str]:
         yield written(content | {"definitions": "\n".join(map(ast.unparse, each.values()))})
 
 
-def _texts(source: str) -> Iterator[str]:
+def _texts(source: str) -> Iterator[tuple[str, str]]:
     tree = ast.parse(source.strip())
-    for place, node in enumerate(ast.walk(tree)):
-        for change in _changes(node):
-            other = copy.deepcopy(tree)
-            change([*ast.walk(other)][place])
-            yield ast.unparse(other)
+    for number, function in enumerate(tree.body):
+        name = function.name if isinstance(function, ast.FunctionDef) else ast.unparse(function).partition(" ")[0]
+        for place, node in enumerate(ast.walk(function)):
+            for kind, change in _changes(node):
+                other = copy.deepcopy(tree)
+                change([*ast.walk(other.body[number])][place])
+                yield f"{name}: {kind}", ast.unparse(other)
 
 
-def _changes(node: ast.AST) -> Iterator[Any]:
-    """The ways to damage one part: functions that change it."""
+def _changes(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], None]]]:
+    """The ways to damage one part: their kinds, and functions that change it."""
     if isinstance(node, ast.Constant) and type(node.value) is int:
-        for other in (node.value + 1, node.value - 1):
-            yield lambda one, other=other: setattr(one, "value", other)
+        for step in (1, -1):
+            yield f"number {step:+}", lambda one, step=step: setattr(one, "value", one.value + step)
     elif isinstance(node, ast.Constant) and type(node.value) is bool:
-        yield lambda one: setattr(one, "value", not one.value)
+        yield "truth", lambda one: setattr(one, "value", not one.value)
     elif isinstance(node, ast.BinOp) and type(node.op) in OTHER:
-        yield lambda one: setattr(one, "op", OTHER[type(one.op)]())
+        yield type(node.op).__name__, lambda one: setattr(one, "op", OTHER[type(one.op)]())
     elif isinstance(node, ast.Compare) and type(node.ops[0]) in RELATION:
-        yield lambda one: setattr(one, "ops", [RELATION[type(one.ops[0])](), *one.ops[1:]])
+        yield (
+            type(node.ops[0]).__name__,
+            lambda one: setattr(one, "ops", [RELATION[type(one.ops[0])](), *one.ops[1:]]),
+        )
     elif isinstance(node, ast.BoolOp):
-        yield lambda one: setattr(one, "op", ast.Or() if isinstance(one.op, ast.And) else ast.And())
-        yield lambda one: setattr(one, "values", one.values[1:])
+        yield "and, or", lambda one: setattr(one, "op", ast.Or() if isinstance(one.op, ast.And) else ast.And())
+        yield "condition", lambda one: setattr(one, "values", one.values[1:])
     elif isinstance(node, ast.List | ast.Tuple) and isinstance(node.ctx, ast.Load):
         for k in range(len(node.elts)):
-            yield lambda one, k=k: setattr(one, "elts", one.elts[:k] + one.elts[k + 1 :])
+            yield "entry", lambda one, k=k: setattr(one, "elts", one.elts[:k] + one.elts[k + 1 :])
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        yield lambda one: setattr(one, "op", ast.UAdd())
+        yield "sign", lambda one: setattr(one, "op", ast.UAdd())
     elif isinstance(node, ast.comprehension) and node.ifs:
-        yield lambda one: setattr(one, "ifs", one.ifs[1:])
+        yield "condition", lambda one: setattr(one, "ifs", one.ifs[1:])
 
 
 def states_the_same(source: str, other: str) -> bool:

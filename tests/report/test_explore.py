@@ -1,10 +1,11 @@
 """Does the script of the page "Explore the theory" compute what the package computes, and is the page right to see?
 
-The functions of ``explore.js`` are called in a browser on random numbers. Sums in another order, other roundings of
-logarithms and powers, and cancellation leave differences in the last digits; where 1e-12 is not reached, the tolerance
-says why.
+The functions of ``explore.js`` are called in V8 without a browser, and in a browser if there is one, on a grid and on
+random numbers. Sums in another order, other roundings of logarithms and powers, and cancellation leave differences in
+the last digits; where 1e-12 is not reached, the tolerance says why.
 """
 
+import itertools
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import Browser
+from hypothesis import given as drawn_by_hypothesis
+from hypothesis import strategies as st
 
 from pipeline_lib import surrogates
 from pipeline_lib.learners import perceptron
@@ -25,7 +28,7 @@ from pipeline_lib.theory import list_bounds, partial_labels, perceptron_bounds, 
 from pipeline_lib.theory.pair_losses import get as pair_loss
 from pipeline_lib.theory.two_layer_rademacher import contracted
 
-POINTS = 10_000
+POINTS = 1000
 CLOSE = 1e-12
 EPS = float(np.finfo(float).eps)
 WIDTHS = (1280, 390)
@@ -34,20 +37,40 @@ Y_MAX = 2
 Given = dict[str, Any]
 
 
-@pytest.fixture(scope="module")
-def script(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
-    """Apply a function of JavaScript to each of some points."""
-    page = tmp_path_factory.mktemp("page") / "page.html"
-    source = (TEMPLATES / "explore.js").read_text(encoding="utf-8")
-    page.write_text(f'<!doctype html><meta charset="utf-8"><script>{source}</script>', encoding="utf-8")
-    assert browser.open(page) == []
+Script = Callable[[str, Sequence[Any]], Any]
+
+
+def applied(run: Callable[[str], Any]) -> Script:
+    """What applies a function of JavaScript to each of some points, given what runs JavaScript."""
 
     def each(function: str, points: Sequence[Any]) -> Any:
         # JSON has no infinite numbers and no NaN.
         exact = "(_, x) => typeof x === 'number' && !Number.isFinite(x) ? String(x) : x"
-        return json.loads(browser.run(f"JSON.stringify({json.dumps(points)}.map({function}), {exact})"))
+        return json.loads(run(f"JSON.stringify({json.dumps(points)}.map({function}), {exact})"))
 
     return each
+
+
+@pytest.fixture(scope="module")
+def engine() -> Script:
+    """The script without a page: V8 has no document. Conda's channels do not have it (environment.yml)."""
+    racer = pytest.importorskip("py_mini_racer").MiniRacer()
+    racer.eval("const document = { querySelectorAll: () => [] };")
+    racer.eval((TEMPLATES / "explore.js").read_text(encoding="utf-8"))
+    return applied(racer.eval)
+
+
+@pytest.fixture(scope="module", params=["V8", "Chromium"])
+def script(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Script:
+    """The script in V8 alone, and in a browser."""
+    if request.param == "V8":
+        return request.getfixturevalue("engine")
+    browser = request.getfixturevalue("browser")
+    page = tmp_path_factory.mktemp("page") / "page.html"
+    source = (TEMPLATES / "explore.js").read_text(encoding="utf-8")
+    page.write_text(f'<!doctype html><meta charset="utf-8"><script>{source}</script>', encoding="utf-8")
+    assert browser.open(page) == []
+    return applied(browser.run)
 
 
 @pytest.fixture
@@ -74,12 +97,39 @@ def drawn(rng: np.random.Generator, most_queries: float = 1e9, most_documents: f
     }
 
 
+def grid(most_queries: float = 1e9, most_documents: float = 1e5) -> list[Given]:
+    """The ends and a middle of every number of the page, in every combination."""
+    each = {
+        "n": (1, 30, int(most_queries)),
+        "m": (2, 3, int(most_documents)),
+        "delta": (1e-3, 0.5),
+        "radius": (0.01, 1.0, 100.0),
+        "d": (2, 100),
+        "risk": (0.0, 1.0),
+    }
+    return [dict(zip(each, values, strict=True)) for values in itertools.product(*each.values())]
+
+
+def any_point(most_queries: float = 1e9, most_documents: float = 1e5) -> st.SearchStrategy[Given]:
+    """Points as :func:`drawn` draws them, for Hypothesis."""
+    return st.fixed_dictionaries(
+        {
+            "n": st.integers(1, int(most_queries)),
+            "m": st.integers(2, int(most_documents)),
+            "delta": st.floats(1e-3, 0.5),
+            "radius": st.floats(0.01, 100.0),
+            "d": st.integers(2, 100),
+            "risk": st.floats(0.0, 1.0),
+        }
+    )
+
+
 def near(found: Any, expected: float, tolerance: float = CLOSE) -> bool:
     """Whether both are equal, up to a relative tolerance."""
     return math.isclose(float(found), expected, rel_tol=tolerance, abs_tol=0.0)
 
 
-def values_of(script: Callable[..., Any], paper: str, points: Sequence[Given]) -> list[list[list[Any]]]:
+def values_of(script: Script, paper: str, points: Sequence[Given]) -> list[list[list[Any]]]:
     """Value and largest loss of every bound of a paper, for every point."""
     group = f"GROUPS.find(one => one.paper === {json.dumps(paper)})"
     return list(script(f"g => {group}.bounds.map(one => [one.value(g), one.largest(g)])", points))
@@ -105,8 +155,7 @@ def bound_of_lists(name: str, arguments: Mapping[str, Any]) -> float:
     return float(largest * list_bounds.evaluate(name, **scaled))
 
 
-def test_the_bounds_of_lists_are_those_of_the_package(script: Callable[..., Any], rng: np.random.Generator) -> None:
-    points = [drawn(rng) for _ in range(POINTS)]
+def bounds_of_lists_agree(script: Script, points: Sequence[Given]) -> None:
     for given, rows in zip(points, values_of(script, "lists", points), strict=True):
         ball = {"radius": given["radius"], "feature_norm": 1.0}
         known = list_bounds.of_surrogate("length-free", "listnet", m=given["m"], y_max=Y_MAX, **ball)
@@ -121,9 +170,16 @@ def test_the_bounds_of_lists_are_those_of_the_package(script: Callable[..., Any]
             assert near(largest, known["loss_bound"])
 
 
-def test_a_bound_is_vacuous_up_to_the_same_number_of_queries(
-    script: Callable[..., Any], rng: np.random.Generator
-) -> None:
+def test_the_bounds_of_lists_are_those_of_the_package(script: Script, rng: np.random.Generator) -> None:
+    bounds_of_lists_agree(script, grid() + [drawn(rng) for _ in range(POINTS)])
+
+
+@drawn_by_hypothesis(any_point())
+def test_bounds_of_lists_are_those_of_the_package_at_any_point(engine: Script, point: Given) -> None:
+    bounds_of_lists_agree(engine, [point])
+
+
+def test_a_bound_is_vacuous_up_to_the_same_number_of_queries(script: Script, rng: np.random.Generator) -> None:
     points = [{**drawn(rng, most_documents=1000), "radius": logarithmic(rng, 0.1, 3.0)} for _ in range(40)]
     found = script("g => evaluated(GROUPS[0], g).map(one => one.from)", points)
     for given, row in zip(points, found, strict=True):
@@ -136,8 +192,7 @@ def test_a_bound_is_vacuous_up_to_the_same_number_of_queries(
             assert first == expected if expected is None else near(first, expected), (name, given)
 
 
-def test_the_bounds_of_slam_are_those_of_the_package(script: Callable[..., Any], rng: np.random.Generator) -> None:
-    points = [drawn(rng, most_documents=2000) for _ in range(POINTS)]
+def bounds_of_slam_agree(script: Script, points: Sequence[Given]) -> None:
     losses = [surrogates.create(name) for name in ("slam-map", "slam-ndcg")]
     for given, rows in zip(points, values_of(script, "slam", points), strict=True):
         n, m, square = given["n"], given["m"], given["radius"] ** 2
@@ -157,8 +212,16 @@ def test_the_bounds_of_slam_are_those_of_the_package(script: Callable[..., Any],
             assert near(value, wanted, tolerance), (given, value, wanted)
 
 
-def test_the_bounds_of_twolayer_are_those_of_the_package(script: Callable[..., Any], rng: np.random.Generator) -> None:
-    points = [{**drawn(rng, 300.0, 1e4), "d": whole(rng, 1, 100)} for _ in range(POINTS)]
+def test_the_bounds_of_slam_are_those_of_the_package(script: Script, rng: np.random.Generator) -> None:
+    bounds_of_slam_agree(script, grid(most_documents=2000) + [drawn(rng, most_documents=2000) for _ in range(POINTS)])
+
+
+@drawn_by_hypothesis(any_point(most_documents=2000))
+def test_bounds_of_slam_are_those_of_the_package_at_any_point(engine: Script, point: Given) -> None:
+    bounds_of_slam_agree(engine, [point])
+
+
+def bounds_of_twolayer_agree(script: Script, points: Sequence[Given]) -> None:
     hinge = pair_loss("hinge")
     for given, rows in zip(points, values_of(script, "twolayer", points), strict=True):
         n, m, delta, radius, d = (given[name] for name in ("n", "m", "delta", "radius", "d"))
@@ -183,7 +246,18 @@ def test_the_bounds_of_twolayer_are_those_of_the_package(script: Callable[..., A
             assert near(limit, largest if i == 2 else 1.0)
 
 
-def test_the_plans_for_a_budget_are_those_of_the_package(script: Callable[..., Any], rng: np.random.Generator) -> None:
+def test_the_bounds_of_twolayer_are_those_of_the_package(script: Script, rng: np.random.Generator) -> None:
+    bounds_of_twolayer_agree(
+        script, grid(300, 1e4) + [{**drawn(rng, 300.0, 1e4), "d": whole(rng, 1, 100)} for _ in range(POINTS)]
+    )
+
+
+@drawn_by_hypothesis(any_point(300, 1e4))
+def test_bounds_of_twolayer_are_those_of_the_package_at_any_point(engine: Script, point: Given) -> None:
+    bounds_of_twolayer_agree(engine, [point])
+
+
+def test_the_plans_for_a_budget_are_those_of_the_package(script: Script, rng: np.random.Generator) -> None:
     points = []
     for _ in range(POINTS):
         v, s1, rest = rng.uniform(0.0, 0.25), rng.uniform(0.0, 0.1), rng.uniform(0.0, 0.25)
@@ -232,7 +306,7 @@ def deviations(C: int, variances: two_layer_rates.Variances) -> np.ndarray:
     return np.asarray(np.sqrt(total) / n)
 
 
-def test_the_stream_is_run_as_by_the_package(script: Callable[..., Any], rng: np.random.Generator) -> None:
+def test_the_stream_is_run_as_by_the_package(script: Script, rng: np.random.Generator) -> None:
     T, checked = 3000, 100
     stream = streams.stalled(T)
     factors = {measure: perceptron.norm_factor(stream.data, stream.order, measure) for measure in ("map", "ndcg")}
@@ -262,7 +336,7 @@ def test_the_stream_is_run_as_by_the_package(script: Callable[..., Any], rng: np
     assert exceeded > 0
 
 
-def test_the_right_side_of_theorem_5_is_the_least_one(script: Callable[..., Any], rng: np.random.Generator) -> None:
+def test_the_right_side_of_theorem_5_is_the_least_one(script: Script, rng: np.random.Generator) -> None:
     data = streams.stalled(1).data
     points = [
         {"N": whole(rng, 1, 1e5), "C": logarithmic(rng, 1e-4, 1e3), "measure": ("map", "ndcg")[i % 2]}
@@ -285,7 +359,7 @@ def test_the_right_side_of_theorem_5_is_the_least_one(script: Callable[..., Any]
                 assert side["bound"] <= solved.bound * (1.0 + CLOSE)
 
 
-def test_corollary_6_is_its_limit(script: Callable[..., Any]) -> None:
+def test_corollary_6_is_its_limit(script: Script) -> None:
     [(corollary, margin, bound)] = script(
         """C => [perceptronBounds.corollary6(perceptron.STALLED, C), perceptron.STALLED.margin,
           perceptronBounds.rightSide(perceptron.STALLED, 1e9, C, "map").bound]""",
@@ -297,7 +371,7 @@ def test_corollary_6_is_its_limit(script: Callable[..., Any]) -> None:
 
 
 def test_what_can_be_learned_from_labels_on_top_is_what_the_package_says(
-    script: Callable[..., Any], rng: np.random.Generator
+    script: Script, rng: np.random.Generator
 ) -> None:
     points = []
     while len(points) < POINTS:
@@ -325,7 +399,7 @@ TARGETS = {labels.RELEVANCE: 1, labels.CENTRED: 2, "NDCG": 0, "NDCG@1": 5, "NDCG
 """Functions of the labels, and the row of the page that says what can be learned of them."""
 
 
-def test_the_rows_on_measures_and_losses_agree_with_an_enumeration(script: Callable[..., Any]) -> None:
+def test_the_rows_on_measures_and_losses_agree_with_an_enumeration(script: Script) -> None:
     settings = labels.LabelsSettings(documents=(2, 3, 4), grades=(2, 3), vectors=81)
     rows = list(labels.targets(settings))
     points = [[TARGETS[row.target], row.m, row.k, row.grades] for row in rows]

@@ -1,18 +1,20 @@
 """Are the papers' numbered statements counted as what they are: theorems, steps of their proofs, and others?"""
 
+from dataclasses import replace
+
 from page_of_paper import claims_of, judged
 
 from pipeline_lib.claims import errata
-from pipeline_lib.claims.judged import JudgedStudy
+from pipeline_lib.claims.judged import JudgedProof, JudgedStudy
 from pipeline_lib.report.ledger_section import KINDS, summary
 
-STATUSES = {"topk-thm52": "consistent", "topk-thm52-constant": "refuted", "topk-thm51": "not-run"}
+STATUSES = {"topk-thm52": "consistent", "topk-thm52-constant": "refuted", "topk-thm41": "not-run"}
 
 
 def test_a_theorem_is_what_the_worst_of_its_claims_is_and_a_refuted_step_of_its_proof_leaves_it_alone() -> None:
     claims = tuple(judged(claim, STATUSES.get(claim.id, "verified")) for claim in claims_of("topk"))
     found = summary(JudgedStudy("study", claims, {}), ["topk"])["numbered"]
-    assert (found["theorems"], found["outcomes"]) == (3, ["1 verified", "1 consistent", "1 not run"])
+    assert (found["theorems"], found["outcomes"]) == (2, ["1 consistent", "1 not run"])
     assert [(claim.id, kind) for claim, kind in found["refuted"]] == [("topk-thm52-constant", "gap")]
 
 
@@ -26,10 +28,21 @@ def test_a_theorem_whose_words_an_erratum_corrects_is_named_and_one_with_a_gap_i
 
 
 def test_every_numbered_theorem_of_the_papers_is_counted() -> None:
-    theorems = {"slam": 6, "topk": 3, "cone": 2, "lists": 6, "twolayer": 3}
+    theorems = {"slam": 6, "topk": 2, "cone": 2, "lists": 6, "twolayer": 3}
     for paper, number in theorems.items():
         claims = tuple(judged(claim, "verified") for claim in claims_of(paper))
         assert summary(JudgedStudy("study", claims, {}), [paper])["numbered"]["theorems"] == number
+
+
+def test_a_certificate_of_two_claims_is_counted_once() -> None:
+    shared, part = (
+        JudgedProof(file, "enumeration", covers, "", 1, 1, "")
+        for file, covers in (("shared/a.toml", "sizes"), ("slam/b.toml", "part"))
+    )
+    claims = [judged(claim, "proved") for claim in claims_of("slam") if claim.words][:3]
+    proved = [replace(claim, proofs=(shared, part)) for claim in claims[:2]]
+    every = (*proved, replace(claims[2], status="verified", proofs=(part,)))
+    assert summary(JudgedStudy("study", every, {}), ["slam"])["statuses"][0] == "2 proved by 1 certificate, 1 verified"
 
 
 def test_errata_are_counted_by_kind() -> None:

@@ -256,17 +256,26 @@ def test_a_paper(following: Callable[..., Project]) -> None:
         assert (report / path).stat().st_size
 
 
+EVERYTHING = re.compile(
+    r"papers\.(names|every|experiments|steps)|ledger_of_claims|added_claims|(ledger|coverage|errata)\.load|recorded\."
+    r"|page_of_paper|made_study|ROOT"
+)
+"""How a test asks for all papers, experiments or claims, or for what stands in the project's files."""
+OF_PAPERS = ("tests/claims", "tests/docs", "tests/proofs", "tests/report", "tests/study", "tests/tools")
 NEAREST = {
-    "an-experiment": ("tests/claims", "tests/docs", "tests/proofs", "tests/report", "tests/study", "tests/tools"),
-    "a-paper": ("tests/claims", "tests/docs", "tests/proofs", "tests/report", "tests/study", "tests/tools"),
+    "an-experiment": OF_PAPERS,
+    "a-paper": OF_PAPERS,
     "a-surrogate": ("tests/surrogates/test_every_surrogate.py", "tests/learners/test_every_convex_surrogate.py"),
     "a-learner": ("tests/learners/test_protocol.py", "tests/learners/test_estimates.py"),
     "a-measure": ("tests/metrics",),
     "a-bound": ("tests/theory/test_list_bounds.py",),
     "a-data-set": ("tests/sources/test_catalog.py",),
 }
-"""The tests that go through all that is registered, beside those that `make check` finds for the new files."""
-GENERATED = (("-m", "pipeline_lib", "default-configuration", "--page", "docs/settings.md"), ("-m", "tools.evaluators"))
+"""The tests that go through all that is registered, beside those that `make check` finds for the changed files."""
+GENERATED = (
+    ("-m", "pipeline_lib", "default-configuration", "--page", "docs/settings.md", "--force"),
+    ("-m", "tools.evaluators"),
+)
 """What `make config evaluators` runs, as the pages say."""
 
 
@@ -285,10 +294,30 @@ def test_all_tests_that_a_page_reaches_stay_green(page: str, tmp_path: Path) -> 
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     for command in GENERATED:
         subprocess.run([sys.executable, *command], cwd=folder, env=environment, check=True)
-    script = "from tools import check_changes as c, affected as a; print(*a.tests_of(c.changed_files('HEAD')))"
-    found = subprocess.run([sys.executable, "-c", script], cwd=folder, env=environment, capture_output=True, text=True)
-    files = [path for path in found.stdout.split() if not path.startswith(("tests/workflow", "docs"))]
+    files = [path for path in reached(folder, environment) if not path.startswith(("tests/workflow", "docs"))]
     chosen = ("-m", "not slow and not workflow and not cluster")
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *chosen]
-    done = subprocess.run([*command, *dict.fromkeys([*NEAREST[page], *files])], cwd=folder, env=environment)
+    done = subprocess.run([*command, *dict.fromkeys([*nearest(page), *files])], cwd=folder, env=environment)
     assert done.returncode == 0
+
+
+def nearest(page: str) -> list[str]:
+    """The files of tests of :data:`NEAREST`; where papers are added, those that can notice one."""
+    if NEAREST[page] != OF_PAPERS:
+        return [*NEAREST[page]]
+    files = sorted(path for place in OF_PAPERS for path in (ROOT / place).rglob("test_*.py"))
+    return [path.relative_to(ROOT).as_posix() for path in files if EVERYTHING.search(path.read_text(encoding="utf-8"))]
+
+
+def reached(folder: Path, environment: dict[str, str]) -> list[str]:
+    """The tests of the files that a page changes, and the examples in those that it adds, which nothing imports yet."""
+
+    def listed(*words: str) -> list[str]:
+        return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout.split()
+
+    script = f"from tools import affected; print(*affected.tests_of({listed('diff', '--name-only', 'HEAD')}))"
+    found = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    added = [path for path in listed("ls-files", "--others", "--exclude-standard") if path.endswith(".py")]
+    return [*(path for path in added if ">>>" in (folder / path).read_text(encoding="utf-8")), *found.stdout.split()]

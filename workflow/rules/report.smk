@@ -2,7 +2,7 @@
 PUBLISHED = sorted(map(of_project, (CODE / "workflow/published").glob("*.csv")))
 LEDGER = sorted(of_project(path) for paper in papers.every() for path in (*paper.ledger, paper.folder / "paper.toml"))
 CERTIFICATES = sorted(
-    of_project(path) for paper in STUDY.papers for path in (CODE / "pipeline_lib/proofs" / paper).glob("*.toml")
+    of_project(path) for one in (*STUDY.papers, SHARED) for path in (CODE / "pipeline_lib/proofs" / one).glob("*.toml")
 )
 TEMPLATES = sorted(map(of_project, (CODE / "pipeline_lib/report/templates").glob("*")))
 # The pages of the documentation that the report shows.
