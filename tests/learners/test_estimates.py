@@ -48,7 +48,7 @@ def test_estimates_are_positive_and_grow_with_the_data(name: str) -> None:
 def test_estimates_grow_with_the_settings() -> None:
     for name, settings in MORE.items():
         assert estimate(name, SIZE, **settings) > estimate(name, SIZE)
-    # A learner of the project without an entry has no setting that repeats its work; those that were added may have one.
+    # A learner of the project without an entry has no setting that repeats its work; added ones may have one.
     assert {training.algorithm for training in training_times.read()} - set(MORE) == CONTROLS
 
 
