@@ -15,6 +15,7 @@ import pytest
 from pipeline_lib import RankingData, learners
 from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DamagedFileError, DataError
 from pipeline_lib.learners import features
+from pipeline_lib.learners.learner import Selecting
 from pipeline_lib.learners.ranker import Trained
 from pipeline_lib.learners.selection import mean_measure
 from tests.samples import drawn
@@ -97,7 +98,15 @@ def test_the_same_seed_gives_the_same_ranker(case: str, data, fitted) -> None:
     assert again.record == fitted[case].record
 
 
-CHOOSING = [case for case in SETTINGS if not learners.get(case.partition(" ")[0]).control]
+CHOOSING = [
+    case
+    for case in SETTINGS
+    if not (learner := learners.get(case.partition(" ")[0])).control and issubclass(learner.settings, Selecting)
+]
+
+
+def test_all_learners_of_the_project_choose_on_the_validation_part() -> None:
+    assert {case for case in QUICK if case in SETTINGS} <= {*CHOOSING}
 
 
 @pytest.mark.parametrize("case", CHOOSING)
