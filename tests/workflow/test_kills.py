@@ -75,6 +75,26 @@ def check_the_end(project: Project, expected: dict[str, str]) -> None:
     assert project.planned() == {}
 
 
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGXCPU])
+def test_the_signal_that_kills_a_job_is_named(tmp_path: Path, sign: signal.Signals) -> None:
+    project = copy_project(tmp_path / "project", TINY)
+    # Python runs this module first in every process.
+    suicide = f"import os, sys\nif 'simulate-data' in sys.orig_argv:\n    os.kill(os.getpid(), {int(sign)})\n"
+    (tmp_path / "sitecustomize.py").write_text(suicide)
+    done = subprocess.run(
+        project.command("data/raw/letor-sim/manifest.json"),
+        cwd=project.folder,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    output = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert f"  it was ended by the signal {sign.name}, " in output
+    assert "is the disk full" not in output
+
+
 @pytest.mark.slow
 def test_fifty_kills_change_no_byte(tmp_path: Path) -> None:
     expected = copy_project(tmp_path / "expected", TINY)
