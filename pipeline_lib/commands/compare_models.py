@@ -33,7 +33,8 @@ def run(
     per_dataset: dict[str, list[pl.DataFrame]] = {}
     for path in evaluations:
         table = storage.read_table(path)
-        per_dataset.setdefault(table["dataset"][0], []).append(table.sort("fold", "query"))
+        if not table.is_empty():  # as that of a model that could not be trained
+            per_dataset.setdefault(table["dataset"][0], []).append(table.sort("fold", "query"))
     families = [
         pairs_of_models(tables, measure, level, resamples, seed)
         for tables in per_dataset.values()

@@ -21,6 +21,14 @@ class DataError(PipelineError, ValueError):
     """The given data are not what the function or the file format requires."""
 
 
+class UnlearnableError(DataError):
+    """From data that are in order, a learner cannot learn with its settings; another learner may."""
+
+
+class OutOfRangeError(DataError):
+    """A computation on numbers that are in order left the range of float64."""
+
+
 class ArgumentError(DataError, TypeError):
     """An argument of a function has a type that the function does not accept."""
 

@@ -68,7 +68,7 @@ def _results(study: Study, dataset: str) -> Row:
         "marked": study.can_differ(dataset),
         "undecided": _undecided(study, dataset, headline),
         "ideal": _ideal(study, dataset, shown),
-        "untrained": [quoted(words) for words in study.untrained()],
+        "untrained": [quoted(words) for words in study.untrained(dataset)],
         "at_zero": _at_zero(study, dataset),
         "averaged": study.ties_are_averaged(dataset),
         "open": any(_range(study, dataset, one, model) for one in shown for model in (*learners, *groups["Controls"])),

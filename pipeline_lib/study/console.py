@@ -30,7 +30,7 @@ CHATTER = (
 )
 END_OF_LOG = 20
 MEANINGS = {
-    signal.SIGKILL: "usually because memory ran out; allow jobs more, or let fewer run at the same time with fewer --cores",
+    signal.SIGKILL: "usually because memory ran out; allow more, or run fewer jobs at a time with fewer --cores",
     signal.SIGTERM: "by which a person, a time limit or a cluster asks a process to end",
     signal.SIGXCPU: "since it took more processor time than the limit of this shell allows (`ulimit -t`)",
     signal.SIGXFSZ: "since it wrote a larger file than the limit of this shell allows (`ulimit -f`)",
@@ -164,8 +164,8 @@ def _signal(end: str) -> signal.Signals | None:
 
     Example
     -------
-    >>> _signal("Command 'x' died with <Signals.SIGKILL: 9>."), _signal("Command 'x' returned non-zero exit status 137.")
-    (<Signals.SIGKILL: 9>, <Signals.SIGKILL: 9>)
+    >>> _signal("Command 'x' died with <Signals.SIGKILL: 9>.")
+    <Signals.SIGKILL: 9>
     >>> _signal("Command 'x' returned non-zero exit status 1.")
     """
     how, number = re.findall(r"(died with|exit status) (?:<Signals\.\w+: )?(\d+)", end)[-1]

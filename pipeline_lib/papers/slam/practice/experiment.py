@@ -108,7 +108,7 @@ def per_query(evaluations: Iterable[Path]) -> dict[str, tuple[dict[str, Floats],
     found: dict[str, tuple[dict[str, Floats], NDArray[np.int64]]] = {}
     for path in evaluations:
         table = storage.read_table(path).sort("fold", "query")
-        if MEASURE in table.columns:
+        if MEASURE in table.columns and not table.is_empty():  # as that of a model that could not be trained
             folds = table["fold"].to_numpy().astype(np.int64)
             values, _ = found.setdefault(table["dataset"][0], ({}, folds))
             values[table["model"][0]] = table[MEASURE].to_numpy()
