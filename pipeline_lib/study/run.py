@@ -48,7 +48,7 @@ def stopping_the_workflow() -> Iterator[None]:
     try:
         yield
     except PipelineError as error:
-        if Path(sys.argv[0]).name not in ("snakemake", "__main__.py"):
+        if not snakemake_internals.is_own_program():
             raise WorkflowError(str(error)) from None
         logger.error(str(error))
         raise SystemExit(1) from None

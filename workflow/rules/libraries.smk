@@ -21,7 +21,10 @@ else:
 # of data and results are relative to the working directory, and those of the project's own files, as Snakemake knows
 # them, begin at ROOT.
 INTERNALS = runpy.run_path(str(HERE / "pipeline_lib/study/snakemake_internals.py"))
+INTERNALS["name_the_user"]()
 IMPORTED = INTERNALS["main_file"](workflow) not in (HERE / "Snakefile", HERE / "workflow/Snakefile")
+if not IMPORTED:
+    INTERNALS["end_when_interrupted"](workflow)
 FROZEN = runpy.run_path(str(HERE / "pipeline_lib/study/frozen.py"))
 CODE, ROOT = FROZEN["of_process"](HERE, INTERNALS["configuration_of_job"](workflow))
 if INTERNALS["is_main_process"](workflow):
