@@ -5,8 +5,8 @@ separate the fields. Programs that read runs sort by the score, many of them in 
 its own way. So the scores that are written here fall strictly in single precision: those of the ranker as nearly as
 that allows.
 
-Text is in UTF-8, with or without a byte order mark, and may be compressed by gzip, bzip2 or Zstandard. As for trec_eval, lines that begin with ``#`` are comments. Numbers
-are written in the digits 0 to 9.
+Text is in UTF-8, with or without a byte order mark, and may be compressed by gzip, bzip2 or Zstandard. As for
+trec_eval, lines that begin with ``#`` are comments. Numbers are written in the digits 0 to 9.
 
 Reading keeps in memory where the lines of every query stand, and of the lines themselves those of one query at a time.
 The lines of a query need not stand together.

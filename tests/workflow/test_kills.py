@@ -94,9 +94,7 @@ if "snakemake" in sys.orig_argv:
 """
 
 
-@pytest.mark.parametrize(
-    ("event", "name"), [("import", "polars"), ("open", "catalog.yaml"), ("open", "digests.json")]
-)
+@pytest.mark.parametrize(("event", "name"), [("import", "polars"), ("open", "catalog.yaml"), ("open", "digests.json")])
 def test_a_run_that_is_interrupted_before_its_first_job_ends_in_one_line(tmp_path: Path, event: str, name: str) -> None:
     project = copy_project(tmp_path / "project", TINY)
     (tmp_path / "sitecustomize.py").write_text(INTERRUPT_AT.format(event=event, name=name))
