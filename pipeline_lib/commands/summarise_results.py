@@ -138,12 +138,15 @@ def measure_table(per_query: pl.DataFrame) -> pl.DataFrame:
 def summary_table(
     per_query: pl.DataFrame, measures: pl.DataFrame, level: float, resamples: int, seed: int
 ) -> pl.DataFrame:
-    """Mean and standard deviation over folds, with a bootstrap interval over all test queries."""
+    """Mean and standard deviation over folds, with a bootstrap interval over all test queries if there are several."""
     rows = []
     for (dataset, model, measure), group in per_query.group_by(["dataset", "model", "measure"], maintain_order=True):
         folds = measures.filter(dataset=dataset, model=model, measure=measure)["value"].to_numpy()
-        rng = generator(seed, "bootstrap", str(dataset), seed_axis(str(measure)))
-        low, high = statistics.bootstrap_interval(group["value"].to_numpy(), level=level, resamples=resamples, rng=rng)
+        low, high = None, None
+        if len(group) > 1:
+            rng = generator(seed, "bootstrap", str(dataset), seed_axis(str(measure)))
+            values = group["value"].to_numpy()
+            low, high = statistics.bootstrap_interval(values, level=level, resamples=resamples, rng=rng)
         sd = float(folds.std(ddof=1)) if len(folds) > 1 else None
         rows.append((dataset, model, measure, float(folds.mean()), sd, low, high, len(folds), len(group)))
     return pl.DataFrame(rows, schema=SUMMARY, orient="row")

@@ -165,6 +165,24 @@ def test_a_model_that_cannot_be_trained_is_left_out_and_the_report_says_why(own_
     assert pl.read_parquet(own_copy.folder / "results/small/evaluation/mine/boosting.parquet").height == 3
 
 
+def test_a_single_test_query_costs_only_its_intervals_and_tests(own_copy: Project) -> None:
+    folder = own_copy.folder / "single"
+    folder.mkdir()
+    lines = (own_copy.folder / "my.txt").read_text().splitlines(keepends=True)
+    for name, part in (("trainingset", lines[:24]), ("validationset", lines[24:48]), ("testset", lines[48:])):
+        (folder / f"{name}.txt").write_text("".join(part))
+    models = [*CONFIG["models"], {"name": "as-filed", "algorithm": "file-order"}]
+    config = {**CONFIG, "datasets": [{"name": "mine", "folder": "single"}], "models": models}
+    (own_copy.folder / "small.yaml").write_text(yaml.safe_dump(config))
+    own_copy.snakemake()
+    tables = own_copy.folder / "results/small/tables"
+    summary = pl.read_parquet(tables / "summary.parquet")
+    assert summary["n_queries"].unique().to_list() == [1]
+    assert summary["low"].null_count() == summary["high"].null_count() == len(summary) > 0
+    assert pl.read_parquet(tables / "comparisons.parquet").is_empty()
+    assert "There is one test query" in (own_copy.folder / "reports/small/pages/data-mine.html").read_text()
+
+
 @pytest.fixture
 def fresh(tmp_path: Path) -> Project:
     """A copy of the project in which nothing has run, and a study file that says nothing."""

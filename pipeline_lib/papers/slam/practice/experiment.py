@@ -100,7 +100,8 @@ def measure(job: Job) -> Iterator[Comparison]:
     [path] = job.files
     models = [Model.from_entry(entry) for entry in storage.read_json(path)["models"]]
     for dataset, (values, folds) in per_query(job.evaluations).items():
-        yield from compared(dataset, models, values, folds, job.facts["statistics"], job.seed)
+        if len(folds) > 1:  # one test query allows no test
+            yield from compared(dataset, models, values, folds, job.facts["statistics"], job.seed)
 
 
 def per_query(evaluations: Iterable[Path]) -> dict[str, tuple[dict[str, Floats], NDArray[np.int64]]]:
