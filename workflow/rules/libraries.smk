@@ -31,7 +31,8 @@ if INTERNALS["is_main_process"](workflow):
     CODE = FROZEN["copy_of"](ROOT)
 sys.path.insert(0, str(CODE))
 
-# This module needs no library.
+# These modules need no library.
+from pipeline_lib.core.errors import MORE_MEMORY, is_refused_memory
 from pipeline_lib.study import snakemake_internals
 
 # The command of every job is `python -m pipeline_lib`. It must find the interpreter that runs this workflow, whether or
@@ -61,6 +62,10 @@ try:
     from pipeline_lib.study.training import Trainings
 except ModuleNotFoundError as error:
     NOT_INSTALLED = error.name
+except (ImportError, MemoryError, OSError) as error:
+    if not is_refused_memory(error):
+        raise
+    raise WorkflowError(f"the libraries of the jobs were refused memory; {MORE_MEMORY}") from None
 
 # Without them, Snakemake can have conda install them for jobs: the whole study is then one of these.
 if NOT_INSTALLED:
