@@ -44,7 +44,9 @@ def write_mixed(path: Path, n_documents: int, n_features: int) -> None:
     counts = rng.geometric(0.05, (n_documents, n_features // 2)) - 1
     decimals = np.round(rng.gamma(1, 5, (n_documents, n_features - n_features // 2)), 6)
     X = np.concatenate([counts, decimals], axis=1)[:, rng.permutation(n_features)]
-    letor.write(path, RankingData.from_arrays(X, rng.integers(0, 5, n_documents), np.arange(n_documents) // 120))
+    letor.write(
+        path, RankingData.from_arrays(X, rng.integers(0, 5, n_documents), np.arange(n_documents) // 120), force=True
+    )
 
 
 def readers(path: Path, n_features: int) -> dict[str, Callable[[], object]]:

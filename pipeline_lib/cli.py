@@ -24,11 +24,13 @@ from typing import Any, Literal
 from pipeline_lib import __version__
 from pipeline_lib.core import origins, progress, storage
 from pipeline_lib.core.errors import (
+    MORE_MEMORY,
     ConfigurationError,
     DamagedFileError,
     PipelineError,
     UnsignedFileError,
     hint,
+    is_refused_memory,
     printable,
 )
 from pipeline_lib.core.files import Output, check_outputs, is_full, is_made_by_runs
@@ -86,19 +88,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of the output wants no more of it (`... | head`); Python must not try to write the rest at its end.
         _give_up_output()
-    except (MemoryError, ImportError) as error:
-        if not _is_refused_memory(error):
+    except (MemoryError, ImportError, OSError) as error:
+        said = _of_system(error, name)
+        if said is None:
             raise
-        print(f"error: {name} was refused memory; {_MORE_MEMORY}", file=sys.stderr)
-    except OSError as error:
-        if not is_full(error):
-            if error.filename is None:
-                raise
-            print(f"error: {printable(str(error.filename))}: {error.strerror}", file=sys.stderr)
-            return 1
-        # Errors about files of the project name the file; what remains is the output, which goes to the log of a job.
-        _give_up_output()
-        print(f"error: {error.filename or 'standard output'}: cannot be written, the disk is full", file=sys.stderr)
+        if is_full(error):
+            # What a file of the project cannot hold names the file; what remains is the output, the log of a job.
+            _give_up_output()
+        print(f"error: {said}", file=sys.stderr)
     return 1
 
 
@@ -234,16 +231,15 @@ def _other_damage(known: Path) -> Iterator[DamagedFileError]:
                 yield error
 
 
-_MORE_MEMORY = (
-    "raise the limit of this shell (`ulimit -v`), of the container or of the cluster's job, or work on fewer data at "
-    "a time"
-)
-
-
-def _is_refused_memory(error: MemoryError | ImportError) -> bool:
-    """Whether the system gave no memory: for data, or for the code of a library when it was imported."""
-    texts = ("failed to map segment", "Cannot allocate memory")
-    return isinstance(error, MemoryError) or any(text in str(error) for text in texts)
+def _of_system(error: BaseException, command: str) -> str | None:
+    """What the system refused to a command, in one line; None for errors of another kind."""
+    if is_refused_memory(error):
+        return f"{command} was refused memory; {MORE_MEMORY}"
+    if is_full(error):
+        return f"{getattr(error, 'filename', None) or 'standard output'}: cannot be written, the disk is full"
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{printable(str(error.filename))}: {error.strerror}"
+    return None
 
 
 def _give_up_output() -> None:

@@ -29,16 +29,17 @@ def run(
     evaluations: Annotated[Sequence[Path], "tables of the measures of every query"] = (),
     measures: Annotated[Sequence[str], "measures on which models are compared"] = (),
 ) -> None:
-    """Write one row for every data set, measure and pair of models."""
+    """Write one row for every data set with at least two test queries, measure and pair of models."""
     per_dataset: dict[str, list[pl.DataFrame]] = {}
     for path in evaluations:
         table = storage.read_table(path)
-        per_dataset.setdefault(table["dataset"][0], []).append(table.sort("fold", "query"))
+        if not table.is_empty():  # as that of a model that could not be trained
+            per_dataset.setdefault(table["dataset"][0], []).append(table.sort("fold", "query"))
     families = [
         pairs_of_models(tables, measure, level, resamples, seed)
         for tables in per_dataset.values()
         for measure in measures
-        if len(tables) > 1
+        if len(tables) > 1 and len(tables[0]) > 1
     ]
     storage.write_table(output, pl.concat([pl.DataFrame(schema=COMPARISONS), *families]))
 

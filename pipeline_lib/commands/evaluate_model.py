@@ -1,9 +1,11 @@
 """Measure one model on every test query of every fold, with one row per query, and its risk on each test part.
 
 Where measures are means over all orders that equal scores allow, their ends over these orders are recorded, too, and on
-how many lists the model gives all documents the same score.
+how many lists the model gives all documents the same score. Of a model that could not be trained on one of the folds,
+nothing is measured: means over the other folds are not comparable with those of other models.
 """
 
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -15,13 +17,15 @@ from numpy.typing import NDArray
 
 from pipeline_lib import learners, metrics, ranking, surrogates
 from pipeline_lib.core import storage
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import DataError, UnlearnableError
 from pipeline_lib.core.files import Output
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners.ranker import Trained
 from pipeline_lib.sources import folds as stored_folds
 from pipeline_lib.theory import ranker_facts
 from pipeline_lib.theory.ranker_facts import Facts
+
+KEYS = {"dataset": pl.String, "model": pl.String, "fold": pl.UInt8, "query": pl.Int64, "qid": pl.String}
 
 
 def run(
@@ -37,8 +41,14 @@ def run(
     """Apply the model of every fold to its test part; write the measures of every query, and the risk."""
     y_max = max(map(int, storage.read_json(summary)["labels"]))
     tables, risks = [], []
-    for path in models:
-        trained = learners.load(path)
+    try:
+        rankers = list(map(learners.load, models))
+    except UnlearnableError as error:
+        print(f"warning: nothing is measured: {error}", file=sys.stderr)
+        storage.write_table(output, pl.DataFrame(schema={**KEYS, **dict.fromkeys(measures, pl.Float64)}))
+        storage.write_json(held_out, {"folds": []})
+        return
+    for path, trained in zip(models, rankers, strict=True):
         test, indices = _test_part(path, int(trained.about["fold"]), documents, folds)
         tables.append(_evaluate(trained, test.in_role("test"), indices, y_max, measures))
         found = _risk(trained, test.in_role("test"))

@@ -10,9 +10,10 @@ from typing import Annotated, TextIO
 from pipeline_lib import learners
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.core.files import Output, replacing
+from pipeline_lib.core.files import Output, check_outputs, replacing
 from pipeline_lib.data.stored_data import Columns
 from pipeline_lib.sources import query_stream, trec
+from pipeline_lib.sources.own_settings import companions
 from pipeline_lib.sources.query_stream import Batch
 
 _LOG = logging.getLogger(__name__)
@@ -32,6 +33,9 @@ def run(
     tag: Annotated[str, "name of the ranker in the run"] = "pipeline_lib",
 ) -> None:
     """Read some queries at a time, score their documents, and write them."""
+    outputs = [("--output", output), *([("--qrels", qrels)] if qrels else [])]
+    beside = [(f"{path}, which belongs to --data", path) for path in companions(data)]
+    check_outputs(outputs, beside, force=True)  # the command line has checked all else
     ranker = learners.load(model)
     trained = Columns.of(f"{model}: columns", ranker.about.get("columns"))
     n_queries = n_documents = 0

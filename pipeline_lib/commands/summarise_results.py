@@ -68,6 +68,7 @@ def run(
     resamples: Annotated[int, "bootstrap draws"],
     seed: Annotated[int, "the study's seed"],
     output: Annotated[Output, "folder of the tables"],
+    untrained: Annotated[Output, "output file for the models that could not be trained, as JSON"],
     evaluations: Annotated[Sequence[Path], "tables of the measures of every query"] = (),
     models: Annotated[Sequence[Path], "trained models, as JSON"] = (),
     held_out: Annotated[Sequence[Path], "facts about models on test parts, as JSON"] = (),
@@ -79,7 +80,7 @@ def run(
     """Write all tables of the study as Parquet; those of weights and ties only if an output for each is given."""
     per_query = read_evaluations(evaluations)
     measures = measure_table(per_query)
-    trained = [storage.read_json(path) for path in models]
+    trained, left_out = without_untrained([storage.read_json(path) for path in models])
     tables = {
         "measures": measures,
         "summary": summary_table(per_query, measures, level, resamples, seed),
@@ -90,10 +91,35 @@ def run(
     }
     for name, table in tables.items():
         storage.write_table(output / f"{name}.parquet", table)
+    storage.write_json(untrained, {"untrained": left_out})
     if weights is not None:
         storage.write_table(weights, weights_table(trained))
     if ties is not None:
         storage.write_table(ties, ties_table(held_out))
+
+
+def without_untrained(models: Sequence[Model]) -> tuple[list[Model], list[dict[str, Any]]]:
+    """The models of every data set that were trained on all folds, and why others were not, one entry per reason.
+
+    Example
+    -------
+    >>> about = {"dataset": "mine", "model": "rankboost"}
+    >>> reason = "expected documents with different labels in some query, found none"
+    >>> without_untrained([{**about, "fold": 1, "untrained": reason}, {**about, "fold": 2, "trained": {}}])[1]
+    [{'dataset': 'mine', 'model': 'rankboost', 'reason': 'expected documents with different labels in some query, \
+found none', 'folds': [1]}]
+    """
+    folds: dict[tuple[str, str, str], list[int]] = {}
+    for content in models:
+        if "untrained" in content:
+            key = content["dataset"], content["model"], content["untrained"]
+            folds.setdefault(key, []).append(content["fold"])
+    left_out = {(dataset, model) for dataset, model, _ in folds}
+    trained = [content for content in models if (content["dataset"], content["model"]) not in left_out]
+    return trained, [
+        {"dataset": dataset, "model": model, "reason": reason, "folds": on}
+        for (dataset, model, reason), on in folds.items()
+    ]
 
 
 def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
@@ -112,12 +138,15 @@ def measure_table(per_query: pl.DataFrame) -> pl.DataFrame:
 def summary_table(
     per_query: pl.DataFrame, measures: pl.DataFrame, level: float, resamples: int, seed: int
 ) -> pl.DataFrame:
-    """Mean and standard deviation over folds, with a bootstrap interval over all test queries."""
+    """Mean and standard deviation over folds, with a bootstrap interval over all test queries if there are several."""
     rows = []
     for (dataset, model, measure), group in per_query.group_by(["dataset", "model", "measure"], maintain_order=True):
         folds = measures.filter(dataset=dataset, model=model, measure=measure)["value"].to_numpy()
-        rng = generator(seed, "bootstrap", str(dataset), seed_axis(str(measure)))
-        low, high = statistics.bootstrap_interval(group["value"].to_numpy(), level=level, resamples=resamples, rng=rng)
+        low, high = None, None
+        if len(group) > 1:
+            rng = generator(seed, "bootstrap", str(dataset), seed_axis(str(measure)))
+            values = group["value"].to_numpy()
+            low, high = statistics.bootstrap_interval(values, level=level, resamples=resamples, rng=rng)
         sd = float(folds.std(ddof=1)) if len(folds) > 1 else None
         rows.append((dataset, model, measure, float(folds.mean()), sd, low, high, len(folds), len(group)))
     return pl.DataFrame(rows, schema=SUMMARY, orient="row")

@@ -1,4 +1,7 @@
-"""Train one model on one or several folds of a data set, choosing its settings on the validation parts."""
+"""Train one model on one or several folds of a data set, choosing its settings on the validation parts.
+
+Where the learner cannot learn from a fold, the file of its model says why, and the study goes on without the model.
+"""
 
 import logging
 import sys
@@ -8,7 +11,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pipeline_lib import learners, surrogates
-from pipeline_lib.core import seeds
+from pipeline_lib.core import seeds, storage
+from pipeline_lib.core.errors import OutOfRangeError, UnlearnableError
 from pipeline_lib.core.files import Output
 from pipeline_lib.learners.ranker import trained_with
 from pipeline_lib.sources.folds import read
@@ -36,12 +40,17 @@ def run(
         validation = read(documents, folds, number, "validation").in_role("validation")
         _LOG.info(f"{model} on {dataset}, fold {number}: training on {train}, validation on {validation}")
         job_seed = seeds.seed(seed, "train", dataset, model, number)
-        trained = learners.get(algorithm).train(train, validation, chosen, job_seed)
+        about = {"dataset": dataset, "model": model, "fold": number, "algorithm": algorithm, "settings": chosen}
+        try:
+            trained = learners.get(algorithm).train(train, validation, chosen, job_seed)
+        except (UnlearnableError, OutOfRangeError) as error:
+            print(f"warning: fold {number}: {model} is left out of the results of {dataset}: {error}", file=sys.stderr)
+            storage.write_json(path, {**about, "untrained": str(error)})
+            continue
         if trained.record.get("certified") is False:
             print(f"warning: fold {number}: not certified: {trained.record}", file=sys.stderr)
         loss = chosen.get("surrogate")
         known = ranker_facts.recorded(
             trained.model, train, loss and surrogates.create(loss, **chosen.get("options", {}))
         )
-        about = {"dataset": dataset, "model": model, "fold": number, "algorithm": algorithm, "settings": chosen}
         replace(trained, record={**trained.record, **known}, about=about | trained_with(train)).save(path)

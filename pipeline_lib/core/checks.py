@@ -30,7 +30,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib.core.errors import ArgumentError, DataError, hint
+from pipeline_lib.core.errors import ArgumentError, DataError, OutOfRangeError, hint
 from pipeline_lib.core.seeds import Axis
 
 MAX_LABEL = 255
@@ -499,7 +499,7 @@ C = TypeVar("C", bound=Callable[..., Any])
 def checked(target: C) -> C:
     """Have the arguments of a function checked before it runs, or those of the methods of a class.
 
-    Arithmetic that overflows in spite of good types is a ``DataError`` too.
+    Arithmetic that overflows in spite of good types is an ``OutOfRangeError``.
 
     Example
     -------
@@ -583,12 +583,12 @@ def _is_nan(result: Any) -> bool:
     return False
 
 
-def _overflow(target: Any, given: Mapping[str, Any], reason: str) -> DataError:
+def _overflow(target: Any, given: Mapping[str, Any], reason: str) -> OutOfRangeError:
     numbers = ", ".join(
         f"{name} = {value!r:.40}" for name, value in given.items() if isinstance(value, int | float | np.number)
     )
     arguments = numbers or ", ".join(name for name in given if name != "self")
-    return DataError(
+    return OutOfRangeError(
         f"{arguments}: expected numbers with which {target.__qualname__} stays within the range of float64, "
         f"found some that are too large or too small ({reason})"
     )

@@ -21,6 +21,14 @@ class DataError(PipelineError, ValueError):
     """The given data are not what the function or the file format requires."""
 
 
+class UnlearnableError(DataError):
+    """From data that are in order, a learner cannot learn with its settings; another learner may."""
+
+
+class OutOfRangeError(DataError):
+    """A computation on numbers that are in order left the range of float64."""
+
+
 class ArgumentError(DataError, TypeError):
     """An argument of a function has a type that the function does not accept."""
 
@@ -61,6 +69,35 @@ class DownloadError(PipelineError, OSError):
 
 class StorageError(PipelineError, OSError):
     """A file cannot be written, because the disk is full or writing there is not allowed."""
+
+
+MORE_MEMORY = (
+    "raise the limit of this shell (`ulimit -v`), of the container or of the cluster's job, or work on fewer data at "
+    "a time"
+)
+"""What to do when memory was refused."""
+
+
+def is_refused_memory(error: BaseException) -> bool:
+    """Whether the system gave no memory: for data, or for the code of a library when it was imported.
+
+    A library may say something else of it, such as that a file of its own cannot be found: the reason is then an error
+    that was raised before.
+
+    Example
+    -------
+    >>> is_refused_memory(ImportError("libarrow.so: failed to map segment from shared object"))
+    True
+    >>> is_refused_memory(OSError(2, "No such file or directory"))
+    False
+    """
+    texts = ("failed to map segment", "Cannot allocate memory")
+    found: BaseException | None = error
+    while found is not None:
+        if isinstance(found, MemoryError) or any(text in str(found) for text in texts):
+            return True
+        found = found.__cause__ or found.__context__
+    return False
 
 
 def printable(text: str) -> str:

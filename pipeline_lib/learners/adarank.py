@@ -32,7 +32,7 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Seed, checked
 from pipeline_lib.core.cost import Size
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import UnlearnableError
 from pipeline_lib.core.settings import Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, selection
@@ -106,9 +106,9 @@ def run(data: RankingData, measure: str, *, rounds: Count, repeats: Count | None
     """
     known = np.flatnonzero(np.maximum.reduceat(data.y, data.offsets[:-1]) > 0) if data.n_documents else np.zeros(0)
     if not len(known):
-        raise DataError("data: expected a query with a relevant document, found none")
+        raise UnlearnableError("data: adarank: expected a query with a relevant document, found none")
     if not data.n_features:
-        raise DataError("data: expected at least one feature, found none")
+        raise UnlearnableError("data: adarank: expected at least one feature, found none")
     train = data.take(known)
     alone = np.stack([_measured(measure, column.astype(np.float64), train) for column in train.X.T])
     P = np.full(train.n_queries, 1.0 / train.n_queries)

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from pipeline_lib.core.checks import Count, Positive, Seed, checked
 from pipeline_lib.core.compiled import copy, njit
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import DataError, UnlearnableError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import loss_ranges
 from pipeline_lib.learners.losses import checked_surrogate
@@ -101,7 +101,7 @@ def run(
     loss = checked_surrogate(surrogate)
     check_kind(loss, KINDS)
     if not data.n_features:
-        raise DataError("data: expected at least one feature, found none: there is no direction to explore")
+        raise UnlearnableError("data: expected at least one feature, found none: there is no direction to explore")
     if delta >= radius:
         raise DataError(f"delta: expected less than the radius, {radius:g}, found {delta:g}")
     queries = of_game(data, rounds, order, seed)
@@ -111,7 +111,7 @@ def run(
         *(float(step), float(delta), float(radius - delta), losses, *quality, stops, state),
     )
     if not (np.isfinite(w).all() and np.isfinite(shown).all()):
-        raise DataError("step: scores overflowed; give smaller steps or a smaller radius")
+        raise UnlearnableError("step: scores overflowed; give smaller steps or a smaller radius")
     if not losses:
         own[:] = np.nan
     return Run(w, stops, path, ndcg, shown, own, norms, 0, feature_names=names_of(data))
@@ -188,11 +188,11 @@ def theorem_parameters(data: RankingData, surrogate: str, radius: Positive, T: C
     [0.005, 0.0471, 8485.2814]
     """
     if not data.n_queries:
-        raise DataError("data: expected at least one query, found none")
+        raise UnlearnableError("data: expected at least one query, found none")
     C = float(loss_ranges.largest(data, surrogate, radius).max())
     L = float(loss_ranges.steepest(data, surrogate, radius).max())
     if C == 0.0:
-        raise DataError(f"{surrogate}: expected a loss that is not 0 everywhere")
+        raise UnlearnableError(f"{surrogate}: expected a loss that is not 0 everywhere")
     d = data.n_features
     step, delta = radius / (C * math.sqrt(T)), T**-0.25 * math.sqrt(d * C * radius**2 / (3.0 * (L * radius + C)))
     if delta >= radius:

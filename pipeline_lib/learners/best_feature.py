@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline_lib.core import progress
 from pipeline_lib.core.checks import Seed, checked
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import UnlearnableError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners.learner import IMPORTS, Learner, Selecting
@@ -48,7 +48,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     """
     measure = completed("best-feature", settings)["selection"]
     if not train.n_queries or not train.n_features:
-        raise DataError("train: expected at least one training query and one feature, found none")
+        raise UnlearnableError("train: expected at least one training query and one feature, found none")
     best = (-np.inf, 0, 1)
     found = progress.counted(
         range(train.n_features), "features", state=lambda: f"feature {best[1]} has {measure} {best[0]:.4f}"

@@ -48,7 +48,7 @@ from pipeline_lib.core import checks, progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Natural, NonNegative, Seed, SeedAxes, checked
 from pipeline_lib.core.cost import Size
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import DataError, UnlearnableError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Whole
 from pipeline_lib.data.ranking_data import RankingData
@@ -168,7 +168,7 @@ def basis_gap(data: RankingData, U: ArrayLike, problem: Problem = PUBLISHED) -> 
     _warn_above(unsolved, problem.rho_of(data.n_features))
     counted = int((pairs > 0).sum())
     if not counted:
-        raise DataError("data: expected a query with documents of different labels, found none")
+        raise UnlearnableError("data: expected a query with documents of different labels, found none")
     basis = _given_basis(U, data.n_features)
     return float(cone_kernels.basis_gap(basis, M / counted, B / counted, problem.c_of(data.n_features)))
 
@@ -479,9 +479,9 @@ def random_order(n_queries: Natural, passes: Count, seed: SeedAxes) -> NDArray[n
 
 def _check_data(data: RankingData) -> None:
     if not data.n_features:
-        raise DataError("data: expected documents with at least one feature, found none")
+        raise UnlearnableError("data: expected documents with at least one feature, found none")
     if not has_pairs(data):
-        raise DataError("data: expected a query with documents of different labels, found none")
+        raise UnlearnableError("data: expected a query with documents of different labels, found none")
 
 
 def _given_basis(U: ArrayLike, d: int, name: str = "U") -> Floats:

@@ -85,7 +85,7 @@ class ConfiguredLearner:
         except DataError as error:  # the same data have another name here
             if not str(error).startswith("train: "):
                 raise
-            raise DataError(f"data: {str(error).removeprefix('train: ')}") from error
+            raise type(error)(f"data: {str(error).removeprefix('train: ')}") from error
         return replace(trained, about={"algorithm": self.name, "settings": self.settings} | trained_with(data))
 
 

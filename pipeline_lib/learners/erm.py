@@ -37,7 +37,7 @@ from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, NonNegative, Positive, Seed, checked
 from pipeline_lib.core.cost import Size
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import DataError, UnlearnableError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Whole
 from pipeline_lib.data.ranking_data import RankingData
@@ -314,7 +314,7 @@ def _fits(
 
 def _problem(data: RankingData, surrogate: str | Surrogate, l2: float, radius: float | None, ball: Ball) -> Problem:
     if not data.n_queries:
-        raise DataError("data: expected at least one query, found none")
+        raise UnlearnableError("data: expected at least one query, found none")
     loss = checked_surrogate(surrogate)
     smooth = not loss.convex or isinstance(loss, SmoothSurrogate | SmoothableSurrogate)
     if not smooth and l2 == 0.0 and radius is None:

@@ -13,7 +13,7 @@ import numpy as np
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Natural, Seed, checked
-from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.core.errors import ConfigurationError, UnlearnableError
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.learners.kernel import RandomFourier
 from pipeline_lib.learners.models import LinearModel, RandomFourierModel
@@ -78,7 +78,7 @@ def fitted(setting: str | Mapping[str, Any], train: RankingData, seed: Seed) -> 
     if setting == "raw":
         return Features(None, None, *inputs)
     if not train.n_documents:
-        raise DataError("train: expected at least one document, found none")
+        raise UnlearnableError("train: expected at least one document, found none")
     if setting == "standardised":
         return Features(Standardisation.of(train), None, *inputs)
     if not isinstance(setting, Mapping) or set(setting) != set(KERNEL_KEYS) or setting["kernel"] != "gaussian":

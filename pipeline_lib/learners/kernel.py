@@ -19,7 +19,7 @@ import numpy as np
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Natural, Positive, Seed, SeedAxes, checked
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import DataError, UnlearnableError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners.ranker import axes_of
@@ -127,5 +127,5 @@ def median_distance(data: RankingData, seed: SeedAxes) -> float:
     distances = pdist(data.X[chosen].astype(np.float64))
     median = float(np.median(distances)) if len(distances) else 0.0
     if median == 0.0:
-        raise DataError("data: the median distance between documents is 0; give the bandwidth as a number")
+        raise UnlearnableError("data: the median distance between documents is 0; give the bandwidth as a number")
     return median

@@ -19,7 +19,7 @@ from pydantic import Field
 from pipeline_lib import ranking
 from pipeline_lib.core.checks import Seed, checked
 from pipeline_lib.core.cost import Size
-from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.core.errors import ConfigurationError, UnlearnableError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Whole
 from pipeline_lib.data.ranking_data import RankingData
@@ -67,15 +67,15 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ------
     ConfigurationError
         When LightGBM cannot be used here, or a setting is missing, unknown or has no such value.
-    DataError
-        When a query has more than 10,000 documents in training.
+    UnlearnableError
+        When a query has more than 10,000 documents in training, or LightGBM refuses the data for another reason.
     """
     chosen = completed("lambdamart", settings)
     if (found := int(train.documents_per_query.max(initial=0))) > LONGEST_LIST:
         longest = int(train.documents_per_query.argmax())
         name = train.qids[longest] if train.query_names is None else train.query_names[longest]
-        raise DataError(
-            f"lambdamart: expected at most {LONGEST_LIST:,} documents of a query in training, which is the limit of "
+        raise UnlearnableError(
+            f"train: lambdamart: expected at most {LONGEST_LIST:,} documents of a query in training, the limit of "
             f"LightGBM, found {found:,} of query {name}; leave documents out, or use another learner"
         )
     selection.check_queries("lambdamart", train, validation, "the number of trees")
@@ -98,7 +98,10 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         "seed": int(generator(*axes_of(seed), "lambdamart").integers(2**31)),
     }
     documents = lightgbm.Dataset(train.X64, train.y, group=np.diff(train.offsets), params={"verbosity": -1})
-    booster = lightgbm.train(parameters, documents, num_boost_round=chosen["trees"])
+    try:
+        booster = lightgbm.train(parameters, documents, num_boost_round=chosen["trees"])
+    except lightgbm.basic.LightGBMError as error:
+        raise UnlearnableError(f"train: lambdamart: LightGBM refuses the data: {error}; use another learner") from error
     whole = _model_of(booster.dump_model(), train.n_features, names_of(train))
     return _kept(whole, validation, {**chosen}, lightgbm.__version__)
 

@@ -18,7 +18,14 @@ from pipeline_lib.core import checks, seeds, storage
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Natural, Positive, SeedAxes, checked
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError, UnsignedFileError, hint
+from pipeline_lib.core.errors import (
+    ArgumentError,
+    ConfigurationError,
+    DataError,
+    UnlearnableError,
+    UnsignedFileError,
+    hint,
+)
 from pipeline_lib.core.files import is_made_by_runs
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from pipeline_lib.learners.kernel import RandomFourier
@@ -400,6 +407,8 @@ def load(path: str | os.PathLike[str]) -> Trained:
     ------
     DataError
         When there is no such file, or it holds no model; the message says what a file of another kind is.
+    UnlearnableError
+        When the file says why a run could not train the model.
     DamagedFileError
         When it does not have the checksum that it states, or states none where runs store models.
 
@@ -417,6 +426,8 @@ def load(path: str | os.PathLike[str]) -> Trained:
         if is_made_by_runs(Path(path)):
             raise
         raise DataError(f"{path}: {error.difference}") from error
+    if "untrained" in content:
+        raise UnlearnableError(f"{path}: {content.get('model')} could not be trained: {content['untrained']}")
     if not isinstance(content.get("trained"), Mapping):
         raise DataError(
             f"{path}: expected a trained model under the key 'trained', found another document that this project "

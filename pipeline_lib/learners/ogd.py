@@ -21,7 +21,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, NonNegative, Positive, Seed, checked
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.core.cost import Size
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import DataError, UnlearnableError
 from pipeline_lib.core.settings import Truth, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import completed, rounds, selection
@@ -147,7 +147,7 @@ def runs(
                 W[r] = project(moved, reach, ball)
                 outside[r] += (W[r] != moved).any()
     if not np.isfinite(W).all():
-        raise DataError("step: too large for this surrogate, scores overflowed; give smaller steps or a ball")
+        raise UnlearnableError("step: too large for this surrogate, scores overflowed; give smaller steps or a ball")
     means, names = total / max(T, 1), names_of(data)
     return [Run(W[r], means[r], losses[r], norms[r], int(outside[r]), feature_names=names) for r in range(R)]
 

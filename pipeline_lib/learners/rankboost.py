@@ -30,7 +30,7 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Seed, checked
 from pipeline_lib.core.compiled import njit
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import UnlearnableError
 from pipeline_lib.core.settings import Whole
 from pipeline_lib.data import query_blocks
 from pipeline_lib.data.ranking_data import RankingData
@@ -127,7 +127,9 @@ def run(data: RankingData, *, rounds: Count, pairs: Literal["alike", "queries-al
                 # The documents of every pair are so far apart that its loss is below the smallest number.
                 break
         elif not total > 0.0:
-            raise DataError("data: rankboost: expected documents with different labels in some query, found none")
+            raise UnlearnableError(
+                "data: rankboost: expected documents with different labels in some query, found none"
+            )
         k, place, r = _best_threshold(order, last, -gradient / total)
         r = min(max(r, CERTAIN - 1.0), 1.0 - CERTAIN)
         if k < 0:
@@ -176,7 +178,9 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     selection.check_queries("rankboost", train, validation, "the rounds")
     boosted = run(train, rounds=chosen["rounds"], pairs=chosen["pairs"])
     if not len(boosted.features):
-        raise DataError("train: rankboost: expected a feature that tells relevant documents from others, found none")
+        raise UnlearnableError(
+            "train: rankboost: expected a feature that tells relevant documents from others, found none"
+        )
     model = boosted.model
     values = selection.measured(model.sums(validation).T, validation, chosen["selection"])
     best = int(np.argmax(values)) + 1

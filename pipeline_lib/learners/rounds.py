@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core import checks
 from pipeline_lib.core.checks import Count, Natural, Seed, checked
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import DataError, UnlearnableError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners.ranker import axes_of
@@ -60,7 +60,7 @@ def of_game(data: RankingData, T: Count, order: ArrayLike | None, seed: Seed) ->
     ([1, 1, 0], [0, 1])
     """
     if not data.n_queries:
-        raise DataError("data: expected at least one query to play with, found none")
+        raise UnlearnableError("data: expected at least one query to play with, found none")
     if order is None:
         return random_passes(data.n_queries, -(-int(T) // data.n_queries), seed)[:T]
     queries = of_order(data, order)

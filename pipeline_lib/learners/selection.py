@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Seed, checked
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import DataError, UnlearnableError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.ranker import Trained
@@ -31,13 +31,13 @@ def check_queries(learner: str, train: RankingData, validation: RankingData, cho
     >>> check_queries("erm", some, none, "l2")
     Traceback (most recent call last):
     ...
-    pipeline_lib.core.errors.DataError: validation: erm: expected at least one validation query to choose l2 \
+    pipeline_lib.core.errors.UnlearnableError: validation: erm: expected at least one validation query to choose l2 \
 by, found none
     """
     if not train.n_queries:
-        raise DataError(f"train: {learner}: expected at least one query, found none")
+        raise UnlearnableError(f"train: {learner}: expected at least one query, found none")
     if not validation.n_queries:
-        raise DataError(
+        raise UnlearnableError(
             f"validation: {learner}: expected at least one validation query to choose {chosen} by, found none"
         )
     if validation.n_features != train.n_features:

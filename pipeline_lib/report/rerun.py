@@ -20,6 +20,7 @@ CLAIMS = "claims.json"
 _RULES = {
     **dict.fromkeys(TABLES, "summarise_results"),
     COMPARISONS: "compare_models",
+    "untrained.json": "summarise_results",
     CLAIMS: "judge_claims",
     **dict.fromkeys(("configuration.yaml", "availability.json", "models.json", "changes.json"), "record_study"),
 }

@@ -71,7 +71,7 @@ class ResultsFolder:
         return list(checked(storage.read_table(path), str(path))) if path.exists() else []
 
     def listed(self, name: str) -> list[Row]:
-        """Read ``availability.json``, every data set the study asked for, ``models.json`` or ``changes.json``."""
+        """Read ``availability.json``, every data set of the study, or the models, changes or untrained models."""
         return list(self._json(f"{name}.json").get("datasets" if name == "availability" else name, []))
 
     @property

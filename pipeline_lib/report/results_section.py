@@ -33,6 +33,7 @@ def given(study: Study, dataset: str) -> dict[str, Any]:
         "slug": slug,
         "power": POWER,
         "blind": any(_tests(study, dataset, one) for one in headlines) and not study.can_differ(dataset),
+        "single": study.tested_queries(dataset) == 1,
         "results": _results(study, dataset),
         "dots": _dot_figure(study, dataset, headlines),
         "compared": [(measure, _tests(study, dataset, measure)) for measure in headlines],
@@ -68,7 +69,7 @@ def _results(study: Study, dataset: str) -> Row:
         "marked": study.can_differ(dataset),
         "undecided": _undecided(study, dataset, headline),
         "ideal": _ideal(study, dataset, shown),
-        "untrained": [quoted(words) for words in study.untrained()],
+        "untrained": [quoted(words) for words in study.untrained(dataset)],
         "at_zero": _at_zero(study, dataset),
         "averaged": study.ties_are_averaged(dataset),
         "open": any(_range(study, dataset, one, model) for one in shown for model in (*learners, *groups["Controls"])),
@@ -161,10 +162,11 @@ def _dot_figure(study: Study, dataset: str, measures: Sequence[str]) -> Figure:
     for measure in measures:
         means = [(model, study.mean(dataset, model, measure)) for model in shown]
         panels[measure_title(measure)] = [
-            (study.model_title(model), {kind: Measured(row["mean"], row["low"], row["high"])})
+            (study.model_title(model), {kind: Measured(row["mean"], *ends)})
             for model, row in means
             if row is not None
             for kind in ["control" if study.is_control(model) else "learner"]
+            for ends in [[row["mean"] if row[end] is None else row[end] for end in ("low", "high")]]
         ]
     left_out = "; the control that sees the labels is left out" if shown != order else ""
     return row_figure(

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from pipeline_lib.core.markup import listed
 from pipeline_lib.report.results import ResultsFolder, Row
 from pipeline_lib.statistics import LEVEL, RESAMPLES, smallest_p_value
 
@@ -84,10 +85,16 @@ class Study:
         """A model's title, else its slug."""
         return str(self.models[model]["title"]) if model in self.models else model
 
-    def untrained(self) -> list[str]:
-        """Models that could not be trained, each with the reason."""
+    def untrained(self, dataset: str | None = None) -> list[str]:
+        """Models that could not be trained, each with the reason; those on all data sets, or on a given one."""
         left_out = (entry for entry in self.models.values() if entry.get("untrained"))
-        return [f"{entry['title']}: {entry['untrained']}" for entry in left_out]
+        everywhere = [f"{entry['title']}: {entry['untrained']}" for entry in left_out]
+        here = [row for row in self.results.listed("untrained") if dataset in (None, row["dataset"])]
+        return everywhere + [
+            f"{self.model_title(row['model'])} on {row['dataset']} (fold {listed(list(map(str, row['folds'])))}): "
+            f"{row['reason']}"
+            for row in here
+        ]
 
     def is_control(self, model: str) -> bool:
         """Whether a model is a control rather than a learner."""

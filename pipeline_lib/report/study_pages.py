@@ -18,7 +18,8 @@ NO_BREAK = "\u00a0"
 
 def overview(study: Study) -> dict[str, Any]:
     """What the template shows: what was studied, what is missing, what was not certified, and what it took."""
-    trained = [entry for entry in study.models.values() if not entry.get("untrained")]
+    measured = {row["model"] for row in study.summary}
+    trained = [entry for model, entry in study.models.items() if model in measured]
     controls = sum(entry["control"] for entry in trained)
     compared = ((len(trained) - controls, "learner"), (controls, "control"))
     titles = {entry["dataset"]: entry["title"] for entry in study.data}

@@ -26,9 +26,10 @@ from typing import Literal
 
 import numpy as np
 
+from pipeline_lib.core import storage
 from pipeline_lib.core.checks import Natural, checked
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.core.files import replacing
+from pipeline_lib.core.files import check_replaceable, replacing
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.stored_data import Extreme
 from pipeline_lib.sources.letor_reader import Form, Reader, gathered
@@ -88,7 +89,7 @@ def read(
 
 
 @checked
-def write(path: str | os.PathLike[str], data: RankingData) -> None:
+def write(path: str | os.PathLike[str], data: RankingData, *, force: bool = False) -> None:
     """Write a data set as LETOR text, ``label qid:Q 1:v 2:v ...`` with LF ends; the same data give the same bytes.
 
     Every value is the shortest decimal that reads back as the same float32: in fixed notation for magnitudes in
@@ -98,6 +99,9 @@ def write(path: str | os.PathLike[str], data: RankingData) -> None:
     ------
     DataError
         When there is no document (such a file could not be read), or a query's name occurs twice.
+    StorageError
+        When it cannot be written, or without ``force`` there is a file that this project did not store; of text, nobody
+        can tell who wrote it.
 
     Example
     -------
@@ -110,6 +114,7 @@ def write(path: str | os.PathLike[str], data: RankingData) -> None:
         raise DataError(f"{path}: expected at least one document to write, found none")
     if len(np.unique(data.qids)) < data.n_queries:
         raise DataError(f"{path}: expected every query to have its own name, found one that several queries have")
+    check_replaceable(path, storage.is_stored, force=force)
     qids = np.repeat(data.qids, data.documents_per_query)
     with replacing(path) as partial, open(partial, "w", encoding="ascii", newline="\n") as file:
         for label, query, x in zip(data.y.tolist(), qids.tolist(), data.X, strict=True):

@@ -91,5 +91,5 @@ def write_text(
     """
     for part, draw in drawn.items():
         path = Path(folder) / f"{part}.txt"
-        letor.write(path, checks.instance(f"drawn[{part!r}]()", draw(), RankingData))
+        letor.write(path, checks.instance(f"drawn[{part!r}]()", draw(), RankingData), force=True)
         yield part, path

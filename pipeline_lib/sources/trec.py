@@ -5,8 +5,8 @@ separate the fields. Programs that read runs sort by the score, many of them in 
 its own way. So the scores that are written here fall strictly in single precision: those of the ranker as nearly as
 that allows.
 
-Text is in UTF-8, with or without a byte order mark. As for trec_eval, lines that begin with ``#`` are comments. Numbers
-are written in the digits 0 to 9.
+Text is in UTF-8, with or without a byte order mark, and may be compressed by gzip, bzip2 or Zstandard. As for
+trec_eval, lines that begin with ``#`` are comments. Numbers are written in the digits 0 to 9.
 
 Reading keeps in memory where the lines of every query stand, and of the lines themselves those of one query at a time.
 The lines of a query need not stand together.
@@ -15,11 +15,13 @@ The lines of a query need not stand together.
 import io
 import os
 import re
+import shutil
+import tempfile
 import weakref
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import IO, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,12 +29,15 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib.core import checks
 from pipeline_lib.core.checks import MAX_LABEL, checked
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.core.files import reading
+from pipeline_lib.core.files import naming, reading
+from pipeline_lib.sources import compression
 
 __all__ = ["LARGEST", "Judgements", "Run", "falling", "run_lines"]
 
 LARGEST = 1e38
 """Scores beyond it, which single precision cannot hold, are written as it."""
+IN_MEMORY = 2**26
+"""Bytes of what was compressed that are held in memory; more goes to a temporary file."""
 _MARK = b"\xef\xbb\xbf"
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
@@ -90,6 +95,21 @@ def run_lines(query: str, documents: Sequence[str], scores: ArrayLike, tag: str)
     )
 
 
+def _unpacked(path: Path) -> IO[bytes]:
+    """Open a file, or where it is compressed a temporary copy of its content, in which lines can be found again."""
+    raw = reading(path)
+    packed = compression.compression(raw.read(10)) is not None
+    raw.seek(0)
+    if not packed:
+        return io.BufferedReader(raw)  # type: ignore[arg-type]
+    raw.close()
+    copy = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
+    with compression.opened(path) as file, naming(tempfile.gettempdir()):
+        shutil.copyfileobj(file, copy)
+    copy.seek(0)
+    return copy
+
+
 class _Lines:
     """The lines of a file by the query that they begin with; ``n_fields`` is what every line must have.
 
@@ -106,7 +126,7 @@ class _Lines:
         self._n_fields = n_fields
         # query -> for every stretch of its lines: where it begins and ends, and the number of its first line
         self._stretches: dict[str, array[int]] = {}
-        self._file = io.BufferedReader(reading(self.path))  # type: ignore[arg-type]
+        self._file = _unpacked(self.path)
         weakref.finalize(self, self._file.close)
         self._find_queries()
         if not self._stretches:

@@ -7,6 +7,8 @@ in ``.snakemake/log/`` is not affected and contains every detail.
 """
 
 import logging
+import re
+import signal
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -27,6 +29,19 @@ CHATTER = (
     "Using shell:",
 )
 END_OF_LOG = 20
+MEANINGS = {
+    signal.SIGKILL: "usually because memory ran out; allow more, or run fewer jobs at a time with fewer --cores",
+    signal.SIGTERM: "by which a person, a time limit or a cluster asks a process to end",
+    signal.SIGXCPU: "since it took more processor time than the limit of this shell allows (`ulimit -t`)",
+    signal.SIGXFSZ: "since it wrote a larger file than the limit of this shell allows (`ulimit -f`)",
+    signal.SIGHUP: "since its terminal was closed",
+    signal.SIGINT: "which interrupts a process, as Ctrl-C does",
+    **dict.fromkeys(
+        (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGABRT),
+        "a crash in compiled code, which may come from a library, from refused memory or from a limit of the stack",
+    ),
+}
+"""What it usually means that a signal ended a job."""
 
 
 Warn = Callable[[str, Mapping[str, str]], str]
@@ -73,6 +88,7 @@ class Console(logging.Formatter):
         self._started: dict[int, tuple[str, float]] = {}
         self._warnings: dict[int, Callable[[], str]] = {}
         self._finished: set[int] = set()
+        self._ends: list[str] = []
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether a record is shown at all."""
@@ -81,6 +97,8 @@ class Console(logging.Formatter):
             wildcards = (f"{key}={value}" for key, value in facts["wildcards"].items() if key != "study")
             self._started[facts["jobid"]] = " ".join([facts["rule_name"], *wildcards]), record.created
             self._warnings[facts["jobid"]] = partial(self._warning, facts["rule_name"], facts["wildcards"])
+        if _repeats_command(record):
+            self._ends.append(str(record.msg))  # it alone says how the command ended, and comes before the job's record
         if event == LogEvent.RUN_INFO:
             first = self._plan is None
             if self._plan is None:
@@ -125,8 +143,12 @@ class Console(logging.Formatter):
         name, started = self._started.get(facts["jobid"], (facts["rule_name"], now))
         lines = [f"FAILED {name} after {now - started:.1f} s"]
         lines += [f"  {key}: {value}" for key, value in facts["aux"].items()]
+        command = facts.get("shellcmd")
+        ended = next((_signal(end) for end in reversed(self._ends) if command and command in end), None)
+        if ended is not None:
+            lines += [f"  it was ended by the signal {ended.name}, {MEANINGS.get(ended, 'which it did not expect')}"]
         for log in facts["log"]:
-            lines += _end_of(Path(log))
+            lines += _end_of(Path(log), killed=ended is not None)
         if not facts["log"]:
             lines += [f"  {line}" for line in str(facts["rule_msg"] or "").splitlines()]
         return lines
@@ -137,12 +159,29 @@ def _repeats_command(record: logging.LogRecord) -> bool:
     return getattr(record, "exception", None) == "RuleException" and "\nCalledProcessError in " in str(record.msg)
 
 
-def _end_of(log: Path) -> list[str]:
+def _signal(end: str) -> signal.Signals | None:
+    """The signal that ended a command, by what is said of its end; None if it ended by itself.
+
+    Example
+    -------
+    >>> _signal("Command 'x' died with <Signals.SIGKILL: 9>.")
+    <Signals.SIGKILL: 9>
+    >>> _signal("Command 'x' returned non-zero exit status 1.")
+    """
+    how, number = re.findall(r"(died with|exit status) (?:<Signals\.\w+: )?(\d+)", end)[-1]
+    # A shell adds 128 to the signal that ended the last of its commands.
+    known = int(number) if how == "died with" else int(number) - 128
+    return signal.Signals(known) if known in set(signal.Signals) else None
+
+
+def _end_of(log: Path, *, killed: bool) -> list[str]:
     """Name a log and show its last lines."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
         return [f"  its log {log} cannot be read: {error.strerror}"]
+    if not lines and killed:
+        return [f"  its log {log} is empty"]
     if not lines:
         return [f"  its log {log} is empty: can files be written there, or is the disk full?"]
     return [f"  its log {log} ends with", *(f"    {line}" for line in lines[-END_OF_LOG:])]

@@ -13,6 +13,7 @@ from pipeline_lib import papers
 from pipeline_lib.core import origins
 from pipeline_lib.core.errors import ConfigurationError, PipelineError
 from pipeline_lib.core.files import remove_abandoned
+from pipeline_lib.report.results import ResultsFolder
 from pipeline_lib.study import (
     configuration,
     console,
@@ -47,7 +48,7 @@ def stopping_the_workflow() -> Iterator[None]:
     try:
         yield
     except PipelineError as error:
-        if Path(sys.argv[0]).name not in ("snakemake", "__main__.py"):
+        if not snakemake_internals.is_own_program():
             raise WorkflowError(str(error)) from None
         logger.error(str(error))
         raise SystemExit(1) from None
@@ -172,4 +173,6 @@ def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, ti
     )
     if recorded.path_of(study.name).is_file():
         log.info(recorded.summary(recorded.read(study.name), recorded.made(study.name)))
+    for one in ResultsFolder.at(f"results/{study.name}").listed("untrained"):
+        log.warning(f"{one['model']} is left out of the results of {one['dataset']}: {one['reason']}")
     log.info(f"The report is in {page}")

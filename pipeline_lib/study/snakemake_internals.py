@@ -8,11 +8,15 @@ nothing of the package, because a workflow that comes from a Git repository runs
 import _thread
 import argparse
 import contextlib
+import getpass
 import io
 import logging
 import os
+import signal
 import subprocess
+import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -309,6 +313,47 @@ def end_when_asked() -> None:
         _thread.start_new_thread(end, (scheduler,))  # threading.Thread would wait for locks of its own
 
     JobScheduler.exit_gracefully = exit_gracefully
+
+
+def end_when_interrupted(workflow: Any) -> None:
+    """Let an interrupt end the run with one line and status 130 for as long as the run only reads and plans.
+
+    Snakemake takes care of interrupts from its first job on, see :func:`leave_interrupts_to_snakemake`. An exception
+    before would appear as a traceback of whatever library was being imported, or as an error of the rule whose
+    parameters were being computed.
+    """
+    if not is_main_process(workflow) or threading.current_thread() is not threading.main_thread():
+        return
+    if is_own_program() and callable(signal.getsignal(signal.SIGINT)):  # with nohup, interrupts are ignored
+        signal.signal(signal.SIGINT, _end)
+
+
+def is_own_program() -> bool:
+    """Whether this process is the command `snakemake`, and not a program that calls Snakemake."""
+    return Path(sys.argv[0]).name in ("snakemake", "__main__.py")
+
+
+def leave_interrupts_to_snakemake() -> None:
+    """Undo :func:`end_when_interrupted`, before the first job."""
+    if signal.getsignal(signal.SIGINT) is _end:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _end(*_: Any) -> None:
+    sys.stdout.flush()
+    print("interrupted", file=sys.stderr, flush=True)
+    os._exit(128 + signal.SIGINT)
+
+
+def name_the_user() -> None:
+    """Name the user of this process by the number where the system knows no name, as in a container.
+
+    Snakemake asks for the name when a run begins, and ends with a traceback if there is none.
+    """
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):
+        os.environ["LOGNAME"] = str(os.getuid())
 
 
 def logger_and_output(workflow: Any) -> tuple[logging.Logger, Any]:

@@ -4,9 +4,12 @@ The start of a job takes about a second. Where a training takes less than a few,
 (rule ``train_model``); otherwise each fold has a job (rule ``train_fold``), so that these can run at the same time.
 """
 
+import contextlib
+import json
 import re
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from pipeline_lib import learners, metrics, surrogates
@@ -103,6 +106,18 @@ class Trainings:
         """The threads of a job: those of the study where its data are large, and else one."""
         large = self._data.size(self.dataset(wildcards)).cells > LARGE_CELLS
         return int(self._study.config["threads"]) if large else 1
+
+    def warning_after(self, rule: str, wildcards: Wildcards) -> str:
+        """Why a job of a rule left out its model; nothing if it trained a model on every fold."""
+        if rule not in RULES:
+            return ""
+        for fold in self.folds(wildcards):
+            path = Path("results", self._study.name, "models", wildcards["trained"], f"fold-{fold}.json")
+            with contextlib.suppress(OSError, ValueError):  # jobs that read it say what is wrong
+                if reason := json.loads(path.read_text(encoding="utf-8")).get("untrained"):
+                    model, dataset = self.model(wildcards), self.dataset(wildcards)
+                    return f"{model} is left out of the results of {dataset}; on fold {fold}: {reason}"
+        return ""
 
     def _settings_of_folds(self, wildcards: Wildcards) -> list[dict[str, Any]]:
         model, dataset = self.model(wildcards), self.dataset(wildcards)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Label, NonNegative, Positive
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import DataError, OutOfRangeError
 from pipeline_lib.surrogates.programmes import LinearProgramme
 
 Norm = Literal["linf", "l2"]
@@ -105,7 +105,7 @@ class Surrogate(ABC):
             wrong = ~np.isfinite(np.repeat(values, np.diff(bounds))) | ~np.isfinite(gradient)
             query = int(np.searchsorted(bounds, np.argmax(wrong), side="right")) - 1
             own = s[bounds[query] : bounds[query + 1]]
-            raise DataError(
+            raise OutOfRangeError(
                 f"scores: in query {query}: {self.name} exceeds 1.8e308, the range of float64, found scores from "
                 f"{own.min():g} to {own.max():g}; scale the features or bound the weights"
             )

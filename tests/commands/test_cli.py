@@ -167,6 +167,20 @@ def test_refused_memory_is_one_line(
     assert printed.startswith("error: rank was refused memory")
 
 
+def test_memory_that_a_library_was_refused_is_found_behind_what_the_library_says(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(name: str) -> None:
+        try:
+            raise OSError("libllvmlite.so: failed to map segment from shared object")
+        except OSError as error:
+            raise OSError("Could not find/load shared object file 'libllvmlite.so'") from error
+
+    monkeypatch.setattr(cli, "_module", refused)
+    assert main(["rank", "--help"]) == 1
+    assert capsys.readouterr().err.startswith("error: rank was refused memory")
+
+
 def test_an_import_that_fails_otherwise_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(name: str) -> None:
         raise ImportError("cannot import name 'x'")

@@ -494,3 +494,19 @@ def test_other_programs_measure_the_same(data, files, monkeypatch) -> None:
         found = pytrec_eval.RelevanceEvaluator(given, asked).evaluate(scores)
         means = {ours_: np.mean([of[name] for of in found.values()]) for name, ours_ in names.items()}
         assert means == pytest.approx({name: ours[name] for name in means}, abs=1e-6)
+
+
+@pytest.mark.parametrize("option", ["--output", "--qrels"])
+@pytest.mark.parametrize("name", ["text.txt.query", "text.txt.group", "text.features.json"])
+def test_files_that_belong_to_the_documents_are_never_replaced(
+    capsys: pytest.CaptureFixture[str], files: dict[str, Path], tmp_path: Path, option: str, name: str
+) -> None:
+    (tmp_path / "text.txt").write_text("1 1:0.5 2:1 3:0\n0 1:0.2 2:0 3:1\n")
+    contents = {"text.txt.query": "2\n", "text.txt.group": "2\n", "text.features.json": '["a", "b", "c"]'}
+    (tmp_path / name).write_text(contents[name])
+    outputs = {"--output": tmp_path / "new.run", option: tmp_path / name}
+    words = [str(word) for pair in outputs.items() for word in pair]
+    given = ["rank", "--model", str(files["model.json"]), "--data", str(tmp_path / "text.txt"), "--force"]
+    assert cli.main([*given, *words]) == 1
+    assert "belongs to --data" in capsys.readouterr().err
+    assert (tmp_path / name).read_text() == contents[name]

@@ -138,7 +138,8 @@ def killed_job(folder: Path) -> str:
     log.touch()
     console.start(1)
     console.now = 3.0
-    console.fail(1, log)
+    console.end("work", "died with <Signals.SIGKILL: 9>.")
+    console.fail(1, log, shellcmd="work")
     return "\n".join([shell, *console.lines()])
 
 

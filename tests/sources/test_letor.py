@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import DataError, StorageError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.sources import letor, letor_reader
 
@@ -292,7 +292,7 @@ def test_what_is_written_reads_back_bit_for_bit(tmp_path: Path, values: list[lis
     names = np.repeat([-(2**63) + 1, 2**63 - 1, 0], [1, len(values), 1])[: len(values)]
     data = RankingData.from_arrays(values, [rng.randrange(256) for _ in values], names)
     path = tmp_path / "written.txt"
-    letor.write(path, data)
+    letor.write(path, data, force=True)
     back = letor.read(path, n_features=3)
     assert bits(back.X) == bits(data.X)
     assert back.y.tolist() == data.y.tolist()
@@ -324,6 +324,16 @@ def test_values_are_written_with_the_fewest_digits(tmp_path: Path) -> None:
     shortest = [significant(np.format_float_scientific(x, unique=True)) for x in X]
     assert [significant(text) for text in texts] == shortest
     assert texts[-9:] == ["0.1", "0.0001", "9.999999e-5", "16777215", "1.6777216e+7", "1e+10", "0", "-0", "123"]
+
+
+def test_a_text_is_replaced_only_on_demand(tmp_path: Path) -> None:
+    path, data = tmp_path / "mine.txt", RankingData.from_arrays([[1.0]], [1], [7])
+    path.write_text("years of judgements")
+    with pytest.raises(StorageError, match=r"mine\.txt: expected a new name, .* force=True"):
+        letor.write(path, data)
+    assert path.read_text() == "years of judgements"
+    letor.write(path, data, force=True)
+    assert letor.read(path).qids.tolist() == [7]
 
 
 def test_nothing_that_cannot_be_read_is_written(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Are TREC runs and qrels read as they were meant, and refused where they say something else?"""
 
+import bz2
+import gzip
 import io
 from pathlib import Path
 from typing import Any
@@ -86,3 +88,23 @@ def test_lines_are_counted_across_queries(written) -> None:
     run = trec.Run(written(b"1 Q0 a 1 1 x\n2 Q0 a 1 1 x\n\n# c\n1 Q0 b 1 1 x\n1 Q0 c 1 nought x\n"))
     with pytest.raises(DataError, match=r"file:6: expected a number.*'nought'"):
         run.scores("1")
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress])
+def test_compressed_files_are_read_as_their_content(tmp_path: Path, monkeypatch, compress) -> None:
+    monkeypatch.setattr(trec, "IN_MEMORY", 10)  # the rest is in a file
+    path = tmp_path / "some.run.gz"
+    path.write_bytes(compress(b"7 Q0 a 1 0.5 x\n8 Q0 c 1 1 x\n7 Q0 b 2 1.5 x\n"))
+    run = trec.Run(path)
+    assert run.queries == ["7", "8"]
+    assert run.scores("7") == {"a": 0.5, "b": 1.5}
+    path.with_suffix("").write_bytes(compress(b"7 0 a 2\n"))
+    assert trec.Judgements(path.with_suffix("")).labels("7") == {"a": 2}
+
+
+@pytest.mark.parametrize("end", [12, -9])
+def test_a_compressed_file_that_is_cut_off_is_refused(tmp_path: Path, end: int) -> None:
+    path = tmp_path / "some.run.gz"
+    path.write_bytes(gzip.compress("".join(f"7 Q0 d{i} {i} 0.5 x\n" for i in range(1000)).encode())[:end])
+    with pytest.raises(DataError, match=r"some\.run\.gz: expected a whole gzip file, found a damaged one"):
+        trec.Run(path)

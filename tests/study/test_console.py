@@ -39,6 +39,11 @@ class Run:
     def finish(self, job: int) -> None:
         self.tell("Finished", LogEvent.JOB_FINISHED, job_id=job)
 
+    def end(self, command: str, how: str) -> None:
+        """What Snakemake says of a command that failed, before it says it of its job."""
+        said = f"RuleException:\nCalledProcessError in file x.smk, line 3:\nCommand 'set -e; {command}' {how}"
+        self.tell(said, LogEvent.ERROR, logging.ERROR, exception="RuleException")
+
     def fail(self, job: int, *logs: Path, **facts: Any) -> None:
         self.tell(
             "Error in rule train_model", LogEvent.JOB_ERROR, logging.ERROR,
@@ -86,6 +91,29 @@ def test_a_failed_job_names_its_log_and_shows_the_end_of_it(tmp_path: Path) -> N
     assert str(log) in text
     assert "error: the cause" in text
     assert "line 3\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("end", "known"),
+    [
+        ("died with <Signals.SIGKILL: 9>.", "signal SIGKILL, usually because memory ran out"),
+        ("returned non-zero exit status 137.", "signal SIGKILL, usually because memory ran out"),
+        ("returned non-zero exit status 152.", "signal SIGXCPU, since it took more processor time"),
+        ("returned non-zero exit status 1.", "is the disk full?"),
+    ],
+)
+def test_the_signal_that_ended_a_job_is_named(tmp_path: Path, end: str, known: str) -> None:
+    (log := tmp_path / "job.log").touch()
+    run = Run()
+    run.start(1)
+    run.end("work --fold 1", end)
+    run.fail(1, log, shellcmd="work --fold 1")
+    text = "\n".join(run.lines())
+    assert known in text
+    assert ("signal" in known) == ("the disk" not in text)
+    run.start(2)
+    run.fail(2, log, shellcmd="work --fold 2")
+    assert "by the signal" not in "\n".join(run.lines()).rpartition("fold=2")[2]
 
 
 def test_a_job_that_is_tried_again_counts_once() -> None:

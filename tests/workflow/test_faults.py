@@ -72,6 +72,21 @@ def test_a_home_that_cannot_be_written_stops_no_run(new_project: Callable[..., P
     assert "[1/1] simulate_data" in output
 
 
+def test_a_user_without_a_name_may_start_a_run(new_project: Callable[..., Project]) -> None:
+    project = new_project()
+    unnamed = ["unshare", "--user", "--map-user=12345", "env"]
+    unnamed += [word for name in ("LOGNAME", "USER", "LNAME", "USERNAME") for word in ("-u", name)]
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run([*unnamed, "true"], capture_output=True, check=False).returncode
+    ):
+        pytest.skip("nobody can be another user here")
+    command = [*unnamed, *project.command("-n")]
+    done = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.slow
 def test_names_with_blanks_quotes_and_braces(finished: Project, tmp_path: Path) -> None:
     file = f"{ODD}/{ODD}.txt"

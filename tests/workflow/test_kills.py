@@ -75,6 +75,47 @@ def check_the_end(project: Project, expected: dict[str, str]) -> None:
     assert project.planned() == {}
 
 
+def run_after(modules: Path, command: list[str], folder: Path) -> tuple[int, str]:
+    """Run a command in whose processes Python first runs the ``sitecustomize.py`` of a folder."""
+    environment = {**os.environ, "PYTHONPATH": str(modules)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+INTERRUPT_AT = """
+import os, signal, sys
+
+def interrupt(event, arguments):
+    if event == {event!r} and str(arguments[0]).endswith({name!r}):
+        os.kill(os.getpid(), signal.SIGINT)
+
+if "snakemake" in sys.orig_argv:
+    sys.addaudithook(interrupt)
+"""
+
+
+@pytest.mark.parametrize(("event", "name"), [("import", "polars"), ("open", "catalog.yaml"), ("open", "digests.json")])
+def test_a_run_that_is_interrupted_before_its_first_job_ends_in_one_line(tmp_path: Path, event: str, name: str) -> None:
+    project = copy_project(tmp_path / "project", TINY)
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPT_AT.format(event=event, name=name))
+    status, output = run_after(tmp_path, project.command("-n"), project.folder)
+    assert status == 130
+    assert output.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in output
+
+
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGXCPU])
+def test_the_signal_that_kills_a_job_is_named(tmp_path: Path, sign: signal.Signals) -> None:
+    project = copy_project(tmp_path / "project", TINY)
+    # Python runs this module first in every process.
+    suicide = f"import os, sys\nif 'simulate-data' in sys.orig_argv:\n    os.kill(os.getpid(), {int(sign)})\n"
+    (tmp_path / "sitecustomize.py").write_text(suicide)
+    status, output = run_after(tmp_path, project.command("data/raw/letor-sim/manifest.json"), project.folder)
+    assert status == 1
+    assert f"  it was ended by the signal {sign.name}, " in output
+    assert "is the disk full" not in output
+
+
 @pytest.mark.slow
 def test_fifty_kills_change_no_byte(tmp_path: Path) -> None:
     expected = copy_project(tmp_path / "expected", TINY)

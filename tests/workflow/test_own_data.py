@@ -135,6 +135,54 @@ def test_labels_from_which_nothing_can_be_learned_are_named_on_the_console_and_i
         assert f"In mine, {warning}." in (own_copy.folder / "reports/small" / page).read_text()
 
 
+def test_a_model_that_cannot_be_trained_is_left_out_and_the_report_says_why(own_copy: Project) -> None:
+    text, config = own_copy.folder / "my.txt", own_copy.folder / "small.yaml"
+    healthy = text.read_text()
+    boosting = {"name": "boosting", "algorithm": "rankboost", "title": "Boosting"}
+    models = [*CONFIG["models"], boosting]
+    text.write_text(re.sub("^[0-9.]+", "0", healthy, flags=re.MULTILINE))
+    config.write_text(yaml.safe_dump({**CONFIG, "datasets": DATA[:1], "models": models}))
+    output = own_copy.snakemake()
+    assert "\n  WARNING: boosting is left out of the results of mine; on fold 1: " in output
+    assert "\nboosting is left out of the results of mine: " in output
+    assert "Traceback" not in output
+    reports = own_copy.folder / "reports/small"
+    words = "Not trained: Boosting on mine (fold 1): data: rankboost: expected documents with different labels"
+    for page in ("index.html", "pages/data-mine.html"):
+        assert words in (reports / page).read_text()
+    assert pl.read_parquet(own_copy.folder / "results/small/tables/summary.parquet")["model"].unique().to_list() == [
+        "best"
+    ]
+    assert own_copy.planned() == {}
+    # With no model that could be trained, there is still a report.
+    config.write_text(yaml.safe_dump({**CONFIG, "datasets": DATA[:1], "models": [boosting]}))
+    own_copy.snakemake()
+    assert words in (reports / "index.html").read_text()
+    # Other data make the model again.
+    text.write_text(healthy)
+    assert "left out" not in own_copy.snakemake()
+    assert "Not trained" not in (reports / "report.html").read_text()
+    assert pl.read_parquet(own_copy.folder / "results/small/evaluation/mine/boosting.parquet").height == 3
+
+
+def test_a_single_test_query_costs_only_its_intervals_and_tests(own_copy: Project) -> None:
+    folder = own_copy.folder / "single"
+    folder.mkdir()
+    lines = (own_copy.folder / "my.txt").read_text().splitlines(keepends=True)
+    for name, part in (("trainingset", lines[:24]), ("validationset", lines[24:48]), ("testset", lines[48:])):
+        (folder / f"{name}.txt").write_text("".join(part))
+    models = [*CONFIG["models"], {"name": "as-filed", "algorithm": "file-order"}]
+    config = {**CONFIG, "datasets": [{"name": "mine", "folder": "single"}], "models": models}
+    (own_copy.folder / "small.yaml").write_text(yaml.safe_dump(config))
+    own_copy.snakemake()
+    tables = own_copy.folder / "results/small/tables"
+    summary = pl.read_parquet(tables / "summary.parquet")
+    assert summary["n_queries"].unique().to_list() == [1]
+    assert summary["low"].null_count() == summary["high"].null_count() == len(summary) > 0
+    assert pl.read_parquet(tables / "comparisons.parquet").is_empty()
+    assert "There is one test query" in (own_copy.folder / "reports/small/pages/data-mine.html").read_text()
+
+
 @pytest.fixture
 def fresh(tmp_path: Path) -> Project:
     """A copy of the project in which nothing has run, and a study file that says nothing."""

@@ -69,7 +69,7 @@ if snakemake_internals.is_main_process(workflow) and not IMPORTED:
     console.attach(
         *snakemake_internals.logger_and_output(workflow),
         lambda: run.plan(workflow, STUDY, DATA, COSTS),
-        DATA.warning_after,
+        lambda rule, wildcards: DATA.warning_after(rule, wildcards) or TRAININGS.warning_after(rule, wildcards),
     )
 with run.stopping_the_workflow():
     run.begin(workflow, STUDY, config, CODE, ROOT, imported=IMPORTED)

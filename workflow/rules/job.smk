@@ -7,6 +7,7 @@ RUN = (
 
 # Before the first job, not in the processes of jobs.
 onstart:
+    INTERNALS["leave_interrupts_to_snakemake"]()
     run.write_plan(workflow)
 
 

@@ -21,14 +21,18 @@ else:
 # of data and results are relative to the working directory, and those of the project's own files, as Snakemake knows
 # them, begin at ROOT.
 INTERNALS = runpy.run_path(str(HERE / "pipeline_lib/study/snakemake_internals.py"))
+INTERNALS["name_the_user"]()
 IMPORTED = INTERNALS["main_file"](workflow) not in (HERE / "Snakefile", HERE / "workflow/Snakefile")
+if not IMPORTED:
+    INTERNALS["end_when_interrupted"](workflow)
 FROZEN = runpy.run_path(str(HERE / "pipeline_lib/study/frozen.py"))
 CODE, ROOT = FROZEN["of_process"](HERE, INTERNALS["configuration_of_job"](workflow))
 if INTERNALS["is_main_process"](workflow):
     CODE = FROZEN["copy_of"](ROOT)
 sys.path.insert(0, str(CODE))
 
-# This module needs no library.
+# These modules need no library.
+from pipeline_lib.core.errors import MORE_MEMORY, is_refused_memory
 from pipeline_lib.study import snakemake_internals
 
 # The command of every job is `python -m pipeline_lib`. It must find the interpreter that runs this workflow, whether or
@@ -59,6 +63,10 @@ try:
     from pipeline_lib.study.training import Trainings
 except ModuleNotFoundError as error:
     NOT_INSTALLED = error.name
+except (ImportError, MemoryError, OSError) as error:
+    if not is_refused_memory(error):
+        raise
+    raise WorkflowError(f"the libraries of the jobs were refused memory; {MORE_MEMORY}") from None
 
 # Without them, Snakemake can have conda install them for jobs: the whole study is then one of these.
 if NOT_INSTALLED:

@@ -68,6 +68,7 @@ use rule job as summarise_results with:
         "results/{study}/tables/published.parquet",
         "results/{study}/tables/validation.parquet",
         "results/{study}/tables/certificates.parquet",
+        untrained="results/{study}/untrained.json",
         **WEIGHTS,
         **TIES,
     pathvars:
@@ -176,6 +177,7 @@ use rule job as render_report with:
         "results/{study}/configuration.yaml",
         "results/{study}/availability.json",
         "results/{study}/models.json",
+        "results/{study}/untrained.json",
         "results/{study}/changes.json",
         SHOWN_TABLES,
         claims="reports/{study}/claims.json",

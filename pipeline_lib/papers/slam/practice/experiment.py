@@ -100,7 +100,8 @@ def measure(job: Job) -> Iterator[Comparison]:
     [path] = job.files
     models = [Model.from_entry(entry) for entry in storage.read_json(path)["models"]]
     for dataset, (values, folds) in per_query(job.evaluations).items():
-        yield from compared(dataset, models, values, folds, job.facts["statistics"], job.seed)
+        if len(folds) > 1:  # one test query allows no test
+            yield from compared(dataset, models, values, folds, job.facts["statistics"], job.seed)
 
 
 def per_query(evaluations: Iterable[Path]) -> dict[str, tuple[dict[str, Floats], NDArray[np.int64]]]:
@@ -108,7 +109,7 @@ def per_query(evaluations: Iterable[Path]) -> dict[str, tuple[dict[str, Floats],
     found: dict[str, tuple[dict[str, Floats], NDArray[np.int64]]] = {}
     for path in evaluations:
         table = storage.read_table(path).sort("fold", "query")
-        if MEASURE in table.columns:
+        if MEASURE in table.columns and not table.is_empty():  # as that of a model that could not be trained
             folds = table["fold"].to_numpy().astype(np.int64)
             values, _ = found.setdefault(table["dataset"][0], ({}, folds))
             values[table["model"][0]] = table[MEASURE].to_numpy()
