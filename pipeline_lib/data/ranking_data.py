@@ -291,7 +291,13 @@ rows by query
     @classmethod
     @checked
     def from_letor(
-        cls, path: str | os.PathLike[str], *, labels: PolicyOrNone = "whole", extreme: stored_data.Extreme = "refuse"
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        labels: PolicyOrNone = "whole",
+        extreme: stored_data.Extreme = "refuse",
+        missing: stored_data.TextMissing = "refuse",
+        repeated_features: stored_data.Repeated = "refuse",
     ) -> Self:
         """Read a file of LETOR (SVMlight) text: ``label qid:Q id:value id:value ... # comment``.
 
@@ -302,7 +308,9 @@ rows by query
         ``labels="rounded"`` takes real labels, too, and rounds halves up, ``"doubled"`` takes halves and doubles all
         labels, ``"shifted"`` counts from -1 and adds 1, and ``"clipped"`` takes negative labels for 0; ``"ignored"``
         takes documents without labels, which then are 0. Of values beyond the range of float32, which are errors,
-        ``extreme="clip"`` takes the nearest that float32 can hold, and ``"missing"`` 0.
+        ``extreme="clip"`` takes the nearest that float32 can hold, and ``"missing"`` none. For values that are missing,
+        such as ``nan``, ``missing="zero"`` takes 0 and ``"mean"`` the mean of the other documents of the query. Of a
+        feature that stands several times in a line, ``repeated_features="last"`` takes the last value.
 
         Raises
         ------
@@ -317,7 +325,7 @@ rows by query
         >>> data = RankingData.from_letor(path); data.y.tolist(), data.query_names
         ([2, 0], ('cats', 'dogs'))
         """
-        return _by_name("sources.readers").read(path, labels, extreme)
+        return _by_name("sources.readers").read(path, labels, extreme, missing, repeated_features)
 
     def to_pandas(self) -> Any:
         """The documents as a data frame of pandas: columns ``qid`` and ``label``, and one for each feature.

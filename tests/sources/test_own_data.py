@@ -161,10 +161,10 @@ def test_what_is_made_of_labels_and_missing_values_stands_in_the_description() -
 
 def test_settings_of_tables_are_refused_for_other_files() -> None:
     write("my.txt", [1])
-    found = problems({"name": "my_data", "files": ["my.txt"], "missing": "mean", "separator": ";"})
+    found = problems({"name": "my_data", "files": ["my.txt"], "missing": "flag", "separator": ";"})
     assert [(key, text.split(" only, ")[1]) for key, text in found] == [
-        ("missing", "found 'my.txt'"),
         ("separator", "found 'my.txt'"),
+        ("missing", "found 'my.txt'; in LETOR text, `zero` takes 0 and `mean` the mean of the query"),
     ]
 
 
