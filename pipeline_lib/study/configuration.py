@@ -392,7 +392,7 @@ def _model_problems(
 ) -> Iterator[Problem]:
     """What does not fit of a model, at places inside its entry."""
     if model.algorithm not in learners.NAMES:
-        yield Problem(("algorithm",), f"unknown algorithm {model.algorithm!r}; {hint(model.algorithm, learners.NAMES)}")
+        yield Problem(("algorithm",), f"unknown algorithm {model.algorithm!r}; {learners.advice(model.algorithm)}")
         return
     with_surrogate = learners.get(model.algorithm).with_surrogate
     if with_surrogate and model.surrogate is None and ("surrogate",) not in wrong:
