@@ -423,6 +423,19 @@ rows by query
         """
         return replace(self, y=(self.y >= self.relevant_from).astype(np.int32), relevant_from=1)
 
+    def labels_for(self, *, binary: bool) -> NDArray[np.int32]:
+        """The labels from which a loss or a measure is computed: 1 for relevant documents if it is ``binary``.
+
+        Where documents are relevant from the label 1 on, they stay as they are: such a loss knows this itself.
+
+        Example
+        -------
+        >>> stars = replace(RankingData.from_arrays([[0.], [1.], [2.]], [1, 3, 5], [6, 6, 6]), relevant_from=4)
+        >>> stars.labels_for(binary=True).tolist(), stars.labels_for(binary=False).tolist()
+        ([0, 0, 1], [1, 3, 5])
+        """
+        return self.with_binary_labels().y if binary and self.relevant_from > 1 else self.y
+
     @checked
     def subsample_documents(self, m: Count, rng: np.random.Generator) -> Self:
         """Keep at most ``m`` documents of every query, drawn without replacement, in their old order.
