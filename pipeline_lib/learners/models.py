@@ -26,7 +26,7 @@ from pipeline_lib.learners.ranker import Model, Result, Trained
 
 
 @checked
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearModel(Model):
     """Scores <w, (x - mean) / scale>; the standardisation of its training is part of the model.
 
@@ -88,7 +88,7 @@ class LinearModel(Model):
 
 
 @checked
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RandomFourierModel(Model):
     """Scores <w, z((x - mean) / scale)> with random features z of a kernel, whose bandwidth and seed are stored.
 
@@ -159,7 +159,7 @@ class RandomFourierModel(Model):
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RandomModel(Model):
     """Scores uniform on [0, 1), always the same for the same seed and the same queries.
 
@@ -182,7 +182,7 @@ class RandomModel(Model):
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class IdealModel(Model):
     """Scores every document by its label, which gives the best possible ranking. It needs a RankingData with labels.
 
@@ -212,7 +212,7 @@ class IdealModel(Model):
 
 
 @checked
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TreesModel(Model):
     """Scores that are sums of the leaves that a document reaches in T trees.
 
