@@ -114,6 +114,9 @@ class RankingData:
             f"RankingData({self.n_queries} queries, {self.n_documents} documents, {self.n_features} features, {labels})"
         )
 
+    def __len__(self) -> int:
+        return self.n_queries
+
     @property
     def n_queries(self) -> int:
         """Number of queries, Q."""
@@ -306,7 +309,8 @@ rows by query
         stand in a file of group sizes next to it, ``NAME.query`` or ``NAME.group``, as LightGBM and XGBoost have them.
         The names of features may stand next to it, too, in ``NAME.features.json`` or ``NAME.features.tsv``.
         ``labels="rounded"`` takes real labels, too, and rounds halves up, ``"doubled"`` takes halves and doubles all
-        labels, ``"shifted"`` counts from -1 and adds 1, and ``"clipped"`` takes negative labels for 0; ``"ignored"``
+        labels, ``"shifted"`` counts from -1 and adds 1, ``"lowered"`` counts from 1 and subtracts 1, and ``"clipped"``
+        takes negative labels for 0; ``"ignored"``
         takes documents without labels, which then are 0. Of values beyond the range of float32, which are errors,
         ``extreme="clip"`` takes the nearest that float32 can hold, and ``"missing"`` none. For values that are missing,
         such as ``nan``, ``missing="zero"`` takes 0 and ``"mean"`` the mean of the other documents of the query. Of a

@@ -36,7 +36,7 @@ from pipeline_lib.sources.letor_reader import Form, Reader, filled, gathered
 _SMALLEST_FIXED, _FIXED_LIMIT = np.float32(1e-4), np.float32(2.0**24)
 """Values of this range (and zero) are written without an exponent."""
 
-Labels = Literal["integer", "rounded", "doubled", "shifted", "clipped"]
+Labels = Literal["integer", "rounded", "doubled", "shifted", "lowered", "clipped"]
 Qid = Literal["token", "comment"]
 
 
@@ -60,9 +60,10 @@ def read(
     n_features : int, optional
         The number of features d; a larger id is an error. By default the largest id in the file (at most 65,536), as
         long as the array takes at most 256 MiB or 32 times the bytes of the file.
-    labels : {"integer", "rounded", "doubled", "shifted", "clipped"}
+    labels : {"integer", "rounded", "doubled", "shifted", "lowered", "clipped"}
         ``rounded`` also takes real labels (Yandex IMAT2009 has them) and rounds halves up; ``doubled`` takes halves and
-        doubles all labels; ``shifted`` counts from -1 and adds 1; ``clipped`` takes negative labels for 0.
+        doubles all labels; ``shifted`` counts from -1 and adds 1; ``lowered`` counts from 1 and subtracts 1;
+        ``clipped`` takes negative labels for 0.
     qid : {"token", "comment"}
         ``comment`` takes the query's name from the first word of the comment: ``label id:value ... # Q``.
     extreme : {"refuse", "clip", "missing"}

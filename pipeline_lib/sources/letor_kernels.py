@@ -329,10 +329,11 @@ def parse(
             continue
 
         stop, label = _limited(text, position, 255)
+        simple = stop > position and label <= 255 and _ends(text[stop])
         label = label * scale_and_shift[0] + scale_and_shift[1]
         if not labelled:
             stop, label = _past_label(text, position), 0
-        elif stop == position or label > 255 or not _ends(text[stop]):
+        elif not simple or not 0 <= label <= 255:
             stop = _past_token(text, position)
             n_hard = _noted(hard, n_hard, LABEL, row, line + 1, position, stop)
         rows.labels[row] = label

@@ -78,7 +78,7 @@ class OwnDataSettings(Settings):
     labels: Policy = Field(
         "whole",
         description="how labels are read: whole numbers; real ones, `rounded`; halves, `doubled`; -1, 0, 1, ..., "
-        "`shifted` by 1; negative ones `clipped` to 0",
+        "`shifted` by 1; 1, 2, ..., `lowered` by 1; negative ones `clipped` to 0",
     )
     relevant_from: Annotated[int, Field(strict=True, ge=1, le=255), BeforeValidator(_number)] = Field(
         1,

@@ -15,7 +15,7 @@ WHOLE = r"[+-]?[0-9]+"
 BLANK = "[ \t]"
 MISSING = "NaN|nan|-NaN|-nan|NA|N/A|n/a|NULL|null"
 LARGEST = float(np.finfo(np.float32).max)
-POLICIES = ("whole", "rounded", "doubled", "shifted", "clipped")
+POLICIES = ("whole", "rounded", "doubled", "shifted", "lowered", "clipped")
 LABEL = {"integer": WHOLE} | dict.fromkeys(POLICIES, NUMBER)
 QUERY = {"token": rf"{BLANK}+qid:({WHOLE})", "text": rf"{BLANK}+qid:([^ \t\r]+)", "comment": "()", "none": "()"}
 LINES = {
@@ -78,6 +78,7 @@ def label_of(text: str, form: str) -> int | None:
         "rounded": down + (value - down >= 0.5) if value >= 0 else None,
         "doubled": 2 * down + (value != down) if value - down in (0, 0.5) else None,
         "shifted": down + 1 if value == down else None,
+        "lowered": down - 1 if value == down else None,
         "clipped": max(down, 0) if value == down else None,
     }[form]
     return label if label is not None and 0 <= label <= 255 else None
