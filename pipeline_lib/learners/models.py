@@ -159,7 +159,7 @@ class RandomFourierModel(Model):
 
 
 @checked
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class RandomModel(Model):
     """Scores uniform on [0, 1), always the same for the same seed and the same queries.
 
@@ -182,7 +182,7 @@ class RandomModel(Model):
 
 
 @checked
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class IdealModel(Model):
     """Scores every document by its label, which gives the best possible ranking. It needs a RankingData with labels.
 
