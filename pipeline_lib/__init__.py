@@ -11,11 +11,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pipeline_lib import learners, metrics, sources, statistics, surrogates, theory
+    from pipeline_lib import learners, metrics, results, sources, statistics, surrogates, theory
     from pipeline_lib.data.ranking_data import RankingData
 
 __version__ = "0.1.0"
-__all__ = ["RankingData", "__version__", "learners", "metrics", "sources", "statistics", "surrogates", "theory"]
+__all__ = [
+    "RankingData",
+    "__version__",
+    "learners",
+    "metrics",
+    "results",
+    "sources",
+    "statistics",
+    "surrogates",
+    "theory",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -27,6 +27,8 @@ NAMES = {
     "metrics.expected_reciprocal_rank": "scores y offsets y_max",
     "metrics.letor4": "scores y offsets",
     "metrics.ndcg": "scores y offsets k",
+    "results.names": "study",
+    "results.table": "study name",
     "sources.letor.read": "path",
     "surrogates.create": "name",
     "surrogates.slam.weights": "y kind",

@@ -13,6 +13,7 @@ LABELS = {
     "rounded": "Its labels are real numbers; they were rounded to the nearest whole label.",
     "doubled": "Its labels are multiples of one half; all were doubled.",
     "shifted": "Its labels count from -1; 1 was added to all.",
+    "lowered": "Its labels count from 1; 1 was subtracted from all.",
     "clipped": "Negative labels were read as 0.",
 }
 MISSING = {

@@ -10,21 +10,22 @@ from pipeline_lib.core.checks import MAX_LABEL
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
-Policy = Literal["whole", "rounded", "doubled", "shifted", "clipped"]
+Policy = Literal["whole", "rounded", "doubled", "shifted", "lowered", "clipped"]
 """``rounded`` takes real labels and rounds halves up; ``doubled`` takes halves and doubles all; ``shifted`` counts from
--1 and adds 1; ``clipped`` takes negative labels for 0."""
+-1 and adds 1; ``lowered`` counts from 1 and subtracts 1; ``clipped`` takes negative labels for 0."""
 PolicyOrNone = Literal[Policy, "ignored"]
 """The same, or ``ignored``: documents have any labels, or none, which count as 0."""
 SPELLED = "labels={!r}"
 """How a policy is asked for in Python; in a configuration, see :data:`IN_YAML`."""
 IN_YAML = "`labels: {}`"
 
-SCALE_AND_SHIFT = {"doubled": (2, 0), "shifted": (1, 1)}
+SCALE_AND_SHIFT = {"doubled": (2, 0), "shifted": (1, 1), "lowered": (1, -1)}
 """What is done to whole labels that are not negative, if anything."""
 _EXPECTED = {
     "rounded": f"a number in 0..{MAX_LABEL}",
     "doubled": f"a multiple of 0.5 in 0..{MAX_LABEL / 2}",
     "shifted": f"a whole number in -1..{MAX_LABEL - 1}",
+    "lowered": f"a whole number in 1..{MAX_LABEL + 1}",
     "clipped": f"a whole number of at most {MAX_LABEL}",
 }
 
@@ -35,12 +36,13 @@ def grades(given: NDArray[np.float64], policy: str) -> NDArray[np.float64]:
     Example
     -------
     >>> numbers = np.array([-1.0, 0.5, 2.0, 255.0])
-    >>> for policy in ("whole", "rounded", "doubled", "shifted", "clipped"):
+    >>> for policy in ("whole", "rounded", "doubled", "shifted", "lowered", "clipped"):
     ...     print(policy, grades(numbers, policy).tolist())
     whole [nan, nan, 2.0, 255.0]
     rounded [nan, 1.0, 2.0, 255.0]
     doubled [nan, 1.0, 4.0, nan]
     shifted [0.0, nan, 3.0, nan]
+    lowered [nan, nan, 1.0, 254.0]
     clipped [0.0, nan, 2.0, 255.0]
     """
     given = np.clip(given, -MAX_LABEL - 2, MAX_LABEL + 2)  # some are infinite

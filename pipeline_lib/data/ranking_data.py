@@ -114,6 +114,9 @@ class RankingData:
             f"RankingData({self.n_queries} queries, {self.n_documents} documents, {self.n_features} features, {labels})"
         )
 
+    def __len__(self) -> int:
+        return self.n_queries
+
     @property
     def n_queries(self) -> int:
         """Number of queries, Q."""
@@ -291,7 +294,13 @@ rows by query
     @classmethod
     @checked
     def from_letor(
-        cls, path: str | os.PathLike[str], *, labels: PolicyOrNone = "whole", extreme: stored_data.Extreme = "refuse"
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        labels: PolicyOrNone = "whole",
+        extreme: stored_data.Extreme = "refuse",
+        missing: stored_data.TextMissing = "refuse",
+        repeated_features: stored_data.Repeated = "refuse",
     ) -> Self:
         """Read a file of LETOR (SVMlight) text: ``label qid:Q id:value id:value ... # comment``.
 
@@ -300,9 +309,12 @@ rows by query
         stand in a file of group sizes next to it, ``NAME.query`` or ``NAME.group``, as LightGBM and XGBoost have them.
         The names of features may stand next to it, too, in ``NAME.features.json`` or ``NAME.features.tsv``.
         ``labels="rounded"`` takes real labels, too, and rounds halves up, ``"doubled"`` takes halves and doubles all
-        labels, ``"shifted"`` counts from -1 and adds 1, and ``"clipped"`` takes negative labels for 0; ``"ignored"``
+        labels, ``"shifted"`` counts from -1 and adds 1, ``"lowered"`` counts from 1 and subtracts 1, and ``"clipped"``
+        takes negative labels for 0; ``"ignored"``
         takes documents without labels, which then are 0. Of values beyond the range of float32, which are errors,
-        ``extreme="clip"`` takes the nearest that float32 can hold, and ``"missing"`` 0.
+        ``extreme="clip"`` takes the nearest that float32 can hold, and ``"missing"`` none. For values that are missing,
+        such as ``nan``, ``missing="zero"`` takes 0 and ``"mean"`` the mean of the other documents of the query. Of a
+        feature that stands several times in a line, ``repeated_features="last"`` takes the last value.
 
         Raises
         ------
@@ -317,7 +329,7 @@ rows by query
         >>> data = RankingData.from_letor(path); data.y.tolist(), data.query_names
         ([2, 0], ('cats', 'dogs'))
         """
-        return _by_name("sources.readers").read(path, labels, extreme)
+        return _by_name("sources.readers").read(path, labels, extreme, missing, repeated_features)
 
     def to_pandas(self) -> Any:
         """The documents as a data frame of pandas: columns ``qid`` and ``label``, and one for each feature.
@@ -414,6 +426,19 @@ rows by query
         array([0, 1, 1], dtype=int32)
         """
         return replace(self, y=(self.y >= self.relevant_from).astype(np.int32), relevant_from=1)
+
+    def labels_for(self, *, binary: bool) -> NDArray[np.int32]:
+        """The labels from which a loss or a measure is computed: 1 for relevant documents if it is ``binary``.
+
+        Where documents are relevant from the label 1 on, they stay as they are: such a loss knows this itself.
+
+        Example
+        -------
+        >>> stars = replace(RankingData.from_arrays([[0.], [1.], [2.]], [1, 3, 5], [6, 6, 6]), relevant_from=4)
+        >>> stars.labels_for(binary=True).tolist(), stars.labels_for(binary=False).tolist()
+        ([0, 0, 1], [1, 3, 5])
+        """
+        return self.with_binary_labels().y if binary and self.relevant_from > 1 else self.y
 
     @checked
     def subsample_documents(self, m: Count, rng: np.random.Generator) -> Self:

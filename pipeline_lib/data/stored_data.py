@@ -38,12 +38,18 @@ BYTES_PER_GROUP = 1 << 24
 
 
 Missing = Literal["refuse", "zero", "mean", "flag"]
-"""What is done about values that a table lacks: see :class:`pipeline_lib.sources.tables.Options`."""
+"""What is done about values that a file lacks: see :class:`pipeline_lib.sources.tables.Options`."""
+TextMissing = Literal["refuse", "zero", "mean"]
+"""The same for LETOR text, whose features have no names of which ``flag`` could make others."""
 
 
 Extreme = Literal["refuse", "clip", "missing"]
 """What is done about values beyond the range of float32: they are an error, the nearest float32, or no value at all."""
 LARGEST_VALUE = float(np.finfo(np.float32).max)
+
+Repeated = Literal["refuse", "last"]
+"""What is done about a feature that stands several times in a line of text: it is an error, or the last value counts,
+as in RankLib and XGBoost."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,8 @@ class Columns:
     """How the file of a person was read: the columns of a table that are no features, and what was done to its values.
 
     The columns are those of the labels and the queries (None for LETOR text) and those left out. ``labels``,
-    ``missing``, ``separator`` and ``extreme`` are those of a data set's entry in a configuration.
+    ``missing``, ``separator``, ``extreme`` and ``repeated_features`` are those of a data set's entry in a
+    configuration.
     """
 
     label: str | None = None
@@ -61,6 +68,7 @@ class Columns:
     missing: Missing = "refuse"
     separator: str | None = None
     extreme: Extreme = "refuse"
+    repeated_features: Repeated = "refuse"
 
     @classmethod
     def of(cls, name: str, said: Any) -> Columns | None:
@@ -75,6 +83,7 @@ class Columns:
         checks.one_of(f"{name}: labels", found.labels, get_args(Policy))
         checks.one_of(f"{name}: missing", found.missing, get_args(Missing))
         checks.one_of(f"{name}: extreme", found.extreme, get_args(Extreme))
+        checks.one_of(f"{name}: repeated_features", found.repeated_features, get_args(Repeated))
         return found
 
 

@@ -61,7 +61,40 @@ def get(name: str) -> Learner:
         learner: Learner | None = getattr(submodules.load(__name__, module), "LEARNER", None)
         if learner is not None:
             return learner
-    raise ConfigurationError(f"unknown learner {name!r}; {hint(name, _names())}")
+    raise ConfigurationError(f"unknown learner {name!r}; {advice(name)}")
+
+
+_OTHER_NAMES = {
+    **dict.fromkeys(("catboost", "gbdt", "lambdarank", "lightgbm", "lgbm", "mart", "xgboost", "xgb"), "lambdamart"),
+    "online-gradient-descent": "ogd",
+}
+_OTHER_LOSSES = {
+    **dict.fromkeys(("ranking-svm", "svmrank", "svm-rank"), "ranksvm"),
+    **dict.fromkeys(("linear-regression", "ols", "ridge"), "squared"),
+    "svmmap": "svm-map",
+}
+"""What others call a learner or a surrogate, for hints: spelling alone would mislead."""
+
+
+def advice(name: str) -> str:
+    """Which learner a name that is none probably means: what others call one, a surrogate, or a slip of the pen.
+
+    Example
+    -------
+    >>> advice("XGBoost"), advice("emr")
+    ("did you mean 'lambdamart'?", "did you mean 'erm'?")
+    >>> advice("ranknet")
+    "'ranknet' is a surrogate: did you mean the learner 'erm' with `surrogate: ranknet`?"
+    """
+    from pipeline_lib import surrogates
+
+    plain = name.lower().replace("_", "-").replace(" ", "-")
+    if plain in _OTHER_NAMES:
+        return f"did you mean {_OTHER_NAMES[plain]!r}?"
+    loss = _OTHER_LOSSES.get(plain, plain)
+    if loss in surrogates.NAMES:
+        return f"{loss!r} is a surrogate: did you mean the learner 'erm' with `surrogate: {loss}`?"
+    return hint(name, _names())
 
 
 @checked

@@ -104,7 +104,8 @@ def run(data: RankingData, measure: str, *, rounds: Count, repeats: Count | None
     >>> result.features, result.alphas.round(4)
     (array([0, 1]), array([0.973 , 1.1306]))
     """
-    known = np.flatnonzero(np.maximum.reduceat(data.y, data.offsets[:-1]) > 0) if data.n_documents else np.zeros(0)
+    y = data.labels_for(binary=metrics.get(measure).binary)
+    known = np.flatnonzero(np.maximum.reduceat(y, data.offsets[:-1]) > 0) if data.n_documents else np.zeros(0)
     if not len(known):
         raise UnlearnableError("data: adarank: expected a query with a relevant document, found none")
     if not data.n_features:

@@ -37,6 +37,13 @@ class ConfiguredLearner:
     name: str
     settings: dict[str, Any]
 
+    def __getattr__(self, name: str) -> Any:
+        # Called only for what the class itself lacks.
+        advice = (
+            ": `fit(data)` returns the ranker, which has it" if name in ("predict", "save", "model", "record") else ""
+        )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{advice}")
+
     def __post_init__(self) -> None:
         chosen = learners.get(self.name).every_setting.parse(self.settings, self.name)
         if isinstance(chosen, Minimised):

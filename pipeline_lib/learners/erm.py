@@ -321,7 +321,15 @@ def _problem(data: RankingData, surrogate: str | Surrogate, l2: float, radius: f
         raise DataError(f"{loss.name}: expected l2 > 0 or a radius, which cutting planes need, found neither")
     reach = math.inf if radius is None else float(radius)
     # Without a radius there is no ball; the solvers for the l2 ball are used.
-    return Problem(design_matrix(data), data.y, data.offsets, loss, float(l2), reach, "l2" if radius is None else ball)
+    return Problem(
+        design_matrix(data),
+        data.labels_for(binary=loss.binary),
+        data.offsets,
+        loss,
+        float(l2),
+        reach,
+        "l2" if radius is None else ball,
+    )
 
 
 def _solve(problem: Problem, start: Floats, tol: float, seed: Seed) -> Fit:

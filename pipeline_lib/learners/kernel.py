@@ -10,7 +10,7 @@ sqrt(1/D), so that any learner of linear rankers on z(x) approximates one on the
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -84,7 +84,7 @@ class RandomFourier:
         mapped = np.empty((data.n_documents, self.components), np.float32)
         for begin, block in self.blocks(data.X):
             mapped[begin : begin + len(block)] = block
-        return RankingData(mapped, data.y, data.offsets, data.qids)
+        return replace(data, X=mapped, feature_names=None)
 
     def blocks(self, X: np.ndarray) -> Iterator[tuple[int, Floats]]:
         """z in double precision, some rows of X (N, d) at a time, with the first row's number."""

@@ -33,7 +33,7 @@ from pipeline_lib.learners.ranker import Model, Result, Trained
 
 
 @checked
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearModel(Model):
     """Scores <w, (x - mean) / scale>; the standardisation of its training is part of the model.
 
@@ -95,7 +95,7 @@ class LinearModel(Model):
 
 
 @checked
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RandomFourierModel(Model):
     """Scores <w, z((x - mean) / scale)> with random features z of a kernel, whose bandwidth and seed are stored.
 
@@ -219,7 +219,7 @@ class IdealModel(Model):
 
 
 @checked
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TreesModel(Model):
     """Scores that are sums of the leaves that a document reaches in T trees.
 

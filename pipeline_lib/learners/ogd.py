@@ -133,8 +133,9 @@ def runs(
     [[0.125], [0.25]]
     """
     every = checks.whole_numbers("orders", orders, 0, data.n_queries - 1, ndim=2)
-    (R, T), X, y, begins = every.shape, data.X, data.y, data.offsets
+    (R, T), X, begins = every.shape, data.X, data.offsets
     loss = checked_surrogate(surrogate)
+    y = data.labels_for(binary=loss.binary)
     eta, reach = _steps(step, T), math.inf if radius is None else radius
     W, total = np.zeros((2, R, data.n_features))
     losses, norms, outside = np.empty((R, T)), np.empty((R, T)), np.zeros(R, np.int64)

@@ -164,7 +164,7 @@ def norm_factor(
     if active == "misordered":
         return 4.0 * squared_norm
     m = longest(some.offsets)
-    v_max = float(slam.v_max_of_all(some.y.astype(np.int32), some.offsets, measure).max())
+    v_max = float(slam.v_max_of_all(some.labels_for(binary=measure == "map"), some.offsets, measure).max())
     _, _, k = measure.partition("@")
     return 4.0 * min(m, int(k or m)) * squared_norm * v_max
 

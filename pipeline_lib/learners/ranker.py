@@ -36,7 +36,7 @@ def axes_of(seed: Seed) -> tuple[seeds.Axis, ...]:
     return seed if isinstance(seed, tuple) else (seed,)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model(ABC):
     """A map from documents to scores; larger scores come first.
 
@@ -83,6 +83,10 @@ class Model(ABC):
             )
         return self._scores(data)
 
+    def __repr__(self) -> str:
+        inputs = self.n_inputs()
+        return f"{type(self).__name__}({'any features' if inputs is None else f'{inputs} features'})"
+
     def n_inputs(self) -> int | None:
         """The number of features that a document must have; None when it makes no difference."""
         return getattr(self, "n_features", None)
@@ -119,6 +123,10 @@ class Trained:
     model: Model
     record: dict[str, Any] = field(default_factory=dict)
     about: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        learner = self.about.get("algorithm", "no learner named")
+        return f"Trained({learner}: a {self.model.kind} model, record of {', '.join(self.record) or 'nothing'})"
 
     def predict(self, X: RankingData | ArrayLike) -> Floats:
         """See :meth:`Model.predict`."""

@@ -72,7 +72,9 @@ def _results(study: Study, dataset: str) -> Row:
         "untrained": [quoted(words) for words in study.untrained(dataset)],
         "at_zero": _at_zero(study, dataset),
         "averaged": study.ties_are_averaged(dataset),
-        "open": any(_range(study, dataset, one, model) for one in shown for model in (*learners, *groups["Controls"])),
+        "open": any(
+            range_over_ties(study, dataset, one, model) for one in shown for model in (*learners, *groups["Controls"])
+        ),
         "tied": [
             f"{quoted(study.model_title(model))} (on {100 * share:.3g} % of the lists)"
             for model in (*learners, *groups["Controls"])
@@ -106,7 +108,7 @@ def _cell(study: Study, dataset: str, measure: str, model: str) -> Cell | None:
     mark = TIED if study.tied(dataset, model) is not None else ""
     return replace(
         shown,
-        text=shown.text + _range(study, dataset, measure, model),
+        text=shown.text + range_over_ties(study, dataset, measure, model),
         spread="" if row["sd"] is None else number(row["sd"]).text,
         spread_raw=row["sd"],
         mark=mark + (_mark(study, dataset, measure, model, learners[:1]) if study.can_differ(dataset) else ""),
@@ -114,13 +116,21 @@ def _cell(study: Study, dataset: str, measure: str, model: str) -> Cell | None:
     )
 
 
-def _range(study: Study, dataset: str, measure: str, model: str) -> str:
+def range_over_ties(study: Study, dataset: str, measure: str, model: str) -> str:
     """The values in the worst and the best order of equal scores, in brackets, where they differ as they are shown."""
     row = study.ties(dataset, model, measure)
     if row is None:
         return ""
     worst, best = number(row["worst"]).text, number(row["best"]).text
     return f" ({worst} to {best})" if worst != best else ""
+
+
+def _ends(study: Study, dataset: str, measure: str, model: str) -> dict[str, Measured]:
+    """A series of a figure: the values in the worst and the best order of equal scores, where tables show them."""
+    row, mean = study.ties(dataset, model, measure), study.mean(dataset, model, measure)
+    if row is None or mean is None or not range_over_ties(study, dataset, measure, model):
+        return {}
+    return {"worst to best order of equal scores": Measured(mean["mean"], row["worst"], row["best"])}
 
 
 def _mark(study: Study, dataset: str, measure: str, model: str, best: Sequence[str]) -> str:
@@ -162,7 +172,7 @@ def _dot_figure(study: Study, dataset: str, measures: Sequence[str]) -> Figure:
     for measure in measures:
         means = [(model, study.mean(dataset, model, measure)) for model in shown]
         panels[measure_title(measure)] = [
-            (study.model_title(model), {kind: Measured(row["mean"], *ends)})
+            (study.model_title(model), {kind: Measured(row["mean"], *ends)} | _ends(study, dataset, measure, model))
             for model, row in means
             if row is not None
             for kind in ["control" if study.is_control(model) else "learner"]

@@ -40,6 +40,8 @@ class Study:
         self.certificates = results.rows(CERTIFICATES)
         self.weights = results.rows(WEIGHTS)
         self._ties = {(row["dataset"], row["model"], row["measure"]): row for row in results.rows(TIES)}
+        averaged = {dataset for dataset, _, _ in self._ties}
+        self._mixed = bool(averaged) and {row["dataset"] for row in self.summary} > averaged
         self._ranking: dict[tuple[str, str], list[str]] = {}
         for row in sorted(self.summary, key=lambda row: (-row["mean"], row["model"])):
             self._ranking.setdefault((row["dataset"], row["measure"]), []).append(row["model"])
@@ -101,8 +103,10 @@ class Study:
         return bool(self.models.get(model, {}).get("control", False))
 
     def measured(self, dataset: str) -> list[str]:
-        """Measures of a data set, in the order of the table."""
-        return list(dict.fromkeys(row["measure"] for row in self.summary if row["dataset"] == dataset))
+        """Measures of a data set, in the order of the table; where others are public, those of LETOR are theirs."""
+        found = dict.fromkeys(row["measure"] for row in self.summary if row["dataset"] == dataset)
+        others = self._mixed and self.ties_are_averaged(dataset)
+        return [measure for measure in found if not (others and measure.startswith("letor4_"))]
 
     def is_ideal(self, model: str) -> bool:
         """Whether a model is the control that sees the labels."""

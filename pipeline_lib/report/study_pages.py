@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pipeline_lib import learners, metrics, surrogates
@@ -9,6 +10,7 @@ from pipeline_lib.data import labels
 from pipeline_lib.report.blocks import Section, walk
 from pipeline_lib.report.declared_figures import OURS, PRINTED, RowFigure
 from pipeline_lib.report.results import Row
+from pipeline_lib.report.results_section import range_over_ties
 from pipeline_lib.report.study import PUBLISHED, SUMMARY, TIED, Study, as_text, count, measure_title
 from pipeline_lib.report.tables import Cell, number, shown_as
 from pipeline_lib.statistics import POWER
@@ -69,8 +71,11 @@ def _best(study: Study, dataset: str) -> Row:
             shown += f" ({words.replace(' ', NO_BREAK)})"
         return Cell(shown, raw=other)
 
+    mean, ends = number(best["mean"]), range_over_ties(study, dataset, measure, first)
     return {
         **best,
+        "mean": replace(mean, text=mean.text + ends),
+        "open": ends,
         "model": Cell(
             study.model_title(first),
             raw=first,

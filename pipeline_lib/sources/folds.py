@@ -149,7 +149,11 @@ def _check(
     used = np.zeros((data_set.n_folds, n_queries), np.int64)
     for number, role, members in chosen:
         if not len(members):
-            advice = "give more queries or fewer folds" if data_set.source == "own" else "is the data set complete?"
+            advice = (
+                f"give more queries than {n_queries}, or fewer folds than {data_set.n_folds}"
+                if data_set.source == "own"
+                else "is the data set complete?"
+            )
             raise DataError(f"{data_path}: fold {number} has no query for {role}; {advice}")
         np.add.at(used[number - 1], members, 1)
         tested[members] += role == "test"

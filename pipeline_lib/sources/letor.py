@@ -31,13 +31,13 @@ from pipeline_lib.core.checks import Natural, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import check_replaceable, replacing
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.stored_data import Extreme
-from pipeline_lib.sources.letor_reader import Form, Reader, gathered
+from pipeline_lib.data.stored_data import Extreme, Repeated, TextMissing
+from pipeline_lib.sources.letor_reader import Form, Reader, filled, gathered
 
 _SMALLEST_FIXED, _FIXED_LIMIT = np.float32(1e-4), np.float32(2.0**24)
 """Values of this range (and zero) are written without an exponent."""
 
-Labels = Literal["integer", "rounded", "doubled", "shifted", "clipped"]
+Labels = Literal["integer", "rounded", "doubled", "shifted", "lowered", "clipped"]
 Qid = Literal["token", "comment"]
 
 
@@ -49,6 +49,8 @@ def read(
     labels: Labels = "integer",
     qid: Qid = "token",
     extreme: Extreme = "refuse",
+    missing: TextMissing = "refuse",
+    repeated_features: Repeated = "refuse",
 ) -> RankingData:
     """Read a whole file of LETOR text.
 
@@ -59,21 +61,27 @@ def read(
     n_features : int, optional
         The number of features d; a larger id is an error. By default the largest id in the file (at most 65,536), as
         long as the array takes at most 256 MiB or 32 times the bytes of the file.
-    labels : {"integer", "rounded", "doubled", "shifted", "clipped"}
+    labels : {"integer", "rounded", "doubled", "shifted", "lowered", "clipped"}
         ``rounded`` also takes real labels (Yandex IMAT2009 has them) and rounds halves up; ``doubled`` takes halves and
-        doubles all labels; ``shifted`` counts from -1 and adds 1; ``clipped`` takes negative labels for 0.
+        doubles all labels; ``shifted`` counts from -1 and adds 1; ``lowered`` counts from 1 and subtracts 1;
+        ``clipped`` takes negative labels for 0.
     qid : {"token", "comment"}
         ``comment`` takes the query's name from the first word of the comment: ``label id:value ... # Q``.
     extreme : {"refuse", "clip", "missing"}
-        Values beyond the range of float32 are an error, the nearest float32, or missing, which is 0.
+        Values beyond the range of float32 are an error, the nearest float32, or missing, and then 0 or the mean.
+    missing : {"refuse", "zero", "mean"}
+        Missing values, such as ``nan``, are an error, 0, or the mean of the other documents of the query, and 0 where
+        none has a value.
+    repeated_features : {"refuse", "last"}
+        A feature that stands several times in a line is an error, or has the last value, as in RankLib and XGBoost.
 
     Raises
     ------
     DataError
         ``file:line: expected ..., found ...`` when the text breaks the format of this module's docstring, a number is
-        not finite in float32, an id occurs twice in a line, a query returns after others, or there is no document, with
-        a line for each of the first problems; and when a large id makes the array too large for a width that nobody
-        states.
+        not finite in float32 or missing, an id occurs twice in a line, a query returns after others, or there is no
+        document, with a line for each of the first problems; and when a large id makes the array too large for a width
+        that nobody states.
 
     Example
     -------
@@ -83,8 +91,11 @@ def read(
     >>> data = read(path); data.X.tolist(), data.y.tolist(), data.qids.tolist()
     ([[0.5, 0.0, 0.10000000149011612], [0.0, 1.0, 0.0]], [2, 0], [10])
     """
-    X, y, names = gathered(Reader(path, Form(n_features, labels, qid, extreme=extreme)))
+    form = Form(n_features, labels, qid, extreme=extreme, missing=missing, repeated=repeated_features)
+    X, y, names = gathered(Reader(path, form))
     starts = np.flatnonzero(np.r_[True, names[1:] != names[:-1]])
+    if missing == "mean":
+        X = filled(X, starts)
     return RankingData(X, y, np.r_[starts, len(names)].astype(np.int64), names[starts])
 
 

@@ -16,7 +16,8 @@ from pipeline_lib.core.compiled import njit
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
 # Why a kernel stopped: the text is used up; the rows are full; the list of hard tokens is full; or the line is wrong.
-DONE, FULL, HARD_FULL, NO_QID, BAD_QID, BAD_ID, ID_RANGE, NO_COLON, BAD_VALUE, DUPLICATE, NO_COMMENT, NUL = range(12)
+DONE, FULL, HARD_FULL, NO_QID, BAD_QID, BAD_ID, ID_RANGE, NO_COLON, BAD_VALUE, REPEATED, OFTEN_REPEATED = range(11)
+NO_COMMENT, NUL = 11, 12
 
 # Where the query's name stands.
 IN_TOKEN, IN_COMMENT, NOWHERE = 0, 1, 2
@@ -29,6 +30,8 @@ ROUNDED, HARD, MALFORMED = 0, 1, 2
 
 LONGEST_NAME = 4096
 """Bytes of a query's name."""
+MOST_REPEATED = 1024
+"""Values of a line that may stand in the place of earlier ones."""
 
 _TAB, _NEWLINE, _RETURN, _BLANK, _HASH, _PLUS, _MINUS, _DOT, _ZERO, _COLON = (ord(c) for c in "\t\n\r #+-.0:")
 _POWER_LIMIT = 290
@@ -168,6 +171,14 @@ def _number(text: Any, position: Any) -> Any:
 
 
 @njit
+def _may_be_missing(text: Any, position: Any) -> Any:
+    """Whether a value begins as one that says that there is none does: nan, -NaN, null, N/A."""
+    if text[position] == _MINUS:
+        position += 1
+    return text[position] in (78, 110)  # N or n
+
+
+@njit
 def _query(text: Any, start: Any, stop: Any, name: Any, known: Any) -> Any:
     """Whether a query begins, whose name these bytes are: ``name`` and ``known`` are then of this query."""
     i = 0
@@ -192,13 +203,14 @@ def _noted(hard: Any, n_hard: Any, what: Any, row: Any, line: Any, start: Any, s
 
 @njit
 def _features(
-    text: Any, position: Any, line: Any, first_id: Any, rows: Any, used: Any, seen: Any, hard: Any, n_hard: Any
-) -> Any:
+    text: Any, position: Any, line: Any, first_id: Any, last: Any, rows: Any, used: Any, seen: Any, hard: Any,
+    n_hard: Any,
+) -> Any:  # fmt: skip
     """Read the features of a line: status, position behind them (of the fault, if there is one), used, n_hard.
 
     Nearly all bytes of a file are read here, where a call for each number would cost as much as its digits.
     """
-    limit = np.uint64(first_id + len(seen))
+    limit, repeated = np.uint64(first_id + len(seen)), 0
     while True:
         while text[position] == _BLANK:
             position += 1
@@ -219,8 +231,16 @@ def _features(
         column = np.int64(feature) - first_id
         if not 0 <= column < len(seen):
             return ID_RANGE, fault, used, n_hard
+        place = used
         if seen[column] == line:
-            return DUPLICATE, fault, used, n_hard
+            if not last:
+                return REPEATED, fault, used, n_hard
+            repeated += 1
+            if repeated > MOST_REPEATED:
+                return OFTEN_REPEATED, fault, used, n_hard
+            place -= 1
+            while rows.columns[place] != column:
+                place -= 1
         seen[column] = line
 
         start = position + 1
@@ -246,9 +266,14 @@ def _features(
         else:
             position, value, how = _number(text, start)
             if how == MALFORMED:
-                return BAD_VALUE, fault, used, n_hard
-            if how == HARD:
+                if not _may_be_missing(text, start):
+                    return BAD_VALUE, fault, used, n_hard
+                position, how = _past_token(text, start), HARD
+            if how == HARD and place == used:
                 n_hard = _noted(hard, n_hard, VALUE, used, line, start, position)
+        if place < used:  # Python, which may have to read the earlier value, writes them in turn
+            n_hard = _noted(hard, n_hard, VALUE, place, line, start, position)
+            continue
         rows.columns[used] = column
         rows.values[used] = value
         used += 1
@@ -264,6 +289,7 @@ def parse(
     scale_and_shift: tuple[int, int],
     query_form: int,
     first_id: int,
+    last: bool,
     rows: Rows,
     row: int,
     used: int,
@@ -277,9 +303,10 @@ def parse(
     ``line`` is the number of the last line read, and ``used`` that of the values stored so far. Unless the text is
     ``labelled``, a label may be missing, is not read, and counts as 0. Whole labels are multiplied by a number, and
     another one is added. Ids count from ``first_id``; ``seen[j]`` is the last line on which the feature of column j
-    stood. Tokens that need Python are listed in ``hard`` as (what it is, row or place among the values, line, first
-    byte, byte behind): labels that are not simply 0..255, values, and names of queries where these begin. Queries are
-    numbered as they come: ``name`` holds the bytes of the last name, and ``known`` how many these are and its number.
+    stood. Of a feature that stands several times in a line, the ``last`` value is taken, or it is an error. Tokens
+    that need Python are listed in ``hard`` as (what it is, row or place among the values, line, first byte, byte
+    behind): labels that are not simply 0..255, values, and names of queries where these begin. Queries are numbered as
+    they come: ``name`` holds the bytes of the last name, and ``known`` how many these are and its number.
 
     Returns
     -------
@@ -291,7 +318,7 @@ def parse(
     while position < end:
         if row == len(rows.labels) or used + len(seen) > len(rows.values):
             return FULL, position, line, row, used, n_hard
-        if n_hard + len(seen) + 2 > len(hard):
+        if n_hard + len(seen) + MOST_REPEATED + 2 > len(hard):
             return HARD_FULL, position, line, row, used, n_hard
         position = _past_blanks(text, position)
         if text[position] in (_NEWLINE, _HASH):
@@ -302,10 +329,11 @@ def parse(
             continue
 
         stop, label = _limited(text, position, 255)
+        simple = stop > position and label <= 255 and _ends(text[stop])
         label = label * scale_and_shift[0] + scale_and_shift[1]
         if not labelled:
             stop, label = _past_label(text, position), 0
-        elif stop == position or label > 255 or not _ends(text[stop]):
+        elif not simple or not 0 <= label <= 255:
             stop = _past_token(text, position)
             n_hard = _noted(hard, n_hard, LABEL, row, line + 1, position, stop)
         rows.labels[row] = label
@@ -323,7 +351,9 @@ def parse(
             if _query(text, start, stop, name, known):
                 n_hard = _noted(hard, n_hard, NAME, row, line + 1, start, stop)
 
-        status, position, used, n_hard = _features(text, position, line + 1, first_id, rows, used, seen, hard, n_hard)
+        status, position, used, n_hard = _features(
+            text, position, line + 1, first_id, last, rows, used, seen, hard, n_hard
+        )
         if status != DONE:
             return status, position, line, row, used, n_hard
 

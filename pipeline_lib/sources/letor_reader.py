@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.labels import SCALE_AND_SHIFT, SPELLED, PolicyOrNone, expected, grades, remedy
 from pipeline_lib.data.problems import Enough, Problems
-from pipeline_lib.data.stored_data import BYTES_PER_GROUP, LARGEST_VALUE, Extreme, rows_per_group
+from pipeline_lib.data.stored_data import BYTES_PER_GROUP, LARGEST_VALUE, Extreme, Repeated, TextMissing, rows_per_group
 from pipeline_lib.sources import letor_kernels as kernels
+from pipeline_lib.sources.careful_text import MISSING
 from pipeline_lib.sources.compression import opened, other_kind
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
@@ -40,6 +41,7 @@ LARGEST_SPARSE, SPARSEST = 1 << 28, 32
 """An array whose width nobody states has at most the larger of this many bytes and this many times those of its text;
 a value that is written out takes 4 bytes or more in both."""
 _QUOTED = 40
+_MISSING = frozenset(text.encode() for text in MISSING if text)
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,12 @@ class Form:
     spelled : str
         How whoever reads the file asks for another policy, for messages.
     extreme : "refuse", "clip" or "missing"
-        What is done about values beyond the range of float32: see :data:`pipeline_lib.data.stored_data.Extreme`. A
-        feature whose value is missing is 0 in LETOR text.
+        What is done about values beyond the range of float32: see :data:`pipeline_lib.data.stored_data.Extreme`.
+    missing : "refuse", "zero" or "mean"
+        What is done about values such as ``nan``; for ``mean``, and then for those that are ``extreme``, too, blocks
+        hold NaN, and whoever reads them calls :func:`filled`. Otherwise a missing value is 0.
+    repeated : "refuse" or "last"
+        Which value a feature has that stands several times in a line, if that is no error.
     """
 
     n_features: int | None = None
@@ -71,6 +77,8 @@ class Form:
     first_id: int = 1
     spelled: str = SPELLED
     extreme: Extreme = "refuse"
+    missing: TextMissing = "refuse"
+    repeated: Repeated = "refuse"
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +130,29 @@ def whole_queries(blocks: Iterator[Block]) -> Iterator[Block]:
         # Copied: a few rows must not keep a whole block in memory.
         kept.append(Block.joined([block.rows(slice(last, None))]))
     yield Block.joined(kept)
+
+
+def filled(X: NDArray[np.float32], starts: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The features with the mean of its query for each missing value, which is NaN, and 0 where none has a value.
+
+    ``starts`` are the first rows of the queries. A mean over more than the query would take something from queries that
+    test into those that train.
+
+    Example
+    -------
+    >>> X = np.array([[1.0, np.nan], [3.0, np.nan], [np.nan, 5.0]], np.float32)
+    >>> filled(X, np.array([0, 2])).tolist()
+    [[1.0, 0.0], [3.0, 0.0], [0.0, 5.0]]
+    """
+    X = X.copy()
+    missing = np.isnan(X)
+    sizes = np.diff(np.r_[starts, len(X)])
+    for column in np.flatnonzero(missing.any(axis=0)):
+        absent = missing[:, column]
+        sums = np.add.reduceat(np.where(absent, 0.0, X[:, column].astype(np.float64)), starts)
+        means = sums / np.maximum(np.add.reduceat(~absent, starts, dtype=np.int64), 1)
+        X[absent, column] = np.repeat(means, sizes)[absent]
+    return X
 
 
 class Reader:
@@ -213,7 +244,7 @@ class Reader:
             while position < end:
                 status, position, self.line, row, used, n_hard = kernels.parse(
                     text, position, end, self.line, labelled, scale_and_shift, _QUERY_FORMS[self.form.qid],
-                    self.form.first_id, block, row, used, self._seen, hard, name, known,
+                    self.form.first_id, self.form.repeated == "last", block, row, used, self._seen, hard, name, known,
                 )  # fmt: skip
                 for kind, index, line, start, stop in hard[:n_hard].tolist():
                     self._settle(kind, piece, start, stop, block, index, line)
@@ -303,19 +334,32 @@ class Reader:
         elif kind == kernels.NAME:
             self._note_name(text, piece, start, line)
         else:
-            with np.errstate(over="ignore"):
-                block.values[index] = np.float32(float(text))
-            if not np.isfinite(block.values[index]):
-                block.values[index] = self._beyond(float(text), int(block.columns[index]), piece, start, line)
+            feature = int(block.columns[index]) + self.form.first_id
+            block.values[index] = self._value(text, feature, piece, start, line)
 
-    def _beyond(self, value: float, column: int, piece: bytes, start: int, line: int) -> float:
-        """What stands for a value that float32 cannot hold."""
+    def _value(self, text: bytes, feature: int, piece: bytes, start: int, line: int) -> np.float32:
+        """A value of many digits, one that float32 cannot hold, or none."""
+        absent = np.float32(np.nan if self.form.missing == "mean" else 0.0)
+        if not _NUMBER.fullmatch(text):
+            if text not in _MISSING:
+                fault = len(piece[: start - 1].rstrip(b"0123456789"))
+                self._complain(self._expected(kernels.BAD_VALUE), piece, fault, line)
+            elif self.form.missing == "refuse":
+                ways = f"{self._way('missing', 'zero')} takes 0, {self._way('missing', 'mean')} the mean of the query"
+                self._complain(f"a finite number as the value of feature {feature} ({ways})", piece, start, line)
+            return absent
+        with np.errstate(over="ignore"):
+            value = np.float32(float(text))
+        if np.isfinite(value):
+            return value
         if self.form.extreme == "refuse":
-            feature = column + self.form.first_id
-            advice = self.form.spelled.replace("labels", "extreme")
-            ways = f"{advice.format('clip')} takes the nearest float32, {advice.format('missing')} takes none for it"
+            ways = f"{self._way('extreme', 'clip')} takes the nearest float32, {self._way('extreme', 'missing')} none"
             self._complain(f"a value that is finite in float32 for feature {feature} ({ways})", piece, start, line)
-        return float(np.copysign(LARGEST_VALUE, value)) if self.form.extreme == "clip" else 0.0
+        return np.copysign(np.float32(LARGEST_VALUE), value) if self.form.extreme == "clip" else absent
+
+    def _way(self, key: str, policy: str) -> str:
+        """How another policy is asked for."""
+        return self.form.spelled.replace("labels", key).format(policy)
 
     def _label(self, text: bytes, piece: bytes, start: int, line: int) -> int:
         policy = self.form.labels
@@ -367,7 +411,9 @@ class Reader:
             kernels.ID_RANGE: id_range,
             kernels.NO_COLON: "a colon right after the feature id, as in 7:0.5",
             kernels.BAD_VALUE: "a finite number as the feature's value, as in 7:0.5 (a feature that is left out is 0)",
-            kernels.DUPLICATE: "every feature id once in a line (remove all but one)",
+            kernels.REPEATED: "every feature id once in a line (remove all but one, or "
+            f"{self._way('repeated_features', 'last')} takes the last)",
+            kernels.OFTEN_REPEATED: f"at most {kernels.MOST_REPEATED:,} repeated feature ids in a line",
             kernels.NO_COMMENT: "a comment that begins with the query's name, a whole number of 64 bits",
             kernels.NUL: "a comment without NUL bytes",
         }[status]

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field
 from pipeline_lib.core.files import expanded
 from pipeline_lib.core.settings import DataName, Names, Settings, Text
 from pipeline_lib.data.labels import Policy
-from pipeline_lib.data.stored_data import Extreme, Missing
+from pipeline_lib.data.stored_data import Extreme, Missing, Repeated
 from pipeline_lib.sources.compression import SUFFIXES, unpacked_name
 
 __all__: list[str] = []  # internal: a configuration is checked as a whole (pipeline_lib.study.configuration)
@@ -78,7 +78,7 @@ class OwnDataSettings(Settings):
     labels: Policy = Field(
         "whole",
         description="how labels are read: whole numbers; real ones, `rounded`; halves, `doubled`; -1, 0, 1, ..., "
-        "`shifted` by 1; negative ones `clipped` to 0",
+        "`shifted` by 1; 1, 2, ..., `lowered` by 1; negative ones `clipped` to 0",
     )
     relevant_from: Annotated[int, Field(strict=True, ge=1, le=255), BeforeValidator(_number)] = Field(
         1,
@@ -87,13 +87,18 @@ class OwnDataSettings(Settings):
     )
     missing: Missing = Field(
         "refuse",
-        description="values that are missing in tables: `refuse` them, or take `zero`, the `mean` of the query, or "
-        "this mean and a feature that is 1 there (`flag`)",
+        description="values that are missing, such as `nan`: `refuse` them, or take `zero`, the `mean` of the query, "
+        "or, in tables, this mean and a feature that is 1 there (`flag`)",
     )
     extreme: Extreme = Field(
         "refuse",
         description="values beyond the range of float32: `refuse` them, `clip` them to the nearest float32, or take "
-        "them as `missing`: as 0 in LETOR text, and in tables as `missing` says",
+        "them as `missing`, which says what is taken (in LETOR text, 0 by default)",
+    )
+    repeated_features: Repeated = Field(
+        "refuse",
+        description="features that stand several times in a line of LETOR text: `refuse` them, or take the `last` "
+        "value",
     )
     separator: Separator | None = Field(None, description="separates columns; by default comma in .csv, tab in .tsv")
 
@@ -133,12 +138,22 @@ def problems(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             given[path] = key
             if (problem := _problem_of_file(path)) is not None:
                 yield key, problem
-    for key, endings in (("missing", TABLES), ("separator", tuple(SEPARATORS))):
-        named = [path for role in ("files", *ROLES) for path in _paths(entry.get(role))]
-        others = [path for path in named if Path(unpacked_name(path)).suffix.lower() not in endings]
-        if entry.get(key) is not None and others:
-            yield key, f"expected for files that end with {' or '.join(endings)} only, found {str(others[0])!r}"
-    tables = [path for role in ("files", *ROLES) for path in _paths(entry.get(role)) if _is_table(path)]
+    named = [path for role in ("files", *ROLES) for path in _paths(entry.get(role))]
+    tables = [path for path in named if _is_table(path)]
+    separated = [path for path in named if Path(unpacked_name(path)).suffix.lower() in SEPARATORS]
+    if entry.get("separator") is not None and (others := set(named) - set(separated)):
+        yield (
+            "separator",
+            f"expected for files that end with {' or '.join(SEPARATORS)} only, found {str(min(others))!r}",
+        )
+    if entry.get("missing") == "flag" and (others := set(named) - set(tables)):
+        yield (
+            "missing",
+            f"expected `flag` for files that end with {' or '.join(TABLES)} only, found {str(min(others))!r}; in LETOR "
+            "text, `zero` takes 0 and `mean` the mean of the query",
+        )
+    if entry.get("repeated_features") is not None and tables:
+        yield "repeated_features", f"expected for LETOR text only, found the table {str(tables[0])!r}"
     if entry.get("extreme") == "missing" and entry.get("missing", "refuse") == "refuse" and tables:
         yield "extreme", "expected `missing` as well, which says what is taken for values that are missing in tables"
     if isinstance(entry.get("folder"), str):

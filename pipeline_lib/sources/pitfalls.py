@@ -64,10 +64,14 @@ def warnings(
             f"constant within every query, so that alone they order nothing: {', '.join(constant[:NAMED])}{more}"
         )
     if len(labels) > 1 and min(labels) >= relevant_from:
+        scale = (
+            "; `labels: lowered` subtracts 1 from all, so that the lowest gains nothing in NDCG and ERR, either"
+            if min(labels) == 1
+            else ""
+        )
         found.append(
             f"every document is relevant (labels {min(labels)} to {max(labels)}), so that MAP, RR, P and recall say "
-            "nothing: say from which label on documents are relevant (`relevant_from: L` of the data set), or subtract "
-            f"{min(labels)} from the labels"
+            f"nothing: say from which label on documents are relevant (`relevant_from: L` of the data set){scale}"
         )
     return found
 

@@ -94,7 +94,13 @@ def batches(
         label, query, tuple(ignore), labels="rounded", features=features, labelled=labelled, documents=True
     )
     if trained is not None:
-        options = replace(options, labels=trained.labels, extreme=trained.extreme)
+        options = replace(
+            options,
+            labels=trained.labels,
+            extreme=trained.extreme,
+            missing=trained.missing if trained.query is None else "refuse",
+            repeated_features=trained.repeated_features,
+        )
         if tables.is_table(path) and trained.query is not None:
             options = _as_trained(options, trained, path)
     known = readers.layout([path], options)

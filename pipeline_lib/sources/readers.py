@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,10 @@ from numpy.typing import NDArray
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.labels import PolicyOrNone
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.stored_data import Columns, Extreme
+from pipeline_lib.data.stored_data import Columns, Extreme, Repeated, TextMissing
 from pipeline_lib.sources import digests, feature_names, tables
 from pipeline_lib.sources.compression import lines, opened
-from pipeline_lib.sources.letor_reader import Block, Form, Reader, gathered
+from pipeline_lib.sources.letor_reader import Block, Form, Reader, filled, gathered, whole_queries
 from pipeline_lib.sources.own_settings import companions, group_file
 from pipeline_lib.sources.tables import Layout
 
@@ -73,18 +74,14 @@ def blocks(path: Path, options: tables.Options, known: Layout) -> Iterator[Block
         documents = tables.blocks(path, options, known)
     else:
         qid = "none" if groups else "text" if known.textual else "token"
-        form = Form(
-            known.n_features,
-            _labels(options),
-            qid,  # type: ignore[arg-type]
-            known.first_id,
-            options.spelled,
-            options.extreme,
-        )
-        documents = Reader(path, form).blocks()
+        documents = Reader(path, _form(options, known.n_features, qid, known.first_id)).blocks()
         if options.documents:
             documents = _with_ids(documents, path)
-    yield from documents if groups is None else _grouped(documents, path, groups)
+    if groups is not None:
+        documents = _grouped(documents, path, groups)
+    if options.missing == "mean" and not tables.is_table(path):
+        documents = map(tables.with_means, whole_queries(documents))
+    yield from documents
 
 
 def digest(path: Path) -> str:
@@ -92,25 +89,36 @@ def digest(path: Path) -> str:
     return digests.digest(path, *companions(path))
 
 
-def read(path: str | os.PathLike[str], labels: PolicyOrNone, extreme: Extreme = "refuse") -> RankingData:
+def read(
+    path: str | os.PathLike[str],
+    labels: PolicyOrNone,
+    extreme: Extreme = "refuse",
+    missing: TextMissing = "refuse",
+    repeated: Repeated = "refuse",
+) -> RankingData:
     """Read a file of LETOR text whole: see :meth:`RankingData.from_letor`."""
     path = Path(path)
     groups = _groups(path)
-    form = Form(labels=labels, qid="none" if groups else "text", first_id=0, extreme=extreme)
-    reader = Reader(path, form)
+    qid: Literal["none", "text"] = "none" if groups else "text"
+    reader = Reader(path, Form(labels=labels, qid=qid, first_id=0, extreme=extreme, missing=missing, repeated=repeated))
     X, y, number = gathered(reader)
-    names = None
-    if (found := feature_names.beside(path, reader.skipped, reader.n_features)) is not None:
-        first_id, names = found
-        missing = len(names) - X.shape[1]  # features that the text does not mention
-        before = reader.skipped - first_id
-        X = np.pad(X, ((0, 0), (before, missing - before)))
     if groups:
         sizes = group_sizes(groups)
         _check_sum(path, groups, sizes, len(y))
-        return RankingData(X, y, np.r_[0, np.cumsum(sizes)], np.arange(len(sizes)), names)
+        offsets = np.r_[0, np.cumsum(sizes)]
+    else:
+        offsets = np.r_[np.flatnonzero(np.r_[True, number[1:] != number[:-1]]), len(y)].astype(np.int64)
+    if missing == "mean":
+        X = filled(X, offsets[:-1])
+    names = None
+    if (found := feature_names.beside(path, reader.skipped, reader.n_features)) is not None:
+        first_id, names = found
+        unmentioned = len(names) - X.shape[1]
+        before = reader.skipped - first_id
+        X = np.pad(X, ((0, 0), (before, unmentioned - before)))
+    if groups:
+        return RankingData(X, y, offsets, np.arange(len(offsets) - 1), names)
     assert reader.names is not None
-    offsets = np.r_[np.flatnonzero(np.r_[True, number[1:] != number[:-1]]), len(y)].astype(np.int64)
     if all(map(_WHOLE.fullmatch, reader.names)):
         return RankingData(X, y, offsets, np.array([int(name) for name in reader.names], np.int64), names)
     return RankingData(X, y, offsets, np.arange(len(reader.names)), names, tuple(reader.names))
@@ -145,11 +153,16 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
     if groups:
         group_sizes(groups)
     qid = "none" if groups else "text"
-    reader = Reader(path, Form(None, _labels(options), qid, 0, options.spelled, options.extreme))  # type: ignore[arg-type]
+    reader = Reader(path, _form(options, None, qid, 0))
     reader.read_ids()
     textual = not all(map(_WHOLE.fullmatch, reader.names or ()))
-    usual = options.labels == "whole" and options.extreme == "refuse"
-    said = None if usual else Columns(None, None, labels=options.labels, extreme=options.extreme)
+    how = Columns(
+        labels=options.labels,
+        missing=options.missing,
+        extreme=options.extreme,
+        repeated_features=options.repeated_features,
+    )
+    said = None if how == Columns() else how
     found = feature_names.beside(path, reader.skipped, reader.n_features)
     if found is None:
         return Layout(reader.n_features, None, textual, reader.skipped, said)
@@ -157,8 +170,18 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
     return Layout(len(names), names, textual, first_id, said)
 
 
-def _labels(options: tables.Options) -> PolicyOrNone:
-    return options.labels if options.labelled else "ignored"
+def _form(options: tables.Options, n_features: int | None, qid: str, first_id: int) -> Form:
+    """How a file of LETOR text is read, as a person says."""
+    return Form(
+        n_features,
+        options.labels if options.labelled else "ignored",
+        qid,  # type: ignore[arg-type]
+        first_id,
+        options.spelled,
+        options.extreme,
+        options.missing,  # type: ignore[arg-type]
+        options.repeated_features,
+    )
 
 
 def _with_ids(documents: Iterator[Block], path: Path) -> Iterator[Block]:

@@ -24,7 +24,7 @@ from pipeline_lib.data.problems import Enough, Problems, Rows
 from pipeline_lib.data.stored_data import Columns, rows_per_group
 from pipeline_lib.sources import careful_text
 from pipeline_lib.sources.compression import opened, other_kind, text_lines, unpacked_name
-from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block, whole_queries
+from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block, filled, whole_queries
 from pipeline_lib.sources.own_settings import PARQUET, SEPARATORS, TABLES, Separator
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
@@ -36,11 +36,11 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Options(Columns):
-    """What a person says of the columns of tables, and how labels and values that are missing are read.
+    """What a person says of the columns of tables, and how labels and values of any file are read.
 
     ``missing`` values are an error (``refuse``), ``zero``, or the mean of the other documents of the query (``mean``,
-    and ``flag`` with a column more for each feature that lacks values). ``separator`` stands between the values of
-    text, and ``spelled`` is how a policy for labels is asked for, in messages.
+    and in tables ``flag`` with a column more for each feature that lacks values). ``separator`` stands between the
+    values of text, and ``spelled`` is how a policy for labels is asked for, in messages.
 
     Documents that are to be ranked have the ``features`` of a model, where these have names, and a feature more for
     each that is ``flagged``; labels are read if they are wanted (``labelled``), and so are the ids of ``documents``.
@@ -155,7 +155,7 @@ def blocks(path: Path, options: Options, known: Layout) -> Iterator[Block]:
         found = _blocks(path, options, known, chosen)
         if options.missing in ("mean", "flag"):
             flagged = [column for column, name in enumerate(chosen.features) if name in known.flagged]
-            found = (_filled(block, flagged) for block in whole_queries(found))
+            found = (with_means(block, flagged) for block in whole_queries(found))
         yield from found
 
 
@@ -199,21 +199,11 @@ def _ids(piece: Any, chosen: columns.Roles, place: columns.Place) -> Any:
     return None if (name := chosen.documents) is None else columns.ids(piece.column(name), name, place)
 
 
-def _filled(block: Block, flagged: Sequence[int]) -> Block:
-    """The block with the mean of its query for each missing value (0 if none has one), and marks of these columns.
-
-    A mean over more than the query would take something from queries that test into those that train.
-    """
-    missing = np.isnan(block.X)
-    X = block.X.copy()
+def with_means(block: Block, flagged: Sequence[int] = ()) -> Block:
+    """The block with the mean of its query for each missing value, and marks of these columns."""
     starts = np.array([start for start, _ in columns.runs(block.qid)])
-    sizes = np.diff(np.r_[starts, len(X)])
-    for column in np.flatnonzero(missing.any(axis=0)):
-        absent = missing[:, column]
-        sums = np.add.reduceat(np.where(absent, 0.0, X[:, column].astype(np.float64)), starts)
-        means = sums / np.maximum(np.add.reduceat(~absent, starts, dtype=np.int64), 1)
-        X[absent, column] = np.repeat(means, sizes)[absent]
-    return replace(block, X=np.hstack([X, missing[:, flagged].astype(np.float32)]))
+    marks = np.isnan(block.X[:, list(flagged)]).astype(np.float32)
+    return replace(block, X=np.hstack([filled(block.X, starts), marks]))
 
 
 def _lacking(path: Path, chosen: columns.Roles, options: Options) -> frozenset[str]:

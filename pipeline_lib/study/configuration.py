@@ -23,7 +23,14 @@ from pipeline_lib.core.settings import Place, Problem, Settings, place_words, pr
 from pipeline_lib.sources import own_settings
 from pipeline_lib.sources.own_settings import OwnDataSettings
 from pipeline_lib.study import sample_sheet
-from pipeline_lib.study.study_settings import DEFAULT_STUDY, ModelSettings, completed, section, study_settings
+from pipeline_lib.study.study_settings import (
+    DEFAULT_STUDY,
+    ModelSettings,
+    completed,
+    of_own_data,
+    section,
+    study_settings,
+)
 
 
 @dataclass(frozen=True)
@@ -119,6 +126,8 @@ class Configuration:
         model = self.model(name)
         kind = learners.get(model.algorithm).settings
         settings = kind.parse(_merged(self.checked, model, dataset, fold)).plain()
+        if dataset in self.own_data and len(self.own_data) < len(self.checked.datasets) and "selection" in settings:
+            settings["selection"] = of_own_data(settings["selection"])
         if model.surrogate is not None:
             settings |= {"surrogate": model.surrogate, "options": dict(model.options)}
         return dict(sorted(settings.items()))
@@ -392,7 +401,7 @@ def _model_problems(
 ) -> Iterator[Problem]:
     """What does not fit of a model, at places inside its entry."""
     if model.algorithm not in learners.NAMES:
-        yield Problem(("algorithm",), f"unknown algorithm {model.algorithm!r}; {hint(model.algorithm, learners.NAMES)}")
+        yield Problem(("algorithm",), f"unknown algorithm {model.algorithm!r}; {learners.advice(model.algorithm)}")
         return
     with_surrogate = learners.get(model.algorithm).with_surrogate
     if with_surrogate and model.surrogate is None and ("surrogate",) not in wrong:

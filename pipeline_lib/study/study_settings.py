@@ -6,7 +6,7 @@ JSON Schema are generated from this class.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -47,11 +47,22 @@ class ModelSettings(Settings):
 
 
 OF_OWN_DATA = ("ndcg@10", "map", "ndcg@1", "ndcg@3", "ndcg@5", "p@10", "recall@10", "rr", "err")
-"""What is measured by default where all data sets of a study are one's own; the first is the headline."""
+"""What is measured by default on data of one's own; the first is the headline."""
+
+
+def of_own_data(measure: str) -> str:
+    """What speaks for data of one's own where ``measure`` does for the public data sets of the same study.
+
+    Example
+    -------
+    >>> of_own_data("letor4_mean_ndcg"), of_own_data("map")
+    ('ndcg@10', 'map')
+    """
+    return OF_OWN_DATA[0] if measure.startswith("letor4_") else measure
 
 
 class EvaluationSettings(Settings):
-    """What is measured on the test queries; where all data sets are your own, no measure is one of LETOR 4.0."""
+    """What is measured on the test queries; of data of your own, no measure is one of LETOR 4.0."""
 
     measures: Annotated[tuple[MeasureName, ...], Field(min_length=1), AfterValidator(different)] = Field(
         (
@@ -71,13 +82,16 @@ class EvaluationSettings(Settings):
         description="measures for which every pair of models is tested; by default the headline and map",
     )
 
-    def completed(self, *, own_data: bool) -> "EvaluationSettings":
-        """The same with what was not given following from the headline, and from whether all data are one's own."""
-        given = self.model_fields_set
-        headline = OF_OWN_DATA[0] if own_data and "headline" not in given else self.headline
-        compared = self.compared if "compared" in given else tuple(dict.fromkeys((headline, "map")))
-        measures = OF_OWN_DATA if own_data and "measures" not in given else self.measures
-        every = tuple(dict.fromkeys((*measures, headline, *compared)))
+    def completed(self, own_data: Iterable[bool]) -> "EvaluationSettings":
+        """The same with what was not given following from the headline, and from which data sets are one's own."""
+        given, kinds = self.model_fields_set, set(own_data)
+        headline = OF_OWN_DATA[0] if kinds == {True} and "headline" not in given else self.headline
+        headlines = (headline, of_own_data(headline)) if len(kinds) > 1 else (headline,)
+        compared = self.compared if "compared" in given else tuple(dict.fromkeys((*headlines, "map")))
+        measures = self.measures
+        if True in kinds and "measures" not in given:
+            measures = (*(measures if len(kinds) > 1 else ()), *OF_OWN_DATA)
+        every = tuple(dict.fromkeys((*measures, *headlines, *compared)))
         return self.model_copy(update={"headline": headline, "measures": every, "compared": compared})
 
 
@@ -212,8 +226,7 @@ def completed(checked: Any) -> Any:
     >>> study.evaluation.compared, study.evaluation.measures[-1], study.erm.selection
     (('ndcg@5', 'map'), 'ndcg@5', 'ndcg@5')
     """
-    own_data = all(isinstance(entry, OwnDataSettings) for entry in checked.datasets)
-    evaluation = checked.evaluation.completed(own_data=own_data)
+    evaluation = checked.evaluation.completed(isinstance(entry, OwnDataSettings) for entry in checked.datasets)
     sections = {name: getattr(checked, name, None) for name in map(section, learners.NAMES)}
     selecting = {
         name: one.model_copy(update={"selection": evaluation.headline})
@@ -308,10 +321,10 @@ def changes(config: Mapping[str, Any]) -> list[Change]:
     [('seed', 2026, 7), ('statistics.level', 0.95, 0.9)]
     """
     left_out = ("study", "title", "threads")
-    own_data = all(isinstance(entry, Mapping) for entry in config.get("datasets", ("",)))
-    usual = EvaluationSettings.parse({}).completed(own_data=own_data).headline
+    own_data = [isinstance(entry, Mapping) for entry in config.get("datasets", ("",))]
+    usual = EvaluationSettings.parse({}).completed(own_data).headline
     headline = config.get("evaluation", {}).get("headline", usual)
-    follows = EvaluationSettings.parse({"headline": headline}).completed(own_data=own_data).plain()
+    follows = EvaluationSettings.parse({"headline": headline}).completed(own_data).plain()
     implied = {f"evaluation.{key}": value for key, value in {**follows, "headline": usual}.items()}
     implied |= {f"{section(name)}.selection": headline for name in learners.NAMES}
     found = [one for one in _changes(study_settings().parse({}), config, "") if one.setting not in left_out]

@@ -51,6 +51,9 @@ class Surrogate(ABC):
         derives from :class:`SmoothSurrogate`.
     shift_invariant : bool
         Whether phi(s + c 1, y) = phi(s, y) for every number c.
+    binary : bool
+        Whether phi asks of a label only if the document is relevant, that is, if the label is at least 1. Learners
+        give it the labels of :meth:`pipeline_lib.data.ranking_data.RankingData.labels_for`.
     exact : tuple of What
         Which of the constants that the class states are suprema: attained, or approached.
     effort, repeats : float
@@ -64,6 +67,7 @@ class Surrogate(ABC):
     convex: ClassVar[bool] = True
     smooth: ClassVar[bool] = False
     shift_invariant: ClassVar[bool] = False
+    binary: ClassVar[bool] = False
     exact: ClassVar[tuple[What, ...]] = ()
     effort: ClassVar[float] = 1.0
     repeats: ClassVar[float] = 1.0

@@ -64,8 +64,8 @@ def check(surrogate: Surrogate) -> None:
     """Compare everything that the class of ``surrogate`` states with the values of its loss, within a second.
 
     What is tried, and how, is the table of :mod:`pipeline_lib.surrogates.checking`. Everything that is drawn comes from
-    one seed, so that two calls agree. A learner calls this once for each class from outside the package, and for each
-    choice of its options, before it trains.
+    one seed, so that two calls agree. A learner calls this once for each class that the tests of the package do not
+    check, and for each choice of its options, before it trains.
 
     Raises
     ------

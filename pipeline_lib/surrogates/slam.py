@@ -319,6 +319,7 @@ class SlamMAP(_Slam):
     formula: ClassVar[str] = (
         _HINGES + r"v_i = \frac{1}{r} - \frac{i}{r (m - r + i)} \text{ for } i \le r, \text{ else } 0"
     )
+    binary: ClassVar[bool] = True
     kind = "map"
 
     def _largest_sum(self, m: int) -> float:

@@ -136,6 +136,7 @@ class SvmMAP(Surrogate):
         r"\quad \langle s, \Psi(\pi) \rangle = \frac{1}{r (m - r)} \sum_{i, j:\, y_i \ge 1 > y_j} \pi_{ij} (s_i - s_j)"
     )
     shift_invariant: ClassVar[bool] = True
+    binary: ClassVar[bool] = True
     exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2")
     effort: ClassVar[float] = 8.0
 

@@ -91,7 +91,7 @@ def ratios(data: RankingData, order: ArrayLike, result: Run, measure: str = "ndc
     if not len(mistaken):
         return np.zeros(0)
     factor = norm_factor(data, queries, measure)
-    v_max = slam.v_max_of_all(data.y.astype(np.int32), data.offsets, measure)
+    v_max = slam.v_max_of_all(data.labels_for(binary=measure == "map"), data.offsets, measure)
     # norm_factor has the largest v_max of the rounds; (16) that of the round.
     right = factor * v_max[mistaken] / v_max[queries].max() * result.surrogate_losses[result.mistakes]
     left = result.squared_norms[result.mistakes]

@@ -96,17 +96,18 @@ def facts(data: RankingData, w: Floats, surrogate: Surrogate) -> Facts:
         squared_norms.append(float(np.einsum("ij,ij->i", X, X).max()))
         largest.append(float(np.abs(X).max()))
         squares.append(float(np.sum(surrogate.effective(X, block.offsets) ** 2)))
-    least = surrogate.least(data.y, data.offsets)
+    y = data.labels_for(binary=surrogate.binary)
+    least = surrogate.least(y, data.offsets)
     try:
-        losses = surrogate.value(scores, data.y, data.offsets) - least
+        losses = surrogate.value(scores, y, data.offsets) - least
     except DataError as error:
         raise DataError(f"w: {error}") from error
-    of_zero = surrogate.value(np.zeros(data.n_documents), data.y, data.offsets) - least
+    of_zero = surrogate.value(np.zeros(data.n_documents), y, data.offsets) - least
     return Facts(
         n=data.n_queries,
         m=int(data.documents_per_query.max()),
         d=data.n_features,
-        y_max=int(data.y.max()),
+        y_max=int(y.max()),
         l2=float(np.linalg.norm(w)),
         l1=float(np.abs(w).sum()),
         feature_l2=math.sqrt(max(squared_norms)),

@@ -14,7 +14,22 @@ from .verdict import Refused, difference
 QUERIES = ("1", "2", "10", "-3", "007", "0", "+4", "a", "b", "jaguar", "é", "x:y", "9223372036854775807", "1e5")
 WORDS = (
     *("qid:", "qid:1", "qid:2", "qid:a", "qid:1:1", "QID:1", "1:", ":1", "1:1", "2:0.5", "0:1", "3:-1e-3", "65536:1"),
-    *("65537:1", "00001:2", "7:1", "99999999999999999999:1", "-1:1", "+1:1", "1.0:1", "#", "# 5", "qid:\0", "_"),
+    *(
+        "2:nan",
+        "3:-1e39",
+        "1:NULL",
+        "65537:1",
+        "00001:2",
+        "7:1",
+        "99999999999999999999:1",
+        "-1:1",
+        "+1:1",
+        "1.0:1",
+        "#",
+        "# 5",
+        "qid:\0",
+        "_",
+    ),
 )
 
 
@@ -27,12 +42,20 @@ def made(rng: random.Random, qid: str, first_id: int) -> bytes:
             ids = rng.sample(range(first_id, 6), rng.randrange(4))
             if rng.random() < 0.8:
                 ids.sort()
+            if ids and rng.random() < 0.1:
+                ids.append(rng.choice(ids))
             label = rng.choice(("0", "1", "2", "2", "1", "255" if rng.random() < 0.2 else "3"))
             values = " ".join(f"{id_}:{damage.number(rng)}" for id_ in ids)
             query = f" qid:{name}" if qid in ("token", "text") else ""
             comment = f" # {name}" if qid == "comment" else rng.choice(("", "", "", " # a note", "#"))
             lines.append(f"{label}{query} {values}{comment}")
     return "\n".join(lines).encode() + b"\n"
+
+
+def ways(rng: random.Random) -> plain_letor.Ways:
+    """What is done about values that may be refused."""
+    extreme, missing = rng.choice(("refuse", "clip", "missing")), rng.choice(("refuse", "zero", "mean"))
+    return plain_letor.Ways(extreme, missing, rng.choice(("refuse", "last")))
 
 
 def small_blocks(rng: random.Random) -> None:
@@ -51,6 +74,7 @@ def strict(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
     labels, qid = rng.choice(("integer", "integer", "rounded")), rng.choice(("token", "token", "token", "comment"))
     n_features = rng.choice((5, 5, 5, 12, None))
     text = damage.damaged(made(rng, qid, 1), rng, WORDS)
+    how = ways(rng)
     content, whole = damage.packed(text, rng)
     path = folder / "strict.txt"
     path.write_bytes(content)
@@ -59,11 +83,15 @@ def strict(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
     def plain() -> Any:
         if not whole:
             raise Refused(f"{path}:")
-        found = plain_letor.read(text, path, labels, qid, 1, n_features)
+        found = plain_letor.read(text, path, labels, qid, 1, n_features, how)
+        plain_letor.fill(found, found.queries)
         return plain_letor.features(found, path, 1, n_features), found.y, found.queries
 
     def project() -> Any:
-        data = letor.read(path, n_features=n_features, labels=labels, qid=qid)  # type: ignore[arg-type]
+        data = letor.read(
+            path, n_features=n_features, labels=labels, qid=qid, extreme=how.extreme, missing=how.missing,
+            repeated_features=how.repeated,
+        )  # type: ignore[arg-type]  # fmt: skip
         return bits(data.X), data.y.tolist(), np.repeat(data.qids, data.documents_per_query).tolist()
 
     return content, *difference(plain, project)

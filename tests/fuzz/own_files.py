@@ -65,7 +65,7 @@ def _place(folder: Path, index: int, ending: str, content: bytes, sizes: bytes |
 
 def text(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
     """LETOR and libsvm text."""
-    labels, first_id = rng.choice((*plain_letor.POLICIES, "ignored")), rng.choice((0, 1))
+    labels, first_id, ways = rng.choice((*plain_letor.POLICIES, "ignored")), rng.choice((0, 1)), letor_text.ways(rng)
     contents, paths, plain = [], [], []
     for index in range(rng.choice((1, 1, 2))):
         grouped = rng.random() < 0.3
@@ -77,7 +77,7 @@ def text(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
         packed, whole = damage.packed(content, rng)
         paths.append(_place(folder, index, ".txt", packed, sizes))
         contents.append(packed)
-        plain.append(_plain_text(content, paths[-1], sizes, labels, whole))
+        plain.append(_plain_text(content, paths[-1], sizes, labels, whole, ways))
     small_blocks(rng)
 
     def expected() -> Any:
@@ -88,14 +88,20 @@ def text(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
         files = []
         for one, groups in found:
             queries = groups if groups is not None else one.queries if names else [int(q) for q in one.queries]
+            plain_letor.fill(one, queries)
             files.append((queries, one.y, plain_letor.features(one, "", first, n)))
         return n, None, names, files
 
-    options = tables.Options(labelled=False) if labels == "ignored" else tables.Options(labels=labels)
+    read = {"labelled": False} if labels == "ignored" else {"labels": labels}
+    options = tables.Options(
+        extreme=ways.extreme, missing=ways.missing, repeated_features=ways.repeated, **read
+    )  # type: ignore[arg-type]  # fmt: skip
     return b"\n--- next file ---\n".join(contents), *difference(expected, lambda: stored(paths, options))
 
 
-def _plain_text(content: bytes, path: Path, sizes: bytes | None, labels: str, whole: bool) -> Callable[[], Any]:
+def _plain_text(
+    content: bytes, path: Path, sizes: bytes | None, labels: str, whole: bool, ways: plain_letor.Ways
+) -> Callable[[], Any]:
     def read() -> Any:
         if not whole:
             raise Refused(f"{path}:", f"{path}.query:")
@@ -104,7 +110,7 @@ def _plain_text(content: bytes, path: Path, sizes: bytes | None, labels: str, wh
         known, found = gathered(
             [
                 lambda: plain_letor.group_sizes(sizes, groups) if by_groups else None,  # type: ignore[arg-type]
-                lambda: plain_letor.read(content, path, labels, "none" if by_groups else "text", 0),
+                lambda: plain_letor.read(content, path, labels, "none" if by_groups else "text", 0, ways=ways),
             ]
         )
         plain_letor.features(found, path, 1 if plain_letor.first_id_of(found) else 0, None)
@@ -117,7 +123,10 @@ def table(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
     """CSV and TSV."""
     separator, ending = rng.choice(((",", ".csv"), (",", ".csv"), ("\t", ".tsv")))
     missing = rng.choice(("refuse", "zero", "mean", "flag"))
-    options = tables.Options(labels=rng.choice(plain_letor.POLICIES), missing=missing)  # type: ignore[arg-type]
+    extreme = rng.choice(("refuse", "clip", *(["missing"] if missing != "refuse" else [])))
+    options = tables.Options(
+        labels=rng.choice(plain_letor.POLICIES), missing=missing, extreme=extreme
+    )  # type: ignore[arg-type]  # fmt: skip
     label, query = (
         rng.choice(("label", "Label", "y", "rel", "clicked")),
         rng.choice(("qid", "QUERY", "topic", "session")),
@@ -199,7 +208,8 @@ def _plain_table(
             raise Refused(f"{path}:")
         return plain_table.read(
             content, separator, path, label=options.label, query=options.query, ignore=options.ignore,
-            labels=options.labels, missing=options.missing != "refuse", of_names=of_names,
+            labels=options.labels, missing=options.missing != "refuse", extreme=options.extreme,
+            of_names=of_names,
         )  # fmt: skip
 
     return read

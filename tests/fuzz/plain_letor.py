@@ -13,11 +13,13 @@ from .verdict import Refused
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 WHOLE = r"[+-]?[0-9]+"
 BLANK = "[ \t]"
-POLICIES = ("whole", "rounded", "doubled", "shifted", "clipped")
+MISSING = "NaN|nan|-NaN|-nan|NA|N/A|n/a|NULL|null"
+LARGEST = float(np.finfo(np.float32).max)
+POLICIES = ("whole", "rounded", "doubled", "shifted", "lowered", "clipped")
 LABEL = {"integer": WHOLE} | dict.fromkeys(POLICIES, NUMBER)
 QUERY = {"token": rf"{BLANK}+qid:({WHOLE})", "text": rf"{BLANK}+qid:([^ \t\r]+)", "comment": "()", "none": "()"}
 LINES = {
-    (labels, qid): re.compile(rf"{BLANK}*({label}){query}((?:{BLANK}+[0-9]+:{NUMBER})*){BLANK}*".encode())
+    (labels, qid): re.compile(rf"{BLANK}*({label}){query}((?:{BLANK}+[0-9]+:(?:{NUMBER}|{MISSING}))*){BLANK}*".encode())
     for labels, label in LABEL.items()
     for qid, query in QUERY.items()
 }
@@ -37,10 +39,30 @@ class Text:
     values: list[dict[int, np.float32]] = field(default_factory=list)
 
 
-def single(text: str) -> np.float32:
-    """The float32 nearest to the float64 nearest to a number."""
+def single(text: str, extreme: str = "refuse") -> np.float32:
+    """The float32 nearest to the float64 nearest to a number; infinite beyond float32, if that is to be refused."""
     with np.errstate(over="ignore"):
-        return np.float32(float(text))
+        value = np.float32(float(text))
+    if np.isinf(value) and extreme != "refuse":
+        return np.copysign(np.float32(LARGEST), value) if extreme == "clip" else np.float32(np.nan)
+    return value
+
+
+@dataclass
+class Ways:
+    """What is done about values beyond float32, values that are missing, and features that stand twice in a line."""
+
+    extreme: str = "refuse"
+    missing: str = "refuse"
+    repeated: str = "refuse"
+
+    def value(self, text: str) -> np.float32 | None:
+        """The value of a token, NaN if it is to be filled in; None if it is refused."""
+        absent = np.float32(np.nan if self.missing == "mean" else 0)
+        if re.fullmatch(MISSING, text):
+            return None if self.missing == "refuse" else absent
+        found = single(text, self.extreme)
+        return None if np.isinf(found) else absent if np.isnan(found) else found
 
 
 def label_of(text: str, form: str) -> int | None:
@@ -56,13 +78,23 @@ def label_of(text: str, form: str) -> int | None:
         "rounded": down + (value - down >= 0.5) if value >= 0 else None,
         "doubled": 2 * down + (value != down) if value - down in (0, 0.5) else None,
         "shifted": down + 1 if value == down else None,
+        "lowered": down - 1 if value == down else None,
         "clipped": max(down, 0) if value == down else None,
     }[form]
     return label if label is not None and 0 <= label <= 255 else None
 
 
-def read(text: bytes, where: object, labels: str, qid: str, first_id: int = 1, n_features: int | None = None) -> Text:
-    """Read a whole text; ``where`` names the file in refusals."""
+def read(
+    text: bytes,
+    where: object,
+    labels: str,
+    qid: str,
+    first_id: int = 1,
+    n_features: int | None = None,
+    ways: Ways | None = None,
+) -> Text:
+    """Read a whole text; ``where`` names the file in refusals. A value that is to be filled in is NaN."""
+    ways = ways or Ways()
     found = Text()
     if text.startswith(NOT_TEXT):
         raise Refused(f"{where}:1: ")
@@ -86,9 +118,11 @@ def read(text: bytes, where: object, labels: str, qid: str, first_id: int = 1, n
         for token in match[3].decode().split():
             id_, _, value = token.partition(":")
             last = (n_features or 65_536) - 1 + first_id
-            if int(id_) in values or not first_id <= int(id_) <= last or not np.isfinite(single(value)):
+            number = ways.value(value)
+            twice = int(id_) in values and ways.repeated == "refuse"
+            if twice or not first_id <= int(id_) <= last or number is None:
                 raise fault
-            values[int(id_)] = single(value)
+            values[int(id_)] = number
         query: Any = 0
         if qid == "comment":
             word = COMMENT.fullmatch(comment) if hash_sign else None
@@ -121,6 +155,18 @@ def _with_label(line: bytes) -> bytes:
     first = re.split(rb"[ \t]", line.strip(b" \t"), maxsplit=1)[0]
     own = b"" if b":" in first or b"\r" in first else first
     return b"0 " + line.strip(b" \t").removeprefix(own)
+
+
+def fill(found: Text, queries: list[Any]) -> None:
+    """Put the mean of the query, over all its documents with a value, where one is to be filled in."""
+    lacking = [[id_ for id_, value in values.items() if np.isnan(value)] for values in found.values]
+    means = {}
+    for query, id_ in {(query, id_) for query, ids in zip(queries, lacking, strict=True) for id_ in ids}:
+        of_query = [values for values, its in zip(found.values, queries, strict=True) if its == query]
+        there = [float(values.get(id_, 0)) for values in of_query if not np.isnan(values.get(id_, 0))]
+        means[query, id_] = np.float32(sum(there) / len(there)) if there else np.float32(0)
+    for values, query, ids in zip(found.values, queries, lacking, strict=True):
+        values |= {id_: means[query, id_] for id_ in ids}
 
 
 def features(found: Text, where: object, first_id: int, n_features: int | None) -> list[list[int]]:

@@ -1,5 +1,6 @@
 """CSV and TSV read character by character, as ``docs/your-own-data.md`` and ``pipeline_lib.sources.tables`` have it."""
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -76,6 +77,7 @@ def read(
     ignore: tuple[str, ...] = (),
     labels: str = "whole",
     missing: bool = False,
+    extreme: str = "refuse",
     of_names: list[list[str]] | None = None,
 ) -> Table:
     """Read a whole table; the refusal names every line with a fault. ``of_names`` gets the names of the features."""
@@ -104,14 +106,21 @@ def read(
     if of_names is not None:
         of_names.append(features)
     roles = (of_labels[0], of_queries[0])
-    faults = [line for line, cells in body if not _row(found, names, cells, *roles, labels, missing)]
+    faults = [line for line, cells in body if not _row(found, names, cells, *roles, labels, missing, extreme)]
     if faults or not body:
         raise Refused(*(f"{where}:{line}: " for line in faults), *([f"{where}:"] if not body else []))
     return found
 
 
 def _row(
-    found: Table, names: list[str], cells: list[bytes], label: str, of_queries: str, labels: str, missing: bool
+    found: Table,
+    names: list[str],
+    cells: list[bytes],
+    label: str,
+    of_queries: str,
+    labels: str,
+    missing: bool,
+    extreme: str,
 ) -> bool:
     """Add a row; false if it breaks the format. A value that may be missing is NaN."""
     if len(cells) != len(names):
@@ -119,8 +128,10 @@ def _row(
     row = dict(zip(names, cells, strict=True))
     numbers = {name: _number(row[name]) for name in (label, *found.names)}
     grade = None if (number := numbers[label]) is None else label_of(number, labels)
-    values = {name: single(numbers[name]) for name in found.names if numbers[name] is not None}  # type: ignore[arg-type]
-    good = grade is not None and all(map(np.isfinite, values.values()))
+    there = {name: text for name in found.names if (text := numbers[name]) is not None}
+    # A number beyond float64 is inf in a table, which is an error.
+    values = {name: single(text, "refuse" if math.isinf(float(text)) else extreme) for name, text in there.items()}
+    good = grade is not None and not any(map(np.isinf, values.values()))
     if missing:
         values |= {name: np.float32(np.nan) for name in found.names if row[name].decode("latin-1") in MISSING}
     good = good and len(values) == len(found.names)

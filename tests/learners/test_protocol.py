@@ -287,3 +287,22 @@ def test_a_default_is_the_same_in_the_function_and_in_the_workflow(name: str) ->
             setting = OTHER_NAMES.get(parameter.name, parameter.name)
             if setting in settings and parameter.default is not parameter.empty and (name, setting) not in ON_PURPOSE:
                 assert parameter.default == settings[setting], f"{function.__qualname__}: {parameter.name}"
+
+
+def test_what_is_not_trained_says_how_it_is() -> None:
+    learner = learners.create("perceptron")
+    for name in ("predict", "save"):
+        with pytest.raises(AttributeError, match=rf"{name!r}: `fit\(data\)` returns the ranker"):
+            getattr(learner, name)
+    with pytest.raises(AttributeError, match=r"no attribute 'weights'$"):
+        learner.weights  # noqa: B018
+
+
+def test_rankers_and_data_are_shown_in_a_line() -> None:
+    rng = np.random.default_rng(0)
+    data = RankingData.from_arrays(rng.normal(size=(40, 30)), rng.integers(0, 3, 40), np.repeat(np.arange(10), 4))
+    assert len(data) == 10
+    ranker = learners.create("erm", surrogate="squared").fit(data)
+    assert "linear" in repr(ranker)
+    assert "erm" in repr(ranker)
+    assert max(len(repr(one)) for one in (ranker, ranker.model, data)) < 200

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
-from pipeline_lib import RankingData
-from pipeline_lib.commands import convert_data, describe_data, register_data, split_folds
+from pipeline_lib import RankingData, learners
+from pipeline_lib.commands import convert_data, describe_data, evaluate_model, register_data, split_folds, train_model
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.sources import folds, own_data, raw_files
@@ -161,10 +162,10 @@ def test_what_is_made_of_labels_and_missing_values_stands_in_the_description() -
 
 def test_settings_of_tables_are_refused_for_other_files() -> None:
     write("my.txt", [1])
-    found = problems({"name": "my_data", "files": ["my.txt"], "missing": "mean", "separator": ";"})
+    found = problems({"name": "my_data", "files": ["my.txt"], "missing": "flag", "separator": ";"})
     assert [(key, text.split(" only, ")[1]) for key, text in found] == [
-        ("missing", "found 'my.txt'"),
         ("separator", "found 'my.txt'"),
+        ("missing", "found 'my.txt'; in LETOR text, `zero` takes 0 and `mean` the mean of the query"),
     ]
 
 
@@ -291,3 +292,50 @@ def test_a_job_is_given_only_what_it_reads_of_the_entry() -> None:
     assert set(entries["convert_data"]) == {"name", "files", "label", "missing"}
     assert set(entries["split_folds"]) == {"name", "files", "folds"}
     assert entries["describe_data"] == plain
+
+
+TRAINED = {
+    "best-feature": {},
+    "adarank": {"measure": "map", "rounds": 20},
+    "erm": {"surrogate": "ranksvm", "l2": [0.1, 1.0]},
+    "rankboost": {"rounds": 10},
+}
+
+
+def test_the_order_of_rows_changes_no_measure_of_a_study(tmp_path: Path) -> None:
+    """Rows that stand best first, with a feature that is constant in a list and one of few values, so that scores tie.
+
+    The same rows shuffled within their lists are converted, trained on and evaluated by the commands of the workflow.
+    """
+    rng = np.random.default_rng(3)
+    lists = []
+    for query in range(30):
+        y = np.sort(rng.integers(0, 3, 8))[::-1]
+        X = np.stack([y + rng.normal(size=8), np.round(y / 2 + rng.random(8)), np.full(8, rng.integers(9))], axis=1)
+        lists.append([f"s{query},{label},{','.join(map(repr, x.tolist()))}\n" for label, x in zip(y, X, strict=True)])
+    found = []
+    for shuffled in (False, True):
+        rows = ["".join(rng.permutation(one) if shuffled else one) for one in lists]
+        Path("my.csv").write_text("session,clicked,a,b,c\n" + "".join(rows))
+        data, *_ = prepared(files="my.csv", folds=3, label="clicked", query="session")
+        tables = Path("parquet")
+        files = {"documents": tables / "documents.parquet", "folds": tables / "folds.parquet"}
+        means = {}
+        for algorithm, settings in TRAINED.items():
+            models = [Path(f"{algorithm}{fold}.json") for fold in (1, 2, 3)]
+            chosen = learners.completed(algorithm, settings)
+            train_model.run(
+                dataset="mine", model=algorithm, algorithm=algorithm, settings=[chosen], fold=[1, 2, 3], seed=1,
+                output=models, **files,
+            )  # fmt: skip
+            evaluate_model.run(
+                models=models, measures=["ndcg@10", "map", "ndcg@1", "rr"], summary=tables / "summary.json",
+                output=Path("measured.parquet"), held_out=Path("held-out.json"), **files,
+            )  # fmt: skip
+            measured = storage.read_table("measured.parquet")
+            means[algorithm] = measured.select(pl.col(pl.Float64).mean()).row(0)
+            assert 0.3 < min(means[algorithm]) <= max(means[algorithm]) < 1.0
+        found.append(means)
+        assert data.ties == "mean"
+    for algorithm, means in found[0].items():
+        assert means == pytest.approx(found[1][algorithm], abs=1e-6), algorithm

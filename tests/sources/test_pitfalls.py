@@ -74,6 +74,7 @@ def test_a_scale_that_begins_at_1_is_named_with_its_remedy(tmp_path) -> None:
     path = best_first(tmp_path / "stars.csv", np.random.default_rng(0), shuffled=True, least=1)
     summary, data = converted(path)
     assert any("every document is relevant (labels 1 to 3)" in w and "relevant_from" in w for w in summary.warnings)
+    assert any("`labels: lowered`" in w for w in summary.warnings)
     assert mean_measure(data.X[:, 0], data, "map") == pytest.approx(1.0)
     summary, data = converted(path, relevant_from=3)
     assert not any("every document" in warning for warning in summary.warnings)

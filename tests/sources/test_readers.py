@@ -507,7 +507,22 @@ def test_labels_of_other_kinds_become_whole_ones(tmp_path: Path, policy: Any, gi
             converted(path)
 
 
-REFUSED_LABELS = [("doubled", "0.25"), ("doubled", "128"), ("shifted", "-2"), ("shifted", "255"), ("clipped", "-0.5")]
+@pytest.mark.parametrize("label", ["1", "2.0", "5", "256"])
+def test_labels_that_count_from_1_are_lowered(tmp_path: Path, label: str) -> None:
+    """NDCG's gain of the lowest label is 0 then; no remedy is named, since labels from 1 on are valid, too."""
+    text, table = tmp_path / "some.txt", tmp_path / "some.csv"
+    text.write_text(f"{label} qid:1 1:0\n1 qid:1 1:1\n")
+    table.write_text(f"qid,label,a\n1,{label},0\n1,1,1\n")
+    expected = [int(float(label)) - 1, 0]
+    assert RankingData.from_letor(text, labels="lowered").y.tolist() == expected
+    for path in (text, table):
+        assert converted(path, options=Options(labels="lowered")).y.tolist() == expected
+
+
+REFUSED_LABELS = [
+    *(("doubled", "0.25"), ("doubled", "128"), ("shifted", "-2"), ("shifted", "255"), ("clipped", "-0.5")),
+    *(("lowered", "0"), ("lowered", "257"), ("lowered", "300"), ("lowered", "-1")),
+]
 
 
 @pytest.mark.parametrize(("policy", "label"), REFUSED_LABELS)

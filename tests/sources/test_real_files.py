@@ -74,6 +74,82 @@ def test_extreme_values_of_tables_are_taken_as_asked_for(written) -> None:
     assert "missing" in problems["extreme"]
 
 
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ({"missing": "zero"}, [[2, 0], [0, 4], [6, 0], [0, 5]]),
+        ({"missing": "mean"}, [[2, 2], [4, 4], [6, 0], [0, 5]]),
+        ({"missing": "mean", "extreme": "missing"}, [[2, 2], [4, 4], [6, 0], [0, 5]]),
+    ],
+)
+def test_missing_values_of_text_are_taken_as_asked_for(written, how: dict[str, Any], expected: Any) -> None:
+    """A feature that is left out is 0, and counts in the mean; queries may be divided among blocks."""
+    extreme = "-1e300" if "extreme" in how else "NaN"
+    path = written(f"1 qid:1 1:2 2:nan\n0 qid:1 1:{extreme} 2:4\n1 qid:1 1:6\n0 qid:2 1:NULL 2:5\n")
+    for read in (RankingData.from_letor, letor.read):
+        with pytest.raises(DataError, match=r"data\.txt:1: expected .* of feature 2 \(missing='zero'.*found 'nan'"):
+            read(path)
+        np.testing.assert_array_equal(read(path, **how).X, expected)
+    target = path.with_name("documents.parquet")
+    with pytest.raises(DataError, match=r"data\.txt:1: expected .* of feature 2 \(`missing: zero`.*found 'nan'"):
+        conversion.convert_own({"all": path}, target, Options())
+    conversion.convert_own({"all": path}, target, Options(**how))
+    stored = RankingData.read_parquet(target)
+    np.testing.assert_array_equal(stored.X, expected)
+    batches = query_stream.batches(path, n_features=2, trained=stored.columns)  # a ranker remembers the policy
+    np.testing.assert_array_equal(np.concatenate([batch.data.X for batch in batches]), expected)
+
+
+def test_missing_values_of_text_with_group_sizes_are_means_of_queries(written) -> None:
+    path = written("1 1:2 2:nan\n0 1:4 2:4\n1 1:nan 2:6\n")
+    written("2\n1\n", "data.txt.query")
+    expected = [[2, 4], [4, 4], [0, 6]]
+    np.testing.assert_array_equal(RankingData.from_letor(path, missing="mean").X, expected)
+    conversion.convert_own({"all": path}, path.with_name("documents.parquet"), Options(missing="mean"))
+    np.testing.assert_array_equal(RankingData.read_parquet(path.with_name("documents.parquet")).X, expected)
+
+
+def test_features_that_stand_twice_in_a_line_are_taken_as_asked_for(written) -> None:
+    """Among them numbers that Python reads, before and after one that the kernel reads."""
+    path = written("1 qid:1 1:1e-300 3:0.5 1:2 3:1.00000005960464477539062500001\n0 qid:1 1:7 1:8 1:9\n0 qid:1 3:3\n")
+    expected = np.array([[2, 0, np.float32(1.00000005960464477539)], [9, 0, 0], [0, 0, 3]], np.float32)
+    for read in (RankingData.from_letor, letor.read):
+        with pytest.raises(DataError, match=r"data\.txt:1: .*once.*repeated_features='last'.*found '1:2'"):
+            read(path)
+        np.testing.assert_array_equal(read(path, repeated_features="last").X, expected)
+    target = path.with_name("documents.parquet")
+    with pytest.raises(DataError, match=r"data\.txt:1: .*once.*`repeated_features: last`.*found '1:2'"):
+        conversion.convert_own({"all": path}, target, Options())
+    conversion.convert_own({"all": path}, target, Options(repeated_features="last"))
+    stored = RankingData.read_parquet(target)
+    np.testing.assert_array_equal(stored.X, expected)
+    [batch] = query_stream.batches(path, n_features=3, trained=stored.columns)
+    np.testing.assert_array_equal(batch.data.X, expected)
+    with pytest.raises(DataError, match=r"data\.txt:1: .*float32 for feature 1"):  # also of a value that does not count
+        letor.read(written("1 qid:1 1:1e39 1:2\n"), repeated_features="last")
+
+
+def test_a_line_may_repeat_features_up_to_a_limit(written) -> None:
+    line = " ".join(f"1:{value}" for value in range(1025))
+    path = written(f"0 qid:1 {line}\n" * 5)
+    assert letor.read(path, repeated_features="last").X.tolist() == [[1024.0]] * 5
+    with pytest.raises(DataError, match=r"data\.txt:1: expected at most 1,024 repeated"):
+        letor.read(written(f"0 qid:1 {line} 1:1\n"), repeated_features="last")
+
+
+def test_settings_of_text_and_of_tables_are_told_apart() -> None:
+    def problems(**entry: str) -> dict[str, str]:
+        return dict(own_settings.problems({"name": "x", **entry}))
+
+    assert "found 'my.txt'" in problems(files="my.txt", missing="flag")["missing"]
+    assert "missing" not in problems(files="my.txt", missing="mean") | problems(files="my.csv", missing="flag")
+    assert "found the table 'my.csv'" in problems(files="my.csv", repeated_features="last")["repeated_features"]
+    assert "repeated_features" not in problems(files="my.txt", repeated_features="last")
+    read = own_data.data_set(OwnDataSettings(name="x", files="my.txt", repeated_features="last", missing="zero"))
+    assert read.columns["repeated_features"] == "last"
+    assert read.columns["missing"] == "zero"
+
+
 def test_istella_has_no_value_where_it_writes_the_largest_number() -> None:
     assert catalog.get("Istella").extreme == "missing"
     assert catalog.get("MQ2008").extreme == "refuse"

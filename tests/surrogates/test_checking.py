@@ -9,7 +9,7 @@ import pytest
 from pipeline_lib import RankingData, surrogates
 from pipeline_lib.core import seeds
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.learners import erm, ogd, top_k_feedback
+from pipeline_lib.learners import erm, losses, ogd, top_k_feedback
 from pipeline_lib.surrogates.checking import PARTS
 from pipeline_lib.surrogates.listwise import ListNet
 from pipeline_lib.surrogates.pairwise import RankNet, RankSVM
@@ -222,6 +222,15 @@ def test_a_class_is_checked_once_for_every_choice_of_its_options(data, monkeypat
         erm.fit(data, Outside(margin=margin), l2=0.1)
     erm.fit(data, RankSVM(margin=3.0), l2=0.1)
     assert [loss.margin for loss in calls] == [1.0, 2.0]
+
+
+def test_a_file_that_somebody_adds_to_the_package_is_checked(data):
+    """Only the package's own classes go unchecked, which its tests check; all of them do."""
+    assert set(surrogates.NAMES) == losses._TESTED
+    Added = type(gradient(lambda s, y, g: 0.0 * g, Squared))
+    Added.__module__, Added.name = "pipeline_lib.surrogates.added", "added"
+    with pytest.raises(DataError, match="added: expected the gradient of its value"):
+        erm.fit(data, Added(), l2=0.1)
 
 
 def test_kernels_that_know_a_loss_by_its_name_take_no_other_class_of_that_name(data):
