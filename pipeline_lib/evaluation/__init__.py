@@ -9,10 +9,10 @@ from typing import Any
 
 from pipeline_lib.core import submodules
 
-_PLACES = {"Values": "inputs", "values": "inputs"}
+_PLACES = {"Comparison": "comparison", "Values": "inputs", "compare": "comparison", "values": "inputs"}
 """The module of every public name, which is imported when the name is first used."""
 
-__all__ = ["Values", "values"]
+__all__ = ["Comparison", "Values", "compare", "values"]
 
 
 def __getattr__(name: str) -> Any:
