@@ -140,8 +140,8 @@ class Comparison:
         n, pairs, alpha = len(self.values.queries), len(self.pairs), f"{1.0 - self.level:.4g}"
         if not self.possible:
             yield (
-                f"With {n} queries no two-sided test of level {alpha} exists (the smallest p is {self.smallest_p:.4g}), "
-                "so that no difference can be called significant; intervals presume normal differences."
+                f"With {n} queries no two-sided test of level {alpha} exists (the smallest p is {self.smallest_p:.4g}) "
+                "and no difference can be called significant; intervals presume normal differences."
             )
         else:
             yield f"{self._count()}: {self._error(alpha)}"
