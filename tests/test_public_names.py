@@ -8,11 +8,13 @@ import sys
 import pytest
 
 import pipeline_lib
-from pipeline_lib import learners, sources, surrogates, theory
+from pipeline_lib import evaluation, learners, sources, surrogates, theory
 
 NAMES = {
     "RankingData.from_arrays": "X y qid",
     "RankingData.read_parquet": "path",
+    "evaluation.compare": "runs qrels measure * baseline level resamples correction seed",
+    "evaluation.values": "runs qrels measure * ties relevant_from no_relevant missing",
     "learners.cone.Fit.score": "self X * fold_in",
     "learners.cone.fit": "data K * method",
     "learners.completed": "name settings",
@@ -39,7 +41,7 @@ NAMES = {
     "theory.two_layer.budget": "documents vc_dimension delta c1",
 }
 """What scripts call, and the arguments that they give: those with a position in their order, and others after *."""
-PACKAGES = [learners, sources, surrogates, theory]
+PACKAGES = [evaluation, learners, sources, surrogates, theory]
 
 
 def _printed(code: str) -> str:

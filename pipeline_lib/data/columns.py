@@ -325,7 +325,7 @@ def is_textual(kind: Any) -> bool:
 
 def fields(frame: Any, label: str | None, query: str | None, ignore: Collection[str]) -> tuple[Any, ...]:
     """The fields of a ``RankingData`` that a data frame holds: see ``RankingData.from_frame``."""
-    table = _of_arrow(frame)
+    table = arrow_table(frame)
     chosen = roles(table.schema, "frame", label=label, query=query, ignore=ignore)
     assert chosen.label is not None
     place = "frame: row {}".format
@@ -343,7 +343,7 @@ def fields(frame: Any, label: str | None, query: str | None, ignore: Collection[
     )
 
 
-def _of_arrow(frame: Any) -> pa.Table:
+def arrow_table(frame: Any) -> pa.Table:
     """A data frame of pandas, polars or any library that offers Arrow's interface, as a table of Arrow."""
     import pyarrow as pa
 
