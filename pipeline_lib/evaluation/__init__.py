@@ -9,10 +9,10 @@ from typing import Any
 
 from pipeline_lib.core import submodules
 
-_PLACES = {"Values": "inputs", "values": "inputs"}
+_PLACES = {"Plan": "planning", "Values": "inputs", "plan_labels": "planning", "values": "inputs"}
 """The module of every public name, which is imported when the name is first used."""
 
-__all__ = ["Values", "values"]
+__all__ = ["Plan", "Values", "plan_labels", "values"]
 
 
 def __getattr__(name: str) -> Any:

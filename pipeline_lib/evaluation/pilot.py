@@ -386,21 +386,44 @@ class Lists:
         return scores if self.other is None else checks.floats("other", self.other, shape=scores.shape)
 
 
+def resampled_means(given: Floats, queries: int, rng: np.random.Generator) -> Floats:
+    """Means over ``queries`` rows that are drawn with replacement, shape (B, columns).
+
+    It takes O(B n) for n rows, however many are drawn.
+    """
+    n, step = len(given), max(1, NUMBERS_PER_BLOCK // len(given))
+    sizes = [min(step, BOOTSTRAPS - first) for first in range(0, BOOTSTRAPS, step)]
+    return np.concatenate([rng.multinomial(queries, np.full(n, 1.0 / n), size=one) @ given / queries for one in sizes])
+
+
 def _resampled(of_queries: Floats, rng: np.random.Generator) -> Floats:
     """v, s1 and s2 of resampled pilots.
 
     The square of U of a query that is drawn twice has the query's own noise in it, which a product of two queries has
     not: so the variance of the mean, S^2/n, is subtracted twice.
     """
-    n, blocks = len(of_queries), []
+    n = len(of_queries)
     given = np.column_stack([of_queries, np.square(of_queries[:, 0])])
-    step = max(1, NUMBERS_PER_BLOCK // n)
-    for first in range(0, BOOTSTRAPS, step):
-        counts = rng.multinomial(n, np.full(n, 1.0 / n), size=min(step, BOOTSTRAPS - first))
-        u, a, b, c, squares = (counts @ given / n).T
-        variance = np.maximum(0.0, squares - u**2) * n / (n - 1.0)
-        blocks.append(np.column_stack([c - u**2 + 2.0 * variance / n, b - c, a - c]))
-    return np.concatenate(blocks)
+    u, a, b, c, squares = resampled_means(given, n, rng).T
+    variance = np.maximum(0.0, squares - u**2) * n / (n - 1.0)
+    return np.column_stack([c - u**2 + 2.0 * variance / n, b - c, a - c])
+
+
+def resampled_widths(values: Floats, queries: int, level: float, rng: np.random.Generator) -> Floats:
+    """Half-widths of the intervals of so many queries drawn from the pilot with replacement, shape (B,)."""
+    _, sd = _resampled_sd(values, queries, rng)
+    return half_width(1.0, queries, level) * sd
+
+
+def resampled_power(values: Floats, queries: int, difference: float, level: float, rng: np.random.Generator) -> float:
+    """How often the test finds the difference in so many queries drawn from the pilot, whose mean is moved to it."""
+    mean, sd = _resampled_sd(values - values.mean() + difference, queries, rng)
+    return float((np.abs(mean) > half_width(1.0, queries, level) * sd).mean())
+
+
+def _resampled_sd(values: Floats, queries: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    mean, squares = resampled_means(np.column_stack([values, np.square(values)]), queries, rng).T
+    return mean, np.sqrt(np.maximum(0.0, squares - mean**2) * queries / (queries - 1.0))
 
 
 @njit
