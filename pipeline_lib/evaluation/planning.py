@@ -463,9 +463,9 @@ def _assumptions(plan: Plan) -> str:
     several = sum(one.level != plan.level for one in plan.quantities)
     joint = f" Each of {several} differences has the level {1 - (1 - plan.level) / several:.4g}." if several else ""
     return _filled(
-        f"Level {plan.level:g}.{joint} A promised width is exceeded by more than 10 % by at most one pilot in ten. Queries "
-        "count as exchangeable with those to come. Judge all planned queries before looking: who adds queries until a "
-        "difference is significant finds differences that do not exist."
+        f"Level {plan.level:g}.{joint} A promised width is exceeded by more than 10 % by at most one pilot in ten. "
+        "Queries count as exchangeable with those to come. Judge all planned queries before looking: who adds queries "
+        "until a difference is significant finds differences that do not exist."
     )
 
 
