@@ -10,14 +10,19 @@ ndcg are 2^label - 1 (those of linear_ndcg are the labels).
 from collections.abc import Mapping, Sequence
 from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pipeline_lib import learners
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.core.files import Output
 from pipeline_lib.data.stored_data import Columns
 from pipeline_lib.evaluation import inputs, plan_labels
+from pipeline_lib.evaluation.pilot import half_width
+from pipeline_lib.evaluation.planning import Plan
 from pipeline_lib.sources import query_stream
+
+if TYPE_CHECKING:
+    from pipeline_lib.report.blocks import Block
 
 Table = dict[str, dict[str, float]]
 """Numbers of documents by query."""
@@ -34,7 +39,7 @@ def run(
     power: Annotated[float, "probability with which it is to be found"] = 0.8,
     judgments: Annotated[int | None, "plan the best use of so many judgements"] = None,
     cost_of_query: Annotated[float, "what opening a query costs, in judgements"] = 0.0,
-    baseline: Annotated[str | None, "name of the run with which others are compared (default: all pairs)"] = None,
+    baseline: Annotated[str | None, "file or name of the run with which each of the others is compared"] = None,
     level: Annotated[float, "level of intervals and tests, joint for all differences"] = 0.95,
     ties: Annotated[inputs.Ties, "what equal scores mean"] = "mean",
     relevant_from: Annotated[int, "smallest label of a relevant document, for map, p, recall and rr"] = 1,
@@ -43,9 +48,12 @@ def run(
     html: Annotated[Output | None, "output file for a page with the curves (.html)"] = None,
 ) -> None:
     """Print the plan; write the page."""
+    if html is not None:
+        from pipeline_lib.report import alone  # what it needs may not be installed
     if (qrels is None) == (data is None):
         raise ConfigurationError("plan-labels: expected either --qrels, with runs, or --data, with rankers")
     given, judged = (runs, qrels) if data is None else _scored(runs, data)
+    names = dict(zip(map(str, runs), inputs.names(runs), strict=True))
     plan = plan_labels(
         given,
         judged,
@@ -55,21 +63,20 @@ def run(
         power=power,
         judgments=judgments,
         cost_of_query=cost_of_query,
-        baseline=baseline,
+        baseline=None if baseline is None else names.get(baseline, baseline),
         level=level,
         ties=ties,
         relevant_from=relevant_from,
         seed=seed,
     )
-    print(dumps(plan.to_dict(), indent=2) if json else plan)
+    if html is not None:
+        alone.write(html, f"Judgements to plan for {plan.measure}", _blocks(plan))
+    print(dumps(plan.to_dict(), indent=1) if json else plan)
 
 
 def _scored(models: Sequence[Path], data: Path) -> tuple[Mapping[str, Table], Table]:
     """The run of every ranker by its name, and the labels."""
-    names = [path.stem for path in models]
-    if len(set(names)) < len(names):
-        names = [str(path) for path in models]
-    found = {name: _of_ranker(path, data) for name, path in zip(names, models, strict=True)}
+    found = {name: _of_ranker(path, data) for name, path in zip(inputs.names(models), models, strict=True)}
     (first, (_, labels)), *others = found.items()
     for name, (_, of_ranker) in others:
         if of_ranker != labels:
@@ -101,3 +108,51 @@ def _of_ranker(path: Path, data: Path) -> tuple[Table, Table]:
             run[query] = dict(zip(names, scores[begin:end].tolist(), strict=True))
             labels[query] = dict(zip(names, found.y[begin:end].tolist(), strict=True))
     return run, labels
+
+
+def _blocks(plan: Plan) -> "list[Block]":
+    """What is on the page: the text of the plan, and its curves."""
+    from pipeline_lib.report.blocks import Block, Listing
+    from pipeline_lib.report.declared_figures import Curves, lines
+
+    def drawn(points: Mapping[str, Sequence[tuple[int, float, float]]]) -> Curves:
+        return Curves({name: [(x, y, least, y) for x, y, least in of_name] for name, of_name in points.items()}, "")
+
+    marks = {
+        f"{words} of {one.name}": [(n, plan_width, plan_width)]
+        for one in plan.quantities
+        for words, n in (("plan", one.queries_for_width), ("plan for the difference", one.queries_for_difference))
+        if n is not None
+        for plan_width in [half_width(one.spread.upper, n, one.level)]
+    }
+    blocks: list[Block] = [
+        Listing(str(plan)),
+        lines(
+            "widths",
+            "Width against queries",
+            "Half the width of the interval by the number of judged queries: the line is what the plan promises, the "
+            "lower end of the band what the estimated standard deviation of the pilot gives",
+            drawn({one.name: plan.widths(one.name) for one in plan.quantities}),
+            xlabel="judged queries",
+            ylabel="half-width",
+            log="xy",
+            marks=drawn(dict(list(marks.items())[:3])),
+        ),
+    ]
+    if plan.depths:
+        uses = {one.name: [(use.depth, use.half_width, use.half_width) for use in one.curve] for one in plan.depths}
+        best = {f"best of {one.name}": [one.best] for one in plan.depths[:3]}
+        blocks.append(
+            lines(
+                "depths",
+                "Width against depth, within the budget",
+                f"Half the width of the interval of the share of pairs in wrong order, for {plan.judgments:,} "
+                "judgements spread over so many documents of a query. It says nothing of measures at a cut-off",
+                drawn(uses),
+                xlabel="judged documents of a query",
+                ylabel="half-width",
+                log="xy",
+                marks=drawn({name: [(u.depth, u.half_width, u.half_width) for u in of] for name, of in best.items()}),
+            )
+        )
+    return blocks

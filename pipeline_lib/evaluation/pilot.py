@@ -300,7 +300,7 @@ class Layers:
 
         ::
 
-            log sigma(m) + z_.8 e,      e = se(sigma^2(m)) / (2 sigma^2(m))
+            sqrt(sigma^2(m) + z_.8 se),      e = se / (2 sigma^2(m)),      se the standard error of sigma^2(m)
         """
         m = np.asarray(depth, dtype=np.float64)
         variance = self.variances.of_average(m)
@@ -309,8 +309,8 @@ class Layers:
         weights = np.stack([np.ones_like(m), 4.0 / m - 4.0 / (m * (m - 1.0)), 2.0 / (m * (m - 1.0))])
         # se of a sum of three numbers, from their covariance: for thousands of depths at once
         covariance = np.cov(self.resampled.T)
-        error = np.sqrt(np.maximum(0.0, np.einsum("i...,ij,j...->...", weights, covariance, weights))) / (2 * variance)
-        return np.sqrt(variance) * np.exp(float(ndtri(CONFIDENCE)) * error), error
+        error = np.sqrt(np.maximum(0.0, np.einsum("i...,ij,j...->...", weights, covariance, weights)))
+        return np.sqrt(variance + float(ndtri(CONFIDENCE)) * error), error / (2.0 * variance)
 
 
 @dataclass(frozen=True)

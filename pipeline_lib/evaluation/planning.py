@@ -26,7 +26,6 @@ Journal 19 (2016); costs of queries and judgements: Carterette and others, "If I
 variance components of a collection to be: Bodoff and Li, "Test theory for assessing IR test collections", SIGIR 2007.
 """
 
-import itertools
 import math
 import textwrap
 from collections.abc import Sequence
@@ -38,9 +37,10 @@ import numpy as np
 from pipeline_lib import metrics
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, NonNegative, Positive, Probability, checked
-from pipeline_lib.core.errors import ConfigurationError, DataError, hint
+from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.evaluation import inputs, pilot
+from pipeline_lib.evaluation.comparison import against, aligned
 from pipeline_lib.evaluation.pilot import Spread, Use
 from pipeline_lib.statistics import LEVEL, POWER, Interval
 
@@ -69,7 +69,7 @@ class Quantity:
     Attributes
     ----------
     name : str
-        ``A``, or ``B - A``.
+        ``A``, or ``A - B``.
     mean : float
         Over the queries of the pilot.
     spread : Spread
@@ -115,7 +115,7 @@ class Depth:
         v, s1 and s2, estimated without bias, so that they can be negative; plans count negative ones as 0.
     best : Use
     best_depths : (float, float)
-        The interval of the best depth of a large budget.
+        The best depth of a large budget in 95 % of pilots whose queries are resampled.
     resampled : float, optional
         The half-width of the plan by documents drawn from the pilot's lists; None where too few of them are so long.
     curve : tuple of Use
@@ -227,9 +227,9 @@ def plan_labels(
     Raises
     ------
     ConfigurationError
-        When nothing is asked for, a difference is asked for with one run, or there is no such baseline.
+        When nothing is asked for, or a difference is asked for with one run.
     DataError
-        When the pilot is too small or does not vary, or an argument is out of range.
+        When the pilot is too small or does not vary, there is no such baseline, or an argument is out of range.
 
     Example
     -------
@@ -245,7 +245,7 @@ def plan_labels(
     found = inputs.values(
         runs, qrels, measure, ties=ties, relevant_from=relevant_from, no_relevant=no_relevant, missing=missing
     )
-    pairs = _pairs(found.runs, baseline)
+    pairs = against(found.runs, baseline)
     if difference is not None and not pairs:
         raise ConfigurationError("difference: expected two runs, whose differences say how they vary, found one")
     lists = inputs.scored(runs, qrels)
@@ -272,16 +272,6 @@ def plan_labels(
         depths,
         (*found.notes, *notes),
     )
-
-
-def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
-    """The places of the runs that are compared, the second subtracted from the first."""
-    if baseline is None:
-        return [(j, i) for i, j in itertools.combinations(range(len(names)), 2)]
-    if baseline not in names:
-        raise ConfigurationError(f"baseline: expected one of the runs, found {baseline!r}; {hint(baseline, names)}")
-    first = names.index(baseline)
-    return [(place, first) for place in range(len(names)) if place != first]
 
 
 @dataclass(frozen=True)
@@ -387,8 +377,8 @@ def _spreads(plan: Plan) -> str:
         for one in plan.quantities
         for sd in [one.spread.sd]
     ]
-    return aligned([("", "mean", "sd", "low", "high", "planned"), *rows]) + (
-        "\nsd: between queries, with its interval of 95 %; planned: its upper limit of 80 %, which plans take."
+    return aligned(["", "mean", "sd", "low", "high", "planned"], rows) + (
+        "\nsd: between queries, with its interval of 95 %; planned: its upper limit of 80 %."
     )
 
 
@@ -398,7 +388,7 @@ def _of_width(plan: Plan) -> str:
         for one in plan.quantities
         if (check := one.width_resampled) is not None
     ]
-    return aligned([(f"Within -+ {plan.within:g}", "queries", "resampled -+", "kept"), *rows])
+    return aligned([f"Within -+ {plan.within:g}", "queries", "resampled -+", "kept"], rows)
 
 
 def _of_difference(plan: Plan) -> str:
@@ -408,7 +398,7 @@ def _of_difference(plan: Plan) -> str:
         if one.power_resampled is not None
     ]
     asked = f"To find {plan.difference:g} with power {plan.power:g}"
-    return aligned([(asked, "queries", "resampled power"), *rows])
+    return aligned([asked, "queries", "resampled power"], rows)
 
 
 def _of_budget(plan: Plan) -> str:
@@ -421,7 +411,7 @@ def _of_budget(plan: Plan) -> str:
     title = f"{plan.judgments:,} judgements{opening}"
     finds = f"found with power {plan.power:g}" if any(row[-1] for row in rows) else ""
     return f"{plan.measure} at the depth of the pilot, {plan.judgments_per_query:.1f} judgements a query:\n" + aligned(
-        [(title, "queries", "-+", finds), *rows]
+        [title, "queries", "-+", finds], rows
     )
 
 
@@ -449,8 +439,8 @@ def _of_depth(plan: Plan) -> list[str]:
     ]
     return [
         "Pairs in wrong order, an average over documents drawn from those of a query:\n"
-        + aligned([("", "loss", "v, queries", "s1, documents", "s2, pairs"), *variances]),
-        aligned([("Best use of the budget", "queries", "depth", "95 %", "-+", "resampled -+"), *uses])
+        + aligned(["", "loss", "v, queries", "s1, documents", "s2, pairs"], variances),
+        aligned(["Best use of the budget", "queries", "depth", "best when resampled", "-+", "resampled -+"], uses)
         + f"\nThis depth is for such averages, not for {plan.measure}, whose depth is that of the pool.",
     ]
 
@@ -470,24 +460,4 @@ def _assumptions(plan: Plan) -> str:
 
 
 def _filled(text: str) -> str:
-    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Rows in columns, the first to the left, the others to the right.
-
-    Example
-    -------
-    >>> print(aligned([("run", "mean"), ("a", "0.5")]))
-    run  mean
-    a     0.5
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(
-            text.rjust(width) if place else text.ljust(width)
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    )
-    return "\n".join(line.rstrip() for line in lines)
+    return textwrap.fill(text, 90, break_long_words=False, break_on_hyphens=False)
