@@ -50,6 +50,7 @@ ROUNDS = 20
 """So often documents are drawn from every list to check a depth."""
 DEPTHS = (2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100, 140, 200, 300, 500, 700, 1_000, 2_000, 5_000, 10_000)
 """Depths of the curve, beside the best one."""
+ANY_DEPTH = "\nThe pilot does not exclude that queries are alike (v = 0), and then no list is too deep: more queries would tell."
 POINTS = 25
 """Points of the curve of widths."""
 
@@ -441,7 +442,8 @@ def _of_depth(plan: Plan) -> list[str]:
         "Pairs in wrong order, an average over documents drawn from those of a query:\n"
         + aligned(["", "loss", "v, queries", "s1, documents", "s2, pairs"], variances),
         aligned(["Best use of the budget", "queries", "depth", "best when resampled", "-+", "resampled -+"], uses)
-        + f"\nThis depth is for such averages, not for {plan.measure}, whose depth is that of the pool.",
+        + f"\nThis depth is for such averages, not for {plan.measure}, whose depth is that of the pool."
+        + (ANY_DEPTH if any(one.best_depths[1] >= pilot.DEEPEST for one in plan.depths) else ""),
     ]
 
 
