@@ -50,7 +50,7 @@ ROUNDS = 20
 """So often documents are drawn from every list to check a depth."""
 DEPTHS = (2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100, 140, 200, 300, 500, 700, 1_000, 2_000, 5_000, 10_000)
 """Depths of the curve, beside the best one."""
-ANY_DEPTH = "\nThe pilot does not exclude that queries are alike (v = 0), and then no list is too deep: more queries would tell."
+ANY_DEPTH = "\nThe pilot does not exclude that queries are alike (v = 0), and then no list would be too deep."
 POINTS = 25
 """Points of the curve of widths."""
 
