@@ -41,11 +41,13 @@ from scipy.special import nctdtr, ndtri, stdtrit
 
 from pipeline_lib.core import checks
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Positive, Probability, checked
+from pipeline_lib.core.checks import Count, NonNegative, Positive, Probability, Several, checked
 from pipeline_lib.core.compiled import njit
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.statistics import LEVEL, Interval
 from pipeline_lib.theory.two_layer_rates import Variances
+
+__all__: list[str] = []  # internal: plan_labels checks the arguments
 
 FEWEST_QUERIES = 30
 """Smaller pilots are refused whatever their values are."""
@@ -162,7 +164,7 @@ def queries_for_width(sd: Positive, within: Positive, level: Probability = LEVEL
 
 
 @checked
-def half_width(sd: Positive, queries: int, level: Probability = LEVEL) -> float:
+def half_width(sd: Positive, queries: Several, level: Probability = LEVEL) -> float:
     """t_{n-1, (1 + level)/2} sd / sqrt(n), half the width of Student's interval of a mean.
 
     Example
@@ -197,7 +199,7 @@ def queries_for_power(sd: Positive, difference: Positive, power: Probability = 0
 
 
 @checked
-def power_of(queries: int, sd: Positive, difference: Positive, level: Probability = LEVEL) -> float:
+def power_of(queries: Several, sd: Positive, difference: Positive, level: Probability = LEVEL) -> float:
     """The probability that Student's two-sided paired test on n >= 2 queries finds the difference.
 
     ::
@@ -213,11 +215,12 @@ def power_of(queries: int, sd: Positive, difference: Positive, level: Probabilit
     critical = float(stdtrit(freedom, (1.0 + level) / 2.0))
     # The wrong side has less than Phi(-shift), which its series does not reach.
     wrong_side = float(nctdtr(freedom, shift, -critical)) if shift < 6.0 else 0.0
-    return 1.0 - float(nctdtr(freedom, shift, critical)) + wrong_side
+    missed = float(nctdtr(freedom, shift, critical))
+    return 1.0 - (0.0 if math.isnan(missed) else missed) + wrong_side  # nan: the shift is beyond all deviations
 
 
 @checked
-def detectable(sd: Positive, queries: int, power: Probability = 0.8, level: Probability = LEVEL) -> float:
+def detectable(sd: Positive, queries: Several, power: Probability = 0.8, level: Probability = LEVEL) -> float:
     """The difference that n queries find with the given power, to three digits or more.
 
     Example
@@ -475,7 +478,7 @@ class Use:
 
 
 @checked
-def uses(found: Layers, judgments: int, cost_of_query: float = 0.0, level: Probability = LEVEL) -> list[Use]:
+def uses(found: Layers, judgments: Count, cost_of_query: NonNegative = 0.0, level: Probability = LEVEL) -> list[Use]:
     """All depths m that a budget of C judgements has room for, with n = floor(C / (c + m)) >= 2 queries each.
 
     The half-width is t_{n-1} sigma(m) / sqrt(n) with the pilot's upper limit of sigma(m); c is the cost of opening a
@@ -495,8 +498,6 @@ def uses(found: Layers, judgments: int, cost_of_query: float = 0.0, level: Proba
     >>> best.queries * best.depth <= 5_000
     True
     """
-    if cost_of_query < 0.0:
-        raise DataError(f"cost_of_query: expected judgements, at least 0, found {cost_of_query:g}")
     deepest = min(DEEPEST, int(judgments / 2 - cost_of_query))
     if deepest < 2:
         raise DataError(

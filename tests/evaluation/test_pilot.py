@@ -113,6 +113,11 @@ def test_numbers_of_queries_are_the_smallest_that_keep_the_promise():
         assert pilot.detectable(sd, n, 0.9) == pytest.approx(w, rel=0.05 if n > 50 else 0.9)
 
 
+def test_differences_beyond_all_deviations_are_found_by_two_queries():
+    assert pilot.queries_for_power(0.3, 1e300) == 2
+    assert pilot.queries_for_power(0.3, 1e5, 0.999) == 2
+
+
 def test_more_queries_than_there_can_be_are_refused():
     with pytest.raises(DataError, match="choose a larger one"):
         pilot.queries_for_width(0.3, 1e-9)
@@ -208,7 +213,7 @@ def test_the_best_depth_without_a_cost_of_queries_is_that_of_two_layer_theory():
     ("call", "message"),
     [
         (lambda found: pilot.uses(found, 3), "at least 4, for two queries"),
-        (lambda found: pilot.uses(found, 100, -1.0), "at least 0, found -1"),
+        (lambda found: pilot.uses(found, 100, -1.0), "cost_of_query: expected a finite number >= 0, found -1"),
     ],
 )
 def test_budgets_without_a_plan_are_refused(call, message):
