@@ -36,7 +36,7 @@ import numpy as np
 
 from pipeline_lib import metrics
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.checks import Count, NonNegative, Positive, Probability, checked
+from pipeline_lib.core.checks import Count, NonNegative, Probability, checked
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.evaluation import inputs, pilot
@@ -193,8 +193,8 @@ def plan_labels(
     qrels: Any = None,
     measure: str = "ndcg@10",
     *,
-    within: Positive | None = None,
-    difference: Positive | None = None,
+    within: Probability | None = None,
+    difference: Probability | None = None,
     power: Probability = POWER,
     judgments: Count | None = None,
     cost_of_query: NonNegative = 0.0,
@@ -213,9 +213,9 @@ def plan_labels(
     runs, qrels, measure, ties, relevant_from, no_relevant, missing
         The pilot, as :func:`pipeline_lib.evaluation.values` takes it.
     within : float, optional
-        Half the width of the interval that is asked for.
+        Half the width of the interval that is asked for, in (0, 1).
     difference : float, optional
-        The difference of two runs that the paired test is to find with probability ``power``.
+        The difference of two runs, in (0, 1), that the paired test is to find with probability ``power``.
     judgments : int, optional
         A budget: the number of documents that can be judged.
     cost_of_query : float

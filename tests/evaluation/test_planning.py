@@ -122,6 +122,7 @@ def test_rankers_and_their_data_are_a_pilot_too():
         ({"difference": 0.1, "runs": 1}, ConfigurationError, "expected two runs"),
         ({"difference": 0.1, "baseline": "neurall"}, DataError, "neural"),
         ({"within": 0.0}, DataError, "within"),
+        ({"difference": 1e300}, DataError, "difference: expected a finite number strictly between 0 and 1"),
         ({"within": 0.1, "level": 1.0}, DataError, "level"),
         ({"judgments": 30}, DataError, "enough for two queries"),
         ({"judgments": 100, "cost_of_query": -1.0}, DataError, "cost_of_query"),
