@@ -9,10 +9,17 @@ from typing import Any
 
 from pipeline_lib.core import submodules
 
-_PLACES = {"Comparison": "comparison", "Values": "inputs", "compare": "comparison", "values": "inputs"}
+_PLACES = {
+    "Comparison": "comparison",
+    "Plan": "planning",
+    "Values": "inputs",
+    "compare": "comparison",
+    "plan_labels": "planning",
+    "values": "inputs",
+}
 """The module of every public name, which is imported when the name is first used."""
 
-__all__ = ["Comparison", "Values", "compare", "values"]
+__all__ = ["Comparison", "Plan", "Values", "compare", "plan_labels", "values"]
 
 
 def __getattr__(name: str) -> Any:

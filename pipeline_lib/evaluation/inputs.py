@@ -47,7 +47,19 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.metrics.measure import EVERY_RANK
 from pipeline_lib.sources import trec
 
-__all__ = ["Judged", "Ranked", "Ties", "Values", "judgements", "measure_of", "measured", "ranked", "values"]
+__all__ = [
+    "Judged",
+    "Ranked",
+    "Scored",
+    "Ties",
+    "Values",
+    "judgements",
+    "measure_of",
+    "measured",
+    "ranked",
+    "scored",
+    "values",
+]
 
 Ties = Literal["mean", "file", "best", "worst", "trec_eval"]
 """What equal scores mean: see :data:`pipeline_lib.ranking.Ties`; for ``trec_eval``, ids of documents fall."""
@@ -233,6 +245,67 @@ def values(
     notes += [*_of_ties(of_runs, found, ties), *gains_note(name, judged)]
     asked, low, high = found
     return Values(name, tuple(of_runs), queries, asked, low, high, tuple(notes))
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The judged documents that every one of K runs ranks, list after list.
+
+    ``scores`` has shape (K, N), ``labels`` (N,); those of query q stand at ``offsets[q]:offsets[q + 1]``. ``lacking``
+    counts the judged documents that some run lacks, and ``per_query`` are the judged documents of a query on average.
+    """
+
+    runs: tuple[str, ...]
+    queries: tuple[str, ...]
+    scores: Floats
+    labels: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    lacking: int
+    per_query: float
+
+
+def scored(runs: Any, qrels: Any = None) -> Scored:
+    """What runs say of judged documents; arguments as for :func:`values`.
+
+    Raises
+    ------
+    DataError
+        As :func:`values`, and when the runs have no judged document in common.
+    """
+    given = _named(runs)
+    if qrels is None:
+        of_runs, judged = _read(given, None, by_ids=False)
+        scores = np.stack([run.scores for run in of_runs.values()])
+        per_query = len(judged.labels) / len(judged.queries)
+        return Scored(
+            tuple(given), judged.queries, scores, judged.labels.astype(np.int64), judged.offsets, 0, per_query
+        )
+    judged = judgements(qrels)
+    tables = [_table(run, name, "score", SCORES) for name, run in given.items()]
+    everywhere = set(judged.queries).intersection(*(queries for queries, _ in tables))
+    rows, labels, lengths, names = [], [], [], []
+    for query in judged.queries:
+        if query not in everywhere:
+            continue
+        lists = [{str(document): score for document, score in of(query).items()} for _, of in tables]
+        of_query = judged.of_documents[query]
+        common = [document for document in of_query if all(document in one for one in lists)]
+        if common:
+            rows.append(np.array([[one[document] for document in common] for one in lists], dtype=np.float64))
+            labels += [of_query[document] for document in common]
+            lengths.append(len(common))
+            names.append(query)
+    if not rows:
+        raise DataError(f"{judged.where}: expected judged documents that all runs rank, found none")
+    return Scored(
+        tuple(given),
+        tuple(names),
+        np.hstack(rows),
+        np.array(labels),
+        _offsets(lengths),
+        len(judged.labels) - len(labels),
+        len(judged.labels) / len(judged.queries),
+    )
 
 
 @checked

@@ -34,8 +34,8 @@ the gap tends to 0 with more queries alone, at any fixed m >= 2; it is only the 
 for every matrix L, not only in distribution: each ordered pair occurs at each of the k places equally often. The two
 sides are :func:`over_pairs` and :func:`over_permutations`.
 
-**The budget.** :func:`budget` has the paper's closed form (Discussion 3), :func:`whole_budget` the best plan in whole
-documents.
+**The budget.** :func:`budget` has the paper's closed form (Discussion 3). The plan in whole documents is that of the
+bound with the true rates, :func:`pipeline_lib.theory.two_layer_rates.budget`.
 """
 
 import itertools
@@ -47,17 +47,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core import checks
-from pipeline_lib.core.checks import (
-    AtLeast2,
-    Count,
-    Factor,
-    NonNegative,
-    Positive,
-    Probability,
-    Several,
-    Total,
-    checked,
-)
+from pipeline_lib.core.checks import AtLeast2, Count, Factor, NonNegative, Positive, Probability, Several, checked
 from pipeline_lib.core.errors import DataError
 
 Complexity = Callable[[int], float]
@@ -65,9 +55,6 @@ Complexity = Callable[[int], float]
 
 LONGEST = 9
 """The longest list whose permutations are enumerated."""
-
-ROUNDING = 1e-9
-"""Two ways to compute one bound may differ by this share of it."""
 
 
 @dataclass(frozen=True)
@@ -372,56 +359,6 @@ def even_bound(queries: float, documents: AtLeast2, vc_dimension: Count, delta: 
         document_complexity=c1 * math.sqrt(2.0 * vc_dimension * queries / documents),
         document_concentration=math.sqrt(deviation / documents),
     )
-
-
-@checked
-def whole_budget(
-    documents: Total, vc_dimension: Count, delta: Probability, c1: Factor = 1.0
-) -> tuple[NDArray[np.int64], Bound]:
-    """The best plan in whole documents: m_1 >= ... >= m_n, and Theorem 1 for it, including the floors.
-
-    For every n, the floor(C/2) pairs of documents are divided as evenly as possible, which is best because D is convex.
-    A remaining document goes to the last query.
-
-    Raises
-    ------
-    DataError
-        As :func:`budget`, and when C is not a whole number.
-
-    Example
-    -------
-    >>> lengths, terms = whole_budget(1001, 10, 0.05)
-    >>> len(lengths), int(lengths[0]), int(lengths[-1]), int(lengths.sum())
-    (42, 24, 23, 1001)
-    """
-    pairs, odd = documents // 2, documents % 2
-    spread = math.sqrt(2.0 * math.log(4.0 / delta))
-    complexity = c1 * math.sqrt(vc_dimension)
-
-    def totals(n: NDArray[np.int64]) -> NDArray[np.float64]:
-        small, larger = pairs // n, pairs % n
-        inverse = (larger / (2.0 * (small + 1.0)) + (n - larger - odd) / (2.0 * small) + odd / (2.0 * small + odd)) / n
-        average = (larger / np.sqrt(small + 1.0) + (n - larger) / np.sqrt(small)) / n
-        return np.asarray((complexity + spread) / np.sqrt(n) + complexity * average + spread * np.sqrt(inverse / n))
-
-    # For whole documents the bound is at least that of an even division, which decreases up to n* and increases
-    # afterwards: only the n around n* whose even bound is not above that of one whole plan have to be tried.
-    near = min(max(round(budget(documents, vc_dimension, delta, c1).queries), 1), pairs)
-    reached = float(totals(np.array([near]))[0]) * (1.0 + ROUNDING)
-
-    def furthest(end: int) -> int:
-        inside, outside = near, end + (1 if end > near else -1)
-        while abs(outside - inside) > 1:
-            middle = (inside + outside) // 2
-            within = even_bound(middle, documents, vc_dimension, delta, c1).total <= reached
-            inside, outside = (middle, outside) if within else (inside, middle)
-        return inside
-
-    n = np.arange(furthest(1), furthest(pairs) + 1)
-    best = int(n[np.argmin(totals(n))])
-    lengths = 2 * np.repeat([pairs // best + 1, pairs // best], [pairs % best, best - pairs % best])
-    lengths[-1] += odd
-    return lengths, bound(lengths, vc(vc_dimension, c1), 1.0, delta)
 
 
 @checked

@@ -81,31 +81,6 @@ def test_equal_lengths_are_best(seed):
         assert best <= two_layer.bound(lengths, complexity, 1.0, 0.05).total
 
 
-@pytest.mark.parametrize(
-    ("v", "c1", "delta"), [(1, 0.02, 0.05), (1, 0.3, 0.05), (3, 1.0, 0.05), (20, 2.0, 1e-9), (3, 0.1, 0.5)]
-)
-def test_the_whole_plan_is_the_best_of_all_even_ones(v, c1, delta):
-    for documents in (2, 3, 4, 5, 9, 60, 301):
-        lengths, terms = two_layer.whole_budget(documents, v, delta, c1)
-        assert lengths.sum() == documents
-        assert lengths.min() >= 2
-        pairs, best = documents // 2, math.inf
-        for n in range(1, pairs + 1):
-            plan = [2 * (pairs // n + (i < pairs % n)) for i in range(n)]
-            plan[-1] += documents % 2
-            best = min(best, two_layer.bound(plan, two_layer.vc(v, c1), 1.0, delta).total)
-        assert terms.total == pytest.approx(best, rel=1e-12)
-
-
-def test_a_budget_of_any_size_has_a_whole_plan():
-    documents = 10**12 + 1
-    lengths, terms = two_layer.whole_budget(documents, 46, 0.05)
-    assert lengths.sum() == documents
-    plan = two_layer.budget(documents, 46, 0.05)
-    assert len(lengths) == pytest.approx(plan.queries, rel=1e-3)
-    assert terms.total == pytest.approx(two_layer.even_bound(plan.queries, documents, 46, 0.05).total, rel=1e-6)
-
-
 @pytest.mark.parametrize("m", [2, 3])
 def test_twice_as_many_pairs_suffice_for_losses_that_are_not_negative(m):
     # The mean of sup_f (E l - average over the pairs of m documents) against R_2 of Definition 2, all enumerated.
