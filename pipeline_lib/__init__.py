@@ -2,7 +2,7 @@
 
 The package's parts are imported when they are first used, so that a command pays only for what it needs::
 
-    from pipeline_lib import RankingData, metrics, surrogates, learners, sources, theory
+    from pipeline_lib import RankingData, evaluation, metrics, surrogates, learners, sources, theory
 """
 
 from __future__ import annotations
@@ -11,11 +11,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pipeline_lib import learners, metrics, sources, statistics, surrogates, theory
+    from pipeline_lib import evaluation, learners, metrics, sources, statistics, surrogates, theory
     from pipeline_lib.data.ranking_data import RankingData
 
 __version__ = "0.1.0"
-__all__ = ["RankingData", "__version__", "learners", "metrics", "sources", "statistics", "surrogates", "theory"]
+__all__ = [
+    "RankingData",
+    "__version__",
+    "evaluation",
+    "learners",
+    "metrics",
+    "sources",
+    "statistics",
+    "surrogates",
+    "theory",
+]
 
 
 def __getattr__(name: str) -> Any:

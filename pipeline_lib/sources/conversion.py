@@ -262,7 +262,9 @@ def _store(
     documents = {int(one): int(counts[one]) for one in np.flatnonzero(counts)}
     warned: list[str] = []
     if within is not None:
-        warned = pitfalls.warnings(label, np.r_[first, row], within, feature_names, documents, judging.relevant_from)
+        found = pitfalls.found(label, np.r_[first, row], within.differ, feature_names, judging.relevant_from)
+        # How many lists have no relevant document is counted for all data, and said of them.
+        warned = [str(one) for one in found if one.check != pitfalls.IRRELEVANT]
     return ConversionSummary(
         rows=row,
         queries=len(sizes),
