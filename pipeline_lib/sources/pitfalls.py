@@ -139,9 +139,13 @@ def follows_labels(label: NDArray[np.uint8], offsets: NDArray[np.int64]) -> str:
     """Whether rows stand "best" or "worst" first in their queries, or neither.
 
     The NDCG@10 of the order of the rows differs from its mean over all orders by d_q. If each order is as likely as any
-    other, the d_q are independent with mean 0, the variances of :func:`orders`, and at most M in absolute value;
-    Bernstein's inequality bounds the probability of |sum_q d_q| >= t by 2 exp(-t^2 / (2 (V + M t / 3))), V the sum of
-    the variances.
+    other, the d_q are independent with mean 0, the variances of :func:`orders`, whose sum is V, and at most M. Bennett's
+    inequality bounds the probability that their sum is at least t by exp(-V / M^2 h(M t / V)), h(u) = (1 + u) log(1 + u)
+    - u, and in the same way that it is at most -t, for -d_q at most M; twice this is that of either.
+
+    References
+    ----------
+    Bennett, "Probability inequalities for the sum of independent random variables", JASA 57 (1962).
 
     Example
     -------
@@ -154,8 +158,11 @@ def follows_labels(label: NDArray[np.uint8], offsets: NDArray[np.int64]) -> str:
     offsets = offsets[: QUERIES + 1]
     in_rows, means, variances = orders(label[: offsets[-1]], offsets)
     t, V = float((in_rows - means).sum()), float(variances.sum())
-    M = float(np.maximum(means, 1.0 - means).max())
-    if t * t < 2.0 * math.log(2.0 / FALSE_ALARMS) * (V + M * abs(t) / 3.0) or V == 0.0:
+    M = float((1.0 - means if t > 0.0 else means).max())
+    if V == 0.0 or M <= 0.0:
+        return ""
+    u = M * abs(t) / V
+    if V / M**2 * ((1.0 + u) * math.log1p(u) - u) < math.log(2.0 / FALSE_ALARMS):
         return ""
     return "best" if t > 0.0 else "worst"
 
