@@ -2,7 +2,7 @@
 
 The package's parts are imported when they are first used, so that a command pays only for what it needs::
 
-    from pipeline_lib import RankingData, evaluation, metrics, surrogates, learners, sources, theory
+    from pipeline_lib import RankingData, metrics, surrogates, learners, sources, theory, evaluation
 """
 
 from __future__ import annotations

@@ -118,6 +118,10 @@ class Comparisons:
     detectable : float64 array, shape (P,)
         The size of a difference that would be significant with probability 0.8; NaN where none could be, or where all
         queries differ by the same number, so that nothing is known of how they vary.
+    error : float64 array, shape (P,)
+        The standard error of the mean difference, sd(d) / sqrt(n).
+    critical : float
+        How many of them joint intervals reach to either side, c of :func:`compare_runs`.
     """
 
     pairs: NDArray[np.int64]
@@ -127,6 +131,8 @@ class Comparisons:
     p_value: Floats
     p_adjusted: Floats
     detectable: Floats
+    error: Floats
+    critical: float
 
 
 @checked
@@ -237,6 +243,8 @@ def compare_runs(
         p_value=p_value,
         p_adjusted=p_adjusted,
         detectable=np.where(possible, (joint + float(ndtri(POWER))) * family.error, np.nan),
+        error=family.error,
+        critical=joint,
     )
 
 

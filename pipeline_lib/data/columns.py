@@ -196,8 +196,8 @@ def labels(
     return np.where(wrong, 0, values).astype(np.uint8)
 
 
-def ids(column: Any, name: str, place: Place) -> NDArray[Any]:
-    """The ids of documents in a column, as texts.
+def ids(column: Any, name: str, place: Place, what: str = "the id of a document") -> NDArray[Any]:
+    """The ids of documents in a column, or ``what`` else it has, as texts.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def ids(column: Any, name: str, place: Place) -> NDArray[Any]:
 
     texts = np.asarray(column.cast(pa.string()).to_numpy(zero_copy_only=False), dtype=object)
     missing = (texts == "") | (texts == None)  # noqa: E711 - of every entry
-    none = f"expected the id of a document in the column {name!r}, found none"
+    none = f"expected {what} in the column {name!r}, found none"
     refuse(place, missing, name, lambda row: none)
     return texts
 
@@ -325,7 +325,7 @@ def is_textual(kind: Any) -> bool:
 
 def fields(frame: Any, label: str | None, query: str | None, ignore: Collection[str]) -> tuple[Any, ...]:
     """The fields of a ``RankingData`` that a data frame holds: see ``RankingData.from_frame``."""
-    table = _of_arrow(frame)
+    table = arrow_table(frame)
     chosen = roles(table.schema, "frame", label=label, query=query, ignore=ignore)
     assert chosen.label is not None
     place = "frame: row {}".format
@@ -343,7 +343,7 @@ def fields(frame: Any, label: str | None, query: str | None, ignore: Collection[
     )
 
 
-def _of_arrow(frame: Any) -> pa.Table:
+def arrow_table(frame: Any) -> pa.Table:
     """A data frame of pandas, polars or any library that offers Arrow's interface, as a table of Arrow."""
     import pyarrow as pa
 

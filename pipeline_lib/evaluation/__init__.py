@@ -1,25 +1,33 @@
-"""What may be said of rankings and data of one's own? Each function here is a command, too."""
+"""Which of several rankers is better, how sure is that, and what in the data would make any answer worthless?
+
+Functions take runs and relevance judgements as other programs have them (:mod:`pipeline_lib.evaluation.inputs`), and
+:func:`doctor` data with features.
+What they say is about queries like the given ones: queries count as exchangeable, and documents do not.
+"""
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from pipeline_lib.evaluation.examination import Findings, doctor
-    from pipeline_lib.sources.pitfalls import Finding
+from pipeline_lib.core import submodules
 
-_HOMES = {
-    "Finding": "pipeline_lib.sources.pitfalls",
-    "Findings": "pipeline_lib.evaluation.examination",
-    "doctor": "pipeline_lib.evaluation.examination",
+_PLACES = {
+    "Comparison": "comparison",
+    "Findings": "examination",
+    "Values": "inputs",
+    "compare": "comparison",
+    "doctor": "examination",
+    "values": "inputs",
 }
-__all__ = ["Finding", "Findings", "doctor"]
+"""The module of every public name, which is imported when the name is first used."""
+
+__all__ = ["Comparison", "Findings", "Values", "compare", "doctor", "values"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _PLACES:
+        return getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
+    return submodules.load(__name__, name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return submodules.names(__path__, globals())

@@ -139,9 +139,14 @@ def follows_labels(label: NDArray[np.uint8], offsets: NDArray[np.int64]) -> str:
     """Whether rows stand "best" or "worst" first in their queries, or neither.
 
     The NDCG@10 of the order of the rows differs from its mean over all orders by d_q. If each order is as likely as any
-    other, the d_q are independent with mean 0, the variances of :func:`orders`, whose sum is V, and at most M. Bennett's
-    inequality bounds the probability that their sum is at least t by exp(-V / M^2 h(M t / V)), h(u) = (1 + u) log(1 + u)
-    - u, and in the same way that it is at most -t, for -d_q at most M; twice this is that of either.
+    other, the d_q are independent with mean 0, the variances of :func:`orders`, whose sum is V, and at most M.
+    Bennett's inequality bounds the probability that their sum is at least t by
+
+    ::
+
+        exp(-V / M^2 h(M t / V)),    h(u) = (1 + u) log(1 + u) - u,
+
+    and in the same way, with another M, that it is at most -t; each may have half of the level.
 
     References
     ----------

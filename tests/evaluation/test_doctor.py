@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -264,7 +265,7 @@ def test_too_few_queries_for_a_difference() -> None:
 
 def test_every_check_is_planted_above() -> None:
     """The missing values and missing columns of tables are planted in files, below."""
-    source = open(__file__, encoding="utf-8").read()
+    source = Path(__file__).read_text(encoding="utf-8")
     assert all(f'"{check}"' in source for check in CHECKS)
 
 
@@ -344,4 +345,4 @@ def test_frames_and_entries_name_their_columns() -> None:
 
 
 def test_tests_share_the_level_of_all() -> None:
-    assert examination.TESTS * column_checks.FALSE_ALARMS == pytest.approx(0.01)
+    assert math.isclose(examination.TESTS * column_checks.FALSE_ALARMS, 0.01)

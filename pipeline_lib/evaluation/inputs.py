@@ -1,0 +1,612 @@
+"""How do runs and relevance judgements become one number per run and query?
+
+A run, a ranking of documents for every query, may be
+
+- the path of a TREC run;
+- a dictionary ``{query: {document: score}}``, as ranx and pytrec_eval take;
+- a data frame of pandas or polars, or a table of Arrow, with a column for queries (``query``, ``query_id``, ``q_id``,
+  ``qid``, ``topic``), one for documents (``document``, ``doc_id``, ``docid``, ``docno``) and one for scores
+  (``score``);
+- a pair of a ranker of this project and a :class:`~pipeline_lib.data.ranking_data.RankingData`, whose labels then are
+  the judgements.
+
+Several runs are a list of these, or a dictionary from their names. Judgements (qrels) are given likewise, with labels
+(``label``, ``relevance``, ``rel``, ``grade``) in place of scores: whole numbers up to 255, where those below 0 count
+as 0.
+
+Conventions, which notes name where they matter:
+
+- equal scores say nothing about the order of their documents, so that a measure is its mean over all orders that they
+  allow; ``ties="trec_eval"`` orders them by falling ids;
+- documents without judgements are not relevant, and relevant documents that a run lacks count as not found;
+- a judged query that a run lacks counts as 0 (``missing="skip"`` leaves it out for all runs);
+- a query without relevant documents counts as ``no_relevant``, 0 (``"skip"`` leaves it out);
+- queries without judgements do not count.
+"""
+
+import ast
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib import metrics, ranking
+from pipeline_lib.core import checks
+from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.checks import MAX_LABEL, checked
+from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError
+from pipeline_lib.data import columns
+from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.metrics.measure import EVERY_RANK
+from pipeline_lib.sources import trec
+
+__all__ = ["Judged", "Ranked", "Ties", "Values", "judgements", "measure_of", "measured", "ranked", "values"]
+
+Ties = Literal["mean", "file", "best", "worst", "trec_eval"]
+"""What equal scores mean: see :data:`pipeline_lib.ranking.Ties`; for ``trec_eval``, ids of documents fall."""
+Missing = Literal["zero", "skip"]
+"""Whether a judged query that a run lacks counts as 0, or is left out for all runs."""
+QUERIES = (*columns.QUERIES, "q_id")
+DOCUMENTS = (*columns.DOCUMENTS, "document", "doc")
+SCORES = ("score", "sim")
+"""Names of columns, whatever their case."""
+NAMED = 3
+"""So many queries are named in a note."""
+_ENDINGS = re.compile(r"(\.(gz|run|res|trec|txt))+$", re.IGNORECASE)
+_MEASURE = re.compile(r"(?P<family>\w+?)(?P<options>\(.*\))?(@(?P<rank>[0-9]+))?")
+_TREC_EVAL = re.compile(r"(ndcg_cut|P|recall)[_.]([0-9]+)")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Values:
+    """One measure of K runs on the same n queries.
+
+    Attributes
+    ----------
+    measure : str
+        Its name among :data:`pipeline_lib.metrics.NAMES`.
+    runs : tuple of str
+        The names of the runs.
+    queries : tuple of str
+        The n queries, in the order of the judgements.
+    values : float64 array, shape (K, n), in [0, 1]
+    low, high : float64 arrays, shape (K, n)
+        The same for the worst and for the best order that equal scores allow.
+    notes : tuple of str
+        Sentences about what the numbers rest on: conventions, queries that lack something, and ties.
+    """
+
+    measure: str
+    runs: tuple[str, ...]
+    queries: tuple[str, ...]
+    values: Floats
+    low: Floats
+    high: Floats
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Values({self.measure} of {', '.join(self.runs[:NAMED])}: shape {self.values.shape})"
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The labels of all judged documents; those of query q are ``labels[offsets[q]:offsets[q + 1]]``."""
+
+    where: str
+    queries: tuple[str, ...]
+    labels: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    of_documents: Mapping[str, Mapping[str, int]]
+
+    @property
+    def largest_label(self) -> int:
+        """Of all queries."""
+        return int(self.labels.max())
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """What a run ranks of the judged queries: of their ``places``, scores and labels, list after list."""
+
+    where: str
+    judged: Judged
+    places: NDArray[np.int64]
+    scores: Floats
+    labels: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    unjudged: tuple[str, ...]
+
+    @property
+    def missing(self) -> list[str]:
+        """The judged queries that the run lacks."""
+        absent = np.setdiff1d(np.arange(len(self.judged.queries)), self.places, assume_unique=True)
+        return [self.judged.queries[place] for place in absent.tolist()]
+
+    @property
+    def may_tie(self) -> bool:
+        """Whether a list may have equal scores: it does not where scores fall throughout."""
+        rises = np.diff(self.scores) >= 0.0
+        rises[self.offsets[1:-1] - 1] = False
+        return bool(rises.any())
+
+    def notes(self) -> list[str]:
+        """Sentences about queries that are not judged, and about judged ones that are not in the run."""
+        found = []
+        if self.unjudged:
+            found.append(f"{self.where}: queries that are not judged do not count: {_some(self.unjudged)}.")
+        if self.missing:
+            found.append(f"{self.where}: judged queries that are not in the run count as 0: {_some(self.missing)}.")
+        return found
+
+
+@checked
+def values(
+    runs: Any,
+    qrels: Any = None,
+    measure: str = "ndcg@10",
+    *,
+    ties: Ties = "mean",
+    relevant_from: int = 1,
+    no_relevant: metrics.NoRelevant = 0.0,
+    missing: Missing = "zero",
+    y_max: int | None = None,
+) -> Values:
+    """Measure runs on the judged queries.
+
+    Parameters
+    ----------
+    runs, qrels
+        Of the forms that the module's documentation lists; ``qrels`` is left out where every run is a pair of a ranker
+        and its data.
+    measure : str
+        A name of :data:`pipeline_lib.metrics.NAMES`, or its spelling in ir_measures or trec_eval (:func:`measure_of`).
+    ties : "mean", "file", "best", "worst" or "trec_eval"
+        What equal scores mean.
+    relevant_from : int
+        The smallest label of a relevant document in 1..255, for map, p, recall and rr.
+    no_relevant : number in [0, 1] or "skip"
+        Of a query without relevant documents, for measures that are undefined there; "skip" leaves such queries out.
+    missing : "zero" or "skip"
+        Of a judged query that a run lacks.
+    y_max : int, optional
+        The largest label of the scale, for err; by default that of the judgements.
+
+    Raises
+    ------
+    DataError
+        When runs or judgements have none of these forms, hold a number that is not finite or a document twice in a
+        query, share no query, or no query is left.
+    ConfigurationError
+        When the measure is unknown.
+
+    Example
+    -------
+    >>> qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
+    >>> found = values({"one": {"q1": {"a": 2.0, "b": 1.0}}, "two": {"q1": {"b": 1.0}, "q2": {"c": 0.1}}}, qrels)
+    >>> found.queries, found.values.tolist()
+    (('q1', 'q2'), [[1.0, 0.0], [0.0, 1.0]])
+    >>> found.notes[0]
+    'one: judged queries that are not in the run count as 0: 1 (q2).'
+    """
+    name, least = measure_of(measure, checks.whole("relevant_from", relevant_from, checks.Range(1, MAX_LABEL)))
+    of_runs, judged = _read(runs, qrels, by_ids=ties == "trec_eval")
+    scale = judged.largest_label if y_max is None else y_max
+    best = best_values(judged, [name], least)
+    order: ranking.Ties = "file" if ties == "trec_eval" else ties
+    found = np.empty((3, len(of_runs), len(judged.queries)))
+    notes = []
+    kept = np.ones(len(judged.queries), bool)
+    for row, run in enumerate(of_runs.values()):
+        ends: tuple[ranking.Ties, ...] = (order, "worst", "best") if run.may_tie else (order,)
+        for side, one in enumerate(ends):
+            found[side:, row] = measured(run, best, one, scale, least)[name]
+        notes += run.notes() if missing == "zero" else run.notes()[: bool(run.unjudged)]
+        if missing == "skip" and run.missing:
+            notes.append(f"{run.where} lacks judged queries, which are left out: {_some(run.missing)}.")
+            kept &= np.isin(np.arange(len(kept)), run.places)
+    empty = relevant_counts(judged, name, least) == 0
+    if no_relevant == "skip":
+        kept &= ~empty
+    elif metrics.get(name).needs_relevant:
+        found[:, :, empty] = checks.real("no_relevant", no_relevant, checks.Range(0, 1))
+    if not kept.any():
+        raise DataError(f"{judged.where}: expected at least one query to measure, found none")
+    if empty.any():
+        counted = "are left out" if no_relevant == "skip" else f"count as {no_relevant:g}"
+        if no_relevant == "skip" or metrics.get(name).needs_relevant:
+            lacking = [judged.queries[place] for place in np.flatnonzero(empty).tolist()]
+            notes.append(f"Queries without relevant documents {counted}: {_some(lacking)}.")
+    found = found[:, :, kept]
+    queries = tuple(query for query, keep in zip(judged.queries, kept.tolist(), strict=True) if keep)
+    notes += [*_of_ties(of_runs, found, ties), *gains_note(name, judged)]
+    asked, low, high = found
+    return Values(name, tuple(of_runs), queries, asked, low, high, tuple(notes))
+
+
+@checked
+def measure_of(text: str, relevant_from: int = 1) -> tuple[str, int]:
+    """The name of a measure, and the smallest label of a relevant document, by any spelling.
+
+    Beside the names and spellings of :func:`pipeline_lib.metrics.canonical`, ir_measures' options ``rel``, which is the
+    smallest label of a relevant document, ``cutoff``, and ``dcg`` are taken, and the names of trec_eval.
+    ``nDCG(dcg='log2')``, whose gains are the labels, is ``linear_ndcg``; without options it is ``ndcg``, whose gains
+    are 2^label - 1.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is no such measure, or an option is not taken.
+
+    Example
+    -------
+    >>> measure_of("AP(rel=2)"), measure_of("nDCG(dcg='log2')@10"), measure_of("ndcg_cut_10")
+    (('map', 2), ('linear_ndcg@10', 1), ('linear_ndcg@10', 1))
+    """
+    written = text.strip()
+    if found := _TREC_EVAL.fullmatch(written):
+        written = f"{found[1].replace('ndcg_cut', 'linear_ndcg')}@{found[2]}"
+    written = {"recip_rank": "rr"}.get(written, written)
+    parts = _MEASURE.fullmatch(written)
+    if parts and parts["options"]:
+        options = _options(text, parts["options"])
+        relevant_from = checks.whole(f"{text}: rel", options.pop("rel", relevant_from), checks.Range(1, MAX_LABEL))
+        gains = options.pop("dcg", "exp-log2")
+        rank = options.pop("cutoff", parts["rank"])
+        if options or gains not in ("log2", "exp-log2") or ("dcg" in parts["options"]) > (parts["family"] == "nDCG"):
+            raise ConfigurationError(
+                f"measure {text!r}: expected no options but rel=LABEL, cutoff=K and, for nDCG, dcg='log2' or "
+                "dcg='exp-log2'"
+            )
+        family = "linear_ndcg" if gains == "log2" else parts["family"]
+        written = f"{family}@{rank}" if rank else family
+    metrics.check([written])
+    return metrics.canonical(written), relevant_from
+
+
+def judgements(qrels: Any, where: str = "qrels") -> Judged:
+    """Read relevance judgements; ``where`` is how messages name what is no file.
+
+    Raises
+    ------
+    DataError
+        When a label is no whole number up to 255, or there is none.
+    """
+    queries, of = _table(qrels, where, "label", columns.LABELS)
+    where = str(qrels) if isinstance(qrels, str | os.PathLike) else where
+    given = {query: of(query) for query in queries}
+    given = {query: documents for query, documents in given.items() if documents}
+    numbers = _numbers(given, where)
+    wrong = (numbers != np.floor(numbers)) | (numbers > MAX_LABEL)
+    if wrong.any():
+        query, document = _entry(given, int(wrong.argmax()))
+        raise DataError(
+            f"{where}: query {query}, document {document}: expected a whole number up to {MAX_LABEL} as the label, "
+            f"found {numbers[wrong.argmax()]:g}"
+        )
+    if not len(numbers):
+        raise DataError(f"{where}: expected at least one judged document, found none")
+    labels = np.maximum(numbers, 0.0).astype(np.uint8)
+    offsets = _offsets(map(len, given.values()))
+    of_documents = {
+        query: dict(zip(_texts(documents), labels[begin:end].tolist(), strict=True))
+        for (query, documents), begin, end in zip(given.items(), offsets.tolist(), offsets[1:].tolist(), strict=False)
+    }
+    return Judged(where, tuple(of_documents), labels, offsets, of_documents)
+
+
+def ranked(run: Any, judged: Judged, where: str = "run", *, by_ids: bool = False) -> Ranked:
+    """Read a run, and look the labels of its documents up; equal scores in its order, or ``by_ids``, falling.
+
+    Raises
+    ------
+    DataError
+        When a score is not finite, or no query of the run is judged.
+    """
+    queries, of = _table(run, where, "score", SCORES)
+    where = str(run) if isinstance(run, str | os.PathLike) else where
+    unjudged = tuple(query for query in queries if query not in judged.of_documents)
+    lists = {query: of(query) for query in queries if query in judged.of_documents}
+    if by_ids:
+        lists = {
+            query: dict(sorted(zip(_texts(one), one.values(), strict=True), reverse=True))
+            for query, one in lists.items()
+        }
+    # In the order of the judgements, by which the run's order of queries says nothing.
+    present = [(place, query) for place, query in enumerate(judged.queries) if lists.get(query)]
+    if not present:
+        raise DataError(f"{where}: expected queries that {judged.where} judges, found {list(unjudged[:NAMED])}")
+    lists = {query: lists[query] for _, query in present}
+    labels = bytearray()
+    for query, documents in lists.items():
+        labels.extend(map(judged.of_documents[query].get, _texts(documents), repeat(0)))
+    found = Ranked(
+        where=where,
+        judged=judged,
+        places=np.array([place for place, _ in present]),
+        scores=_numbers(lists, where),
+        labels=np.frombuffer(labels, np.uint8),
+        offsets=_offsets(map(len, lists.values())),
+        unjudged=unjudged,
+    )
+    if not (finite := np.isfinite(found.scores)).all():
+        query, document = _entry(lists, wrong := int(finite.argmin()))
+        raise DataError(
+            f"{where}: query {query}, document {document}: expected a finite score, found {found.scores[wrong]}"
+        )
+    return found
+
+
+def measured(
+    run: Ranked, best: Mapping[str, Floats | None], ties: ranking.Ties, y_max: int, relevant_from: int
+) -> dict[str, Floats]:
+    """Measures of every judged query, 0 where the run lacks it; ``best`` are :func:`best_values` of the judgements.
+
+    Measures that a run of all documents may bring to 1 are related to the best values of all judged documents, also
+    of those that the run lacks.
+    """
+    at = run.places
+    table = metrics.per_query(
+        list(best), run.scores, run.labels, run.offsets, y_max=y_max, ties=ties, relevant_from=relevant_from
+    )
+    for name, of_all in best.items():
+        lacking = np.flatnonzero(
+            _counts(run, name, relevant_from) < relevant_counts(run.judged, name, relevant_from)[at]
+        )
+        if len(lacking) and metrics.parse(name)[0] not in _ABSOLUTE:
+            if of_all is None:
+                raise DataError(
+                    f"{run.where}: query {run.judged.queries[at[lacking[0]]]}: {name} needs rankings of all relevant "
+                    "documents, of which the run lacks some; choose other measures"
+                )
+            of_found = _best(run.labels, run.offsets, name, relevant_from)
+            assert of_found is not None
+            table[name][lacking] *= of_found[lacking] / of_all[at[lacking]]
+    found = {name: np.zeros(len(run.judged.queries)) for name in best}
+    for name, of_queries in table.items():
+        found[name][at] = of_queries
+    return found
+
+
+def best_values(judged: Judged, measures: Sequence[str], relevant_from: int) -> dict[str, Floats | None]:
+    """What measures relate the value of a ranking to, by name, for every query; None where that is not known."""
+    return {name: _best(judged.labels, judged.offsets, name, relevant_from) for name in measures}
+
+
+def relevant_counts(judged: Judged, name: str, relevant_from: int) -> NDArray[np.int64]:
+    """The number of relevant documents of every query, as the measure has it."""
+    return _counts(judged, name, relevant_from)
+
+
+def gains_note(name: str, judged: Judged) -> list[str]:
+    """A sentence about the gains of NDCG, where labels above 1 let them matter."""
+    family, rank = metrics.parse(name)
+    if family not in ("ndcg", "linear_ndcg") or judged.largest_label < 2:
+        return []
+    cut = "" if rank == EVERY_RANK else f"@{rank}"
+    if family == "ndcg":
+        return [
+            f"{name} has the gains 2^label - 1; what trec_eval and ir_measures call nDCG{cut} has the labels as gains "
+            f"and is linear_ndcg{cut} here."
+        ]
+    return [f"{name} has the labels as gains, as nDCG{cut} of trec_eval and ir_measures; ndcg{cut} has 2^label - 1."]
+
+
+_ABSOLUTE = ("p", "rr", "err")
+"""Measures that relate to nothing that a run may lack."""
+
+
+def _best(labels: NDArray[np.uint8], offsets: NDArray[np.int64], name: str, relevant_from: int) -> Floats | None:
+    """For every query, the relevant documents (recall, map) or the ideal DCG (NDCG); None for other measures."""
+    family, k = metrics.parse(name)
+    if family in ("map", "recall"):
+        return np.add.reduceat(labels >= relevant_from, offsets[:-1], dtype=np.float64)
+    if family not in ("ndcg", "linear_ndcg"):
+        return None
+    gains = ranking.GAINS if family == "ndcg" else np.arange(len(ranking.GAINS), dtype=np.float64)
+    ranks = ranking.ideal_ranks(labels, offsets)
+    terms = np.where(ranks <= k, gains[labels] * ranking.discounts(int(ranks.max()))[ranks - 1], 0.0)
+    return np.add.reduceat(terms, offsets[:-1])
+
+
+def _counts(lists: Judged | Ranked, name: str, relevant_from: int) -> NDArray[np.int64]:
+    least = relevant_from if metrics.get(name).binary else 1
+    return np.add.reduceat(lists.labels >= least, lists.offsets[:-1], dtype=np.int64)
+
+
+def _offsets(lengths: Iterable[int]) -> NDArray[np.int64]:
+    return np.r_[0, np.cumsum(list(lengths))].astype(np.int64)
+
+
+def _some(names: Sequence[str]) -> str:
+    """How many there are, and the first of them."""
+    return f"{len(names):,} ({', '.join(names[:NAMED])}{', ...' if len(names) > NAMED else ''})"
+
+
+def _of_ties(of_runs: Mapping[str, Ranked], found: Floats, ties: Ties) -> list[str]:
+    taken = {
+        "mean": "the mean over all orders of their documents is taken",
+        "file": "their documents keep the order of the run",
+        "trec_eval": "their documents are ordered by falling ids, as trec_eval does",
+    }.get(ties, f"the {ties} order of their documents is taken")
+    _, low, high = found.mean(axis=2)
+    return [
+        f"{run.where}: equal scores allow means from {low[row]:.4f} to {high[row]:.4f}; {taken}."
+        for row, run in enumerate(of_runs.values())
+        if low[row] < high[row]
+    ]
+
+
+def _options(text: str, brackets: str) -> dict[str, Any]:
+    """What stands in the brackets of a measure's name."""
+    try:
+        call = ast.parse(f"f{brackets}", mode="eval").body
+        assert isinstance(call, ast.Call)
+        assert not call.args
+        return {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
+    except (SyntaxError, ValueError, AssertionError) as error:
+        raise ConfigurationError(f"measure {text!r}: expected options as in AP(rel=2)") from error
+
+
+def _read(runs: Any, qrels: Any, *, by_ids: bool) -> tuple[dict[str, Ranked], Judged]:
+    """All runs by name, and the judgements."""
+    given = _named(runs)
+    pairs = {name: _is_pair(run) for name, run in given.items()}
+    if any(pairs.values()) != (qrels is None) or len(set(pairs.values())) > 1:
+        raise ArgumentError(
+            "qrels: expected judgements for runs, and none where every run is a pair of a ranker and its data, which "
+            "have labels"
+        )
+    if qrels is not None:
+        judged = judgements(qrels)
+        return {name: ranked(run, judged, name, by_ids=by_ids) for name, run in given.items()}, judged
+    if by_ids:
+        raise DataError("ties: expected another value than trec_eval, since the documents of data have no ids")
+    judged = _judgements_of_data(next(iter(given.values()))[1])
+    return {name: _ranked_by_model(model, data, judged, name) for name, (model, data) in given.items()}, judged
+
+
+def _judgements_of_data(data: RankingData) -> Judged:
+    return Judged("data", _queries_of(data), data.y.astype(np.uint8), data.offsets, {})
+
+
+def _ranked_by_model(model: Any, data: RankingData, judged: Judged, where: str) -> Ranked:
+    same = _queries_of(data) == judged.queries and np.array_equal(data.y, judged.labels)
+    if not (same and np.array_equal(data.offsets, judged.offsets)):
+        raise DataError(f"{where}: expected the queries and labels of the first run's data, found others")
+    scores = checks.floats(f"{where}: scores", model.predict(data), shape=(data.n_documents,))
+    return Ranked(where, judged, np.arange(data.n_queries), scores, judged.labels, judged.offsets, ())
+
+
+def _queries_of(data: RankingData) -> tuple[str, ...]:
+    return data.query_names if data.query_names is not None else tuple(map(str, data.qids.tolist()))
+
+
+def _named(runs: Any) -> dict[str, Any]:
+    """The runs by their names: those given, those of files, or numbers."""
+    if _is_run(runs):
+        runs = [runs]
+    if isinstance(runs, Mapping):
+        named = {str(name): run for name, run in runs.items()}
+    elif isinstance(runs, Sequence):
+        named = dict(zip(_names(runs), runs, strict=True))
+    else:
+        raise ArgumentError(f"runs: expected runs, or a dictionary of names and runs, found {checks.shown(runs)}")
+    if not named:
+        raise DataError("runs: expected at least one run, found none")
+    return named
+
+
+def _names(runs: Sequence[Any]) -> list[str]:
+    """The names of files, whole if they are not distinct, and numbers of other runs."""
+    paths = [run if isinstance(run, str | os.PathLike) else None for run in runs]
+    short = [None if path is None else _ENDINGS.sub("", Path(path).name) or Path(path).name for path in paths]
+    whole = [str(path) if short.count(name) > 1 else name for path, name in zip(paths, short, strict=True)]
+    names = [
+        f"run {place}" if path is None else str(name)
+        for place, (path, name) in enumerate(zip(paths, whole, strict=True), 1)
+    ]
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(f"runs: expected different runs, found {name} twice")
+    return names
+
+
+def _is_pair(run: Any) -> bool:
+    return isinstance(run, tuple) and len(run) == 2 and isinstance(run[1], RankingData) and hasattr(run[0], "predict")
+
+
+def _is_run(runs: Any) -> bool:
+    """Whether this is a single run."""
+    if isinstance(runs, Mapping):
+        lists = [one for one in runs.values() if not (isinstance(one, Mapping) and not one)][:1]
+        return all(isinstance(one, Mapping) and not isinstance(next(iter(one.values())), Mapping) for one in lists)
+    return isinstance(runs, str | os.PathLike) or _is_pair(runs) or _is_frame(runs)
+
+
+def _is_frame(table: Any) -> bool:
+    return hasattr(table, "__arrow_c_stream__") or (hasattr(table, "columns") and not isinstance(table, Mapping))
+
+
+_Table = tuple[Sequence[str], Callable[[str], Mapping[Any, Any]]]
+"""The queries, and what gives the numbers of the documents of one of them."""
+
+
+def _table(given: Any, where: str, role: Literal["score", "label"], known: Sequence[str]) -> _Table:
+    """A run or judgements of any form."""
+    if isinstance(given, str | os.PathLike):
+        if role == "score":
+            run = trec.Run(given)
+            return run.queries, run.scores
+        judged = trec.Judgements(given)
+        return judged.queries, judged.labels
+    found: Mapping[str, Any]
+    if _is_frame(given):
+        found = _of_frame(given, where, role, known)
+    elif isinstance(given, Mapping):
+        found = given if all(type(query) is str for query in given) else {str(query): given[query] for query in given}
+        for query, documents in found.items():
+            if not isinstance(documents, Mapping):
+                raise ArgumentError(
+                    f"{where}: query {query}: expected a dictionary of documents and {role}s, found "
+                    f"{checks.shown(documents)}"
+                )
+    else:
+        raise ArgumentError(
+            f"{where}: expected a path, a dictionary {{query: {{document: {role}}}}} or a data frame, found "
+            f"{checks.shown(given)}"
+        )
+    return list(found), found.__getitem__
+
+
+def _of_frame(frame: Any, where: str, role: str, known: Sequence[str]) -> dict[str, dict[str, float]]:
+    table = columns.arrow_table(frame)
+    query, document, number = (
+        _column(table.schema.names, what, names, where)
+        for what, names in (("query", QUERIES), ("document", DOCUMENTS), (role, known))
+    )
+    place = f"{where}: row {{}}".format
+    queries = columns.ids(table.column(query), query, place, what="a query")
+    documents = columns.ids(table.column(document), document, place).tolist()
+    numbers = columns.numbers(table.column(number), number, place).tolist()
+    found: dict[str, dict[str, float]] = {}
+    for begin, end in columns.runs(queries):
+        of_query = found.setdefault(queries[begin], {})
+        before = len(of_query)
+        of_query |= zip(documents[begin:end], numbers[begin:end], strict=True)
+        if len(of_query) < before + end - begin:
+            raise DataError(f"{where}: query {queries[begin]}: expected every document once, found one twice")
+    return found
+
+
+def _column(names: Sequence[str], role: str, known: Sequence[str], where: str) -> str:
+    """The column of a role."""
+    found = [name for name in names if name.lower() in known]
+    if len(found) != 1:
+        present = " and ".join(found) if found else f"the columns {', '.join(names[:20])}"
+        raise DataError(f"{where}: expected one column of {role}s, named {' or '.join(known)}, found {present}")
+    return found[0]
+
+
+def _texts(documents: Mapping[Any, Any]) -> Iterable[str]:
+    """The ids of documents as texts."""
+    return documents if type(next(iter(documents), "")) is str else map(str, documents)
+
+
+def _numbers(given: Mapping[str, Mapping[Any, Any]], where: str) -> Floats:
+    """All numbers, query after query."""
+    try:
+        return np.fromiter(chain.from_iterable(one.values() for one in given.values()), np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{where}: expected a number for every document ({error})") from None
+
+
+def _entry(given: Mapping[str, Mapping[Any, Any]], place: int) -> tuple[str, Any]:
+    """The query and the document at a place of :func:`_numbers`."""
+    entries = ((query, document) for query, documents in given.items() for document in documents)
+    return next(entry for number, entry in enumerate(entries) if number == place)
