@@ -93,9 +93,10 @@ class Findings:
         return f"Findings({len(self.found)} in {self.queries:,} queries: {', '.join(one.check for one in self.found)})"
 
     def __str__(self) -> str:
-        return "\n".join([*self._about(), *(_text(i, one) for i, one in enumerate(self.found, start=1))])
+        return "\n".join([*self.about(), *(_text(i, one) for i, one in enumerate(self.found, start=1))])
 
-    def _about(self) -> list[str]:
+    def about(self) -> list[str]:
+        """What was looked at, what simple rankers reach on it, and which difference can be seen: a sentence each."""
         lines = [f"{self.queries:,} queries, {self.documents:,} documents, {self.features:,} features"]
         if self.share < 1.0:
             lines[0] += f"; {self.share:.3g} of the queries were looked at"
@@ -138,7 +139,7 @@ def _plain(value: Any) -> Any:
 
 
 def _text(number: int, one: Finding) -> str:
-    size = "" if one.as_is is None or one.mended is None else f"  [{one.as_is:.4f} / {one.mended:.4f}]"
+    size = "" if one.as_is is None or one.mended is None else f" ({one.as_is:.4f}; {one.mended:.4f} without it)"
     lines = [f"\n{number}. {one.check}{size}", f"   {one.text}", f"   effect: {one.effect}", f"   remedy: {one.remedy}"]
     return "\n".join([*lines, *([f"   see: {'; '.join(one.where)}"] if one.where else [])])
 
