@@ -163,8 +163,8 @@ def extreme(data: RankingData, names: list[str]) -> list[Finding]:
     With a tail of exponent a = :data:`TAIL`, the k-th largest magnitude is r times the next with probability r^(-a k),
     at most: as the largest of several times as many documents would be.
     """
-    found, halves = [], simple_rankers.halves(data)
-    as_is = float(simple_rankers.least_squares(halves).mean()) if halves else None
+    found: list[Finding] = []
+    as_is: float | None = None
     out, query = dict(beyond(data)), np.repeat(np.arange(data.n_queries), data.documents_per_query)
     for j in range(data.n_features):
         mask = out.get(j)
@@ -179,6 +179,7 @@ def extreme(data: RankingData, names: list[str]) -> list[Finding]:
             remedy = "if it stands for no value, leave the cell empty and write `missing: mean`"
         clipped = data.X[:, j].copy()
         clipped[mask] = np.clip(clipped[mask], data.X[~mask, j].min(), data.X[~mask, j].max())
+        as_is = _least_squares_with(data, j, data.X[:, j]) if as_is is None else as_is
         mended = _least_squares_with(data, j, clipped)
         effect = (
             f"least squares has NDCG@{CUTOFF} {as_is:.4f}, and {mended:.4f} with the nearest of the other values"

@@ -254,8 +254,8 @@ def _examined(sample: Sample, relevant_from: int, said: Sequence[str], differenc
     found += _limits(data)
     best, by_feature = simple_rankers.best_feature(data)
     values, others = _measured(sample.parts, data, part, by_feature)
-    detectable = _detectable(values, others, seed)
-    found += _power(detectable, difference, len(values))
+    detectable = _detectable(values, others, sample.share, seed)
+    found += _power(detectable, difference, round(len(values) / sample.share))
     found.sort(key=lambda one: -one.size)
     return Findings(
         tuple(_placed(one, sample.parts, part) for one in found),
@@ -339,12 +339,13 @@ def _measured(
     return simple_rankers.least_squares([taught]), by_feature[test]
 
 
-def _detectable(values: Floats, others: Floats, seed: int) -> float | None:
+def _detectable(values: Floats, others: Floats, share: float, seed: int) -> float | None:
+    """The difference that all queries can show, of which these are a share."""
     if len(values) < 2:
         return None
     rng = seeds.generator(seed, "doctor", "detectable")
     found = float(statistics.compare_runs([values, others], resamples=DRAWS, rng=rng).detectable[0])
-    return found if np.isfinite(found) else None
+    return found * share**0.5 if np.isfinite(found) else None
 
 
 def _power(detectable: float | None, difference: float | None, n: int) -> list[Finding]:

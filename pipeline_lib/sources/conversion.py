@@ -235,7 +235,8 @@ def _store(
     starts: list[NDArray[np.int64]] = []
     labels: list[NDArray[np.uint8]] = []
     row = 0
-    within = pitfalls.WithinQueries(n_features) if columns is not None else None
+    # The catalogue's data, which are judged by the order of their rows, are known.
+    within = pitfalls.WithinQueries(n_features) if judging.ties == "mean" else None
     with parquet_writer(target, schema) as writer:
         for name in names:
             last, first_row, n_queries = None, row, 0
