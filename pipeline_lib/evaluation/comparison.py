@@ -222,7 +222,7 @@ class Comparison:
 
     def _pairs(self) -> str:
         order = self.order[:SHOWN].tolist()
-        joint = ", joint" if self.correction == "family-wise" else ""
+        joint = ", joint" if self.correction == "family-wise" and len(self.pairs) > 1 else ""
         heads = ("difference", "mean", f"{100 * self.level:g} % interval{joint}", "p", "adjusted p", "detectable")
         rows = [self._row(pair) for pair in order]
         more = len(self.pairs) - len(rows)

@@ -87,3 +87,17 @@ def test_what_is_wrong_is_one_line(
     assert said in error
     assert error.count("\n") == 1
     assert (files / "some.qrels").read_bytes() == before
+
+
+def test_the_example_has_runs_by_its_columns(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["example-data", "--output", "books.csv", "--searches", "5"]
+    assert cli.main([*words, "--qrels", "books.qrels", "--runs", "loans.run", "age.run"]) == 0
+    books = [line.split(",") for line in Path("books.csv").read_text().splitlines()[1:]]
+    judged = [line.split() for line in Path("books.qrels").read_text().splitlines()]
+    assert [(query, label) for query, _, _, label in judged] == [(book[0], book[-1]) for book in books]
+    lines = [line.split() for line in Path("loans.run").read_text().splitlines()]
+    loans = {name: book[3] for (_, _, name, _), book in zip(judged, books, strict=True)}
+    assert {name: score for _, _, name, _, score, _ in lines} == loans
+    assert len(lines) == len(books)
+    assert cli.main([*words, "--force", "--runs", "lones.run"]) == 1
+    assert "did you mean 'loans'" in capsys.readouterr().err
