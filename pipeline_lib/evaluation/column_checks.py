@@ -113,7 +113,7 @@ def _perfect(data: RankingData) -> tuple[int, NDArray[np.bool_]]:
 
 
 def position(data: RankingData, names: list[str], equal: float) -> list[Finding]:
-    """Features that rise, or fall, from row to row in every query.
+    """Features that rise, or fall, from row to row in every query; those that say the label do so where rows follow it.
 
     If the rows of a query stood in any order with the same probability, a feature of which t_1, t_2, ... documents have
     the same value would rise in all queries with probability prod_q t_1! t_2! ... / m_q!.
@@ -122,7 +122,8 @@ def position(data: RankingData, names: list[str], equal: float) -> list[Finding]
     step = np.sign(data.X[rows] - data.X[rows - 1])
     found = []
     whole = float(gammaln(data.documents_per_query + 1.0).sum())
-    for j in np.flatnonzero((step >= 0).all(axis=0) | (step <= 0).all(axis=0)):
+    one_way = (step >= 0).all(axis=0) | (step <= 0).all(axis=0)
+    for j in np.flatnonzero(one_way & ~_functions(data)):
         new = np.ones(data.n_documents, np.bool_)
         new[rows] = step[:, j] != 0
         ties = np.diff(np.r_[np.flatnonzero(new), data.n_documents])

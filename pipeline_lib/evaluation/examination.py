@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import statistics
-from pipeline_lib.core import seeds
+from pipeline_lib.core import checks, seeds
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Natural, checked
-from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.errors import ArgumentError, DataError
 from pipeline_lib.core.files import expanded
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.evaluation import column_checks, part_checks, samples, simple_rankers
@@ -211,6 +211,9 @@ def _sample(data: Any, given: dict[str, Any]) -> tuple[Sample, int, tuple[str, .
         entry = _entry([expanded(os.fspath(data))])
     elif isinstance(data, Sequence) and data and all(isinstance(one, str | os.PathLike) for one in data):
         entry = _entry([expanded(os.fspath(one)) for one in data])
+    elif not hasattr(data, "columns") and not hasattr(data, "__arrow_c_stream__"):
+        expected = "files, an entry of `datasets`, RankingData or a data frame"
+        raise ArgumentError(f"data: expected {expected}, found {checks.shown(data)}")
     else:
         columns = {name: given[name] for name in ("label", "query", "ignore") if name in given}
         frame = RankingData.from_frame(data, **columns)
@@ -240,8 +243,7 @@ def _examined(sample: Sample, relevant_from: int, said: Sequence[str], differenc
     label = data.y.astype(np.uint8)
     found = pitfalls.found(label, data.offsets, differ, data.feature_names, relevant_from)
     found += column_checks.labels(data, names, mean)
-    known = {column for one in found if one.check.startswith("label") for column in one.columns}
-    found += [one for one in column_checks.position(data, names, mean) if not known & set(one.columns)]
+    found += column_checks.position(data, names, mean)
     if "missing" not in said:
         found += column_checks.missing(data, names, _masks(sample.parts), mean)
     if "extreme" not in said:

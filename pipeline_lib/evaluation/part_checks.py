@@ -342,8 +342,9 @@ def _about(
         X = test.X.astype(np.float64)
         X[:, j] /= ratio
         mended = float(simple_rankers.ndcg(X @ w, test).mean())
-        times = f"{ratio:,.3g} times as large" if ratio > 1.0 else f"{1.0 / ratio:,.3g} times smaller"
-        text = f"{names[j]} is {times} in {one.name} as elsewhere, as if in other units"
+        larger, smaller = (f"in {one.name}", "elsewhere")[:: 1 if ratio > 1.0 else -1]
+        times = f"{max(ratio, 1.0 / ratio):,.0f}"
+        text = f"{names[j]} is about {times} times as large {larger} as {smaller}, as if in other units"
         without, check = "with it divided by this factor", "units of a feature"
         remedy = f"write it in the same units in every file, or {remedy}"
     effect = f"least squares of the other files has NDCG@{CUTOFF} {as_is:.4f} on {one.name}, and {mended:.4f} {without}"

@@ -127,6 +127,18 @@ def test_the_position_among_the_features(sign) -> None:
     assert one.as_is == pytest.approx(simple_rankers.of_feature(position(planted()), planted()).mean())
 
 
+def test_the_position_where_rows_follow_the_labels() -> None:
+    data = planted()
+    order = np.lexsort((-data.y, np.repeat(np.arange(60), data.documents_per_query)))
+    X = data.X[order]
+    X[:, 2], X[:, 1] = position(data), data.y[order]
+    found = doctor(replace(data, X=X, y=data.y[order]))
+    by_check = {(one.check, one.columns) for one in found.found}
+    assert ("position among the features", ("age",)) in by_check
+    assert ("label among the features", ("clicks",)) in by_check
+    assert ("position among the features", ("clicks",)) not in by_check
+
+
 def test_constant_features() -> None:
     one = only(
         doctor(planted(age=lambda data: np.repeat(np.arange(60) % 7, data.documents_per_query))), "constant features"
