@@ -111,10 +111,11 @@ def _blocks(found: examination.Findings) -> "list[Block]":
         )
     ] if rows else []  # fmt: skip
     listed = [
-        {"number": number, "where": "; ".join(one.where)} | {name: getattr(one, name) for name in _SHOWN}
+        {name: getattr(one, name) for name in _SHOWN}
+        | {"check": f"{number}. {one.check}", "where": "; ".join(one.where)}
         for number, one in enumerate(found.found, start=1)
     ]
-    columns = [col("number", "No."), *(col(name, title) for name, title in _SHOWN.items()), col("where", "See")]
+    columns = [*(col(name, title) for name, title in _SHOWN.items()), col("where", "See")]
     return [about, *drawn, table("findings", "Findings, the largest effects first", listed, columns)]
 
 
