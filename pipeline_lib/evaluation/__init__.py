@@ -1,6 +1,7 @@
-"""Which of several rankers is better, how sure is that, and how many queries would be needed to know?
+"""Which of several rankers is better, how sure is that, and what in the data would make any answer worthless?
 
-Functions take runs and relevance judgements as other programs have them: see :mod:`pipeline_lib.evaluation.inputs`.
+Functions take runs and relevance judgements as other programs have them (:mod:`pipeline_lib.evaluation.inputs`), and
+:func:`doctor` data with features.
 What they say is about queries like the given ones: queries count as exchangeable, and documents do not.
 """
 
@@ -11,15 +12,17 @@ from pipeline_lib.core import submodules
 
 _PLACES = {
     "Comparison": "comparison",
+    "Findings": "examination",
     "Plan": "planning",
     "Values": "inputs",
     "compare": "comparison",
+    "doctor": "examination",
     "plan_labels": "planning",
     "values": "inputs",
 }
 """The module of every public name, which is imported when the name is first used."""
 
-__all__ = ["Comparison", "Plan", "Values", "compare", "plan_labels", "values"]
+__all__ = ["Comparison", "Findings", "Plan", "Values", "compare", "doctor", "plan_labels", "values"]
 
 
 def __getattr__(name: str) -> Any:

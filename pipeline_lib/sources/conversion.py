@@ -235,7 +235,8 @@ def _store(
     starts: list[NDArray[np.int64]] = []
     labels: list[NDArray[np.uint8]] = []
     row = 0
-    within = pitfalls.WithinQueries(n_features) if columns is not None else None
+    # The catalogue's data, which are judged by the order of their rows, are known.
+    within = pitfalls.WithinQueries(n_features) if judging.ties == "mean" else None
     with parquet_writer(target, schema) as writer:
         for name in names:
             last, first_row, n_queries = None, row, 0
@@ -262,7 +263,9 @@ def _store(
     documents = {int(one): int(counts[one]) for one in np.flatnonzero(counts)}
     warned: list[str] = []
     if within is not None:
-        warned = pitfalls.warnings(label, np.r_[first, row], within, feature_names, documents, judging.relevant_from)
+        found = pitfalls.found(label, np.r_[first, row], within.differ, feature_names, judging.relevant_from)
+        # How many lists have no relevant document is counted for all data, and said of them.
+        warned = [str(one) for one in found if one.check != pitfalls.IRRELEVANT]
     return ConversionSummary(
         rows=row,
         queries=len(sizes),

@@ -238,10 +238,15 @@ def _files_in(folder: Path) -> Files:
     for path in sorted(folder.iterdir()):
         bare = unpacked_name(path).lower()
         if path.is_file() and not bare.endswith((*GROUP_ENDINGS, *NAME_ENDINGS, *_NO_DATA)):
-            for role, words in _WORDS.items():
-                if set(words) & set(re.split(r"[^a-z]+", bare)):
-                    by_role[role] += (path,)
+            for role in roles_in(path):
+                by_role[role] += (path,)
     return by_role
+
+
+def roles_in(path: Path) -> list[str]:
+    """The roles that words in the name of a file state."""
+    found = set(re.split(r"[^a-z]+", unpacked_name(path).lower()))
+    return [role for role, words in _WORDS.items() if found & set(words)]
 
 
 def _problems_of_folder(folder: Path) -> Iterator[str]:

@@ -124,6 +124,14 @@ def read(
     return RankingData(X, y, offsets, np.arange(len(reader.names)), names, tuple(reader.names))
 
 
+def place(path: Path, row: int) -> str:
+    """Where a document stands: the file, and the line of text or the row of Parquet, counted from 0."""
+    if tables.is_table(path):
+        return tables.place_of(path)(row)
+    number = next(islice(_lines_of_documents(path), row, None))[0]
+    return f"{path}:{number}"
+
+
 def group_sizes(path: Path) -> NDArray[np.int64]:
     """The number of documents of every query, as a file of LightGBM or XGBoost lists them.
 

@@ -161,7 +161,7 @@ def blocks(path: Path, options: Options, known: Layout) -> Iterator[Block]:
 
 def _blocks(path: Path, options: Options, known: Layout, chosen: columns.Roles) -> Iterator[Block]:
     queries = columns.Queries(textual=known.textual)
-    place, row, size = _place(path), 0, rows_per_group(known.n_features)
+    place, row, size = place_of(path), 0, rows_per_group(known.n_features)
     waiting: list[Block] = []
     for piece in _pieces(path, chosen.all, chosen, options):
         here = partial(_later, place, row)
@@ -213,7 +213,7 @@ def _lacking(path: Path, chosen: columns.Roles, options: Options) -> frozenset[s
         raise DataError(f"{path}: expected no column {name!r}: the column that marks missing values has this name")
     found: set[str] = set()
     for piece in _pieces(path, chosen.features, chosen, options):
-        missing = np.isnan(columns.features(piece, chosen, _place(path), missing=True, extreme=options.extreme))
+        missing = np.isnan(columns.features(piece, chosen, place_of(path), missing=True, extreme=options.extreme))
         found |= {chosen.features[column] for column in np.flatnonzero(missing.any(axis=0))}
     return frozenset(found)
 
@@ -316,7 +316,8 @@ def _check_text(path: Path, separator: str) -> None:
     )
 
 
-def _place(path: Path) -> columns.Place:
+def place_of(path: Path) -> columns.Place:
+    """How the rows of a table are named."""
     if _ending(path) in PARQUET:
         return lambda row: f"{path}: row {row}"
     return lambda row: f"{path}:{_line(path, row + 2)}"
@@ -389,7 +390,7 @@ def _later(place: columns.Place, first: int, row: int) -> str:
 def _careful_pieces(path: Path, options: Options, chosen: columns.Roles) -> Iterator[Careful]:
     """The same, read so that a wrong value hides no other: what is wrong in a piece so far, and what is numeric."""
     if _ending(path) in PARQUET:
-        place, row = _place(path), 0
+        place, row = place_of(path), 0
         for piece in _pieces(path, chosen.all, chosen, options):
             rows = Rows(partial(_later, place, row))
             texts = [name for name in chosen.features if not columns.is_numeric(piece.schema.field(name).type)]

@@ -33,7 +33,7 @@ def test_rows_that_follow_the_labels_and_constant_features_are_named(tmp_path) -
     summary, _ = converted(best_first(tmp_path / "a.csv", np.random.default_rng(0)))
     order, constant = summary.warnings
     assert "best first" in order
-    assert constant.endswith(": mobile, shop")
+    assert "mobile, shop" in constant
     assert summary.to_dict()["warnings"] == [order, constant]
     summary, _ = converted(best_first(tmp_path / "b.csv", np.random.default_rng(0), shuffled=True))
     [constant] = summary.warnings
@@ -110,3 +110,14 @@ def test_rows_that_stand_best_first_choose_no_ranker_of_equal_scores(tmp_path, l
     assert max(values) < 0.99
     if learner != "perceptron":  # it makes no mistake on rows that stand best first, and learns nothing
         assert values[0] == pytest.approx(values[1], rel=1e-6)
+
+
+def test_conversion_tells_of_lists_on_which_all_rankers_are_alike(tmp_path) -> None:
+    path = tmp_path / "some.txt"
+    path.write_text("2 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:1\n1 qid:3 1:1\n1 qid:3 1:2\n0 qid:4 1:1\n0 qid:4 1:2\n")
+    summary = conversion.convert_own({"all": path}, tmp_path / "some.parquet", Options())
+    assert [warning.partition(":")[0] for warning in summary.warnings] == [
+        "1 of 4 lists has one document",
+        "1 of 4 lists has the same label for all documents",
+    ]
+    assert summary.queries_without_relevant == 1  # of which the description of the data set tells
