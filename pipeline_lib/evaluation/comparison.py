@@ -86,6 +86,11 @@ class Comparison:
         return self.smallest_p <= round(1.0 - self.level, 12)
 
     @property
+    def order(self) -> NDArray[np.int64]:
+        """The pairs by rising adjusted p, and then by falling size of the difference."""
+        return np.lexsort((-np.abs(self.difference), self.p_adjusted))
+
+    @property
     def names(self) -> list[tuple[str, str]]:
         """The names of the runs of every pair."""
         return [(self.values.runs[a], self.values.runs[b]) for a, b in self.pairs.tolist()]
@@ -102,7 +107,10 @@ class Comparison:
         return [(self.values.queries[q], float(a[q]), float(b[q])) for q in ends.tolist() if a[q] != b[q]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the values of single queries, in plain JSON types; None for numbers that there are not."""
+        """Everything in plain JSON types, with None for numbers that there are not.
+
+        Of the values of single queries there are, for few pairs, those on which a pair differs most.
+        """
         columns = {name: getattr(self, name) for name in _OF_PAIRS}
         means = zip(self.values.runs, self.mean, self.mean_low, self.mean_high, strict=True)
         return {
@@ -121,6 +129,7 @@ class Comparison:
                 {"a": a, "b": b}
                 | {name: _finite(column[pair]) for name, column in columns.items()}
                 | {"significant": bool(self.significant[pair])}
+                | ({"queries": self.queries(pair)} if len(self.pairs) <= SHOWN else {})
                 for pair, (a, b) in enumerate(self.names)
             ],
             "says": list(self.says()),
@@ -140,8 +149,8 @@ class Comparison:
         n, pairs, alpha = len(self.values.queries), len(self.pairs), f"{1.0 - self.level:.4g}"
         if not self.possible:
             yield (
-                f"With {n} queries no two-sided test of level {alpha} exists (the smallest p is {self.smallest_p:.4g}), "
-                "so that no difference can be called significant; intervals presume normal differences."
+                f"With {n} queries no two-sided test of level {alpha} exists (the smallest p is {self.smallest_p:.4g}) "
+                "and no difference can be called significant; intervals presume normal differences."
             )
         else:
             yield f"{self._count()}: {self._error(alpha)}"
@@ -212,8 +221,8 @@ class Comparison:
         return _aligned(("run", "mean", interval), rows)
 
     def _pairs(self) -> str:
-        order = np.argsort(self.p_adjusted, kind="stable")[:SHOWN].tolist()
-        joint = ", joint" if self.correction == "family-wise" else ""
+        order = self.order[:SHOWN].tolist()
+        joint = ", joint" if self.correction == "family-wise" and len(self.pairs) > 1 else ""
         heads = ("difference", "mean", f"{100 * self.level:g} % interval{joint}", "p", "adjusted p", "detectable")
         rows = [self._row(pair) for pair in order]
         more = len(self.pairs) - len(rows)

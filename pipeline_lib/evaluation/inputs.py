@@ -494,7 +494,7 @@ def _named(runs: Any) -> dict[str, Any]:
     if isinstance(runs, Mapping):
         named = {str(name): run for name, run in runs.items()}
     elif isinstance(runs, Sequence):
-        named = dict(zip(_names(runs), runs, strict=True))
+        named = dict(zip(names(runs), runs, strict=True))
     else:
         raise ArgumentError(f"runs: expected runs, or a dictionary of names and runs, found {checks.shown(runs)}")
     if not named:
@@ -502,7 +502,7 @@ def _named(runs: Any) -> dict[str, Any]:
     return named
 
 
-def _names(runs: Sequence[Any]) -> list[str]:
+def names(runs: Sequence[Any]) -> list[str]:
     """The names of files, whole if they are not distinct, and numbers of other runs."""
     paths = [run if isinstance(run, str | os.PathLike) else None for run in runs]
     short = [None if path is None else _ENDINGS.sub("", Path(path).name) or Path(path).name for path in paths]

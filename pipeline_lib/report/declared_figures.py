@@ -195,8 +195,11 @@ def row_figure(
     source: str,
     log: str = "",
     beyond: str = "",
+    line: float | None = None,
 ) -> RowFigure:
     """A figure of rows, whose numbers are all said in words; ``beyond`` is a series from which on rows are shaded.
+
+    Intervals are read against the vertical ``line``, where there is one.
 
     Example
     -------
@@ -209,7 +212,7 @@ def row_figure(
         for label, known in rows:
             numbers = ", ".join(f"{series} {_with_interval(one)}" for series, one in known.items())
             said.append(f"{panel}, {label}: {numbers}" if panel else f"{label}: {numbers}")
-    draw = partial(figures.row_plot, panels, xlabel=xlabel, log=log, beyond=beyond)
+    draw = partial(figures.row_plot, panels, xlabel=xlabel, log=log, beyond=beyond, line=line)
     return RowFigure(name, title, caption, source, f"{'; '.join(said)}.", draw, panels)
 
 

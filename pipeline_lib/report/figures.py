@@ -96,32 +96,21 @@ def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
     A copy of a figure of another page is drawn, because every drawing on a page has identifiers of its own, but has no
     files.
     """
-    path = Path(folder) / figure.name
-    with style(figure.name):
-        drawing = figure.draw()
-        title = _folded(figure.title, POINTS, WIDE)
-        further = [f"{axes.get_title()}{axes.get_xlabel()}".count("\n") for axes in drawing.axes]
-        across = getattr(drawing.axes[0].get_gridspec(), "ncols", 1)
-        drawing.set_figheight(drawing.get_figheight() + LINE * (title.count("\n") + sum(further) / across))
-        drawing.suptitle(title, x=0.005, ha="left", fontsize=9, fontweight="bold")
-        # The layout is made once; with an engine at hand, matplotlib would draw everything twice for every format.
-        if (layout := drawing.get_layout_engine()) is not None:
-            layout.execute(drawing)
-        drawing.set_layout_engine(None)
-        written = io.StringIO()
-        drawing.savefig(written, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-        vector = _described(written.getvalue(), figure)
-        if not figure.copy_of:
-            files, rules = with_classes({figure.name: vector})
-            styled = files[figure.name].replace("<title", f"<defs><style>\n{rules}\n</style></defs>\n<title", 1)
-            write_text(path.with_suffix(".svg"), styled)
-            if typesetting.has_engine():
-                title, words = map(typesetting.TYPST.words, (figure.title, figure.description))
-                alone = (
-                    f"#set document(title: {title}, date: none)\n#set page(width: auto, height: auto, margin: 0pt)\n"
-                )
-                typesetting.write_pdf(f'{alone}#image("{path.stem}.svg", alt: {words})', path.with_suffix(".pdf"))
+    path, vector = Path(folder) / figure.name, _vector(figure)
+    if not figure.copy_of:
+        files, rules = with_classes({figure.name: vector})
+        styled = files[figure.name].replace("<title", f"<defs><style>\n{rules}\n</style></defs>\n<title", 1)
+        write_text(path.with_suffix(".svg"), styled)
+        if typesetting.has_engine():
+            title, words = map(typesetting.TYPST.words, (figure.title, figure.description))
+            alone = f"#set document(title: {title}, date: none)\n#set page(width: auto, height: auto, margin: 0pt)\n"
+            typesetting.write_pdf(f'{alone}#image("{path.stem}.svg", alt: {words})', path.with_suffix(".pdf"))
     return _for_page(vector)
+
+
+def on_page(figure: Figure) -> str:
+    """Draw ``figure`` as SVG for a page, and write no file."""
+    return _for_page(_vector(figure))
 
 
 def with_classes(pictures: Mapping[str, str]) -> tuple[dict[str, str], str]:
@@ -140,11 +129,14 @@ def with_classes(pictures: Mapping[str, str]) -> tuple[dict[str, str], str]:
     return with_numbers, "\n".join(f".d{number} {{ {style} }}" for style, number in numbers.items())
 
 
-def row_plot(panels: Mapping[str, Sequence[Row]], *, xlabel: str, log: str = "", beyond: str = "") -> Drawing:
+def row_plot(
+    panels: Mapping[str, Sequence[Row]], *, xlabel: str, log: str = "", beyond: str = "", line: float | None = None
+) -> Drawing:
     """Draw rows of numbers with their intervals; a series looks alike in all rows.
 
     Panels with the same rows are next to each other, others below each other. ``log`` is ``"x"`` where the numbers have
-    a logarithmic axis. Rows are shaded to the right of the numbers of the series ``beyond``.
+    a logarithmic axis. Rows are shaded to the right of the numbers of the series ``beyond``. Intervals are read against
+    the vertical ``line``, where there is one.
     """
     labels = [[_folded(label, 0.45 * POINTS) for label, _ in rows] for rows in panels.values()]
     lines = [label.split("\n") for of_panel in labels for label in of_panel]
@@ -168,6 +160,8 @@ def row_plot(panels: Mapping[str, Sequence[Row]], *, xlabel: str, log: str = "",
         axis.grid(axis="x")
         axis.locator_params(axis="x", nbins=6 // across)
         logarithmic(axis, log)
+        if line is not None:
+            axis.axvline(line, color=FAINT, linewidth=0.8, zorder=0.5)
         right = axis.get_xlim()[1]
         for place, (_, values) in enumerate(rows):
             if beyond in values:
@@ -375,6 +369,24 @@ STYLE = mpl.rc_params_from_file(TEMPLATES / "figure.mplstyle", use_default_templ
 def style(name: str = "") -> Any:
     """How all drawings look; ``name`` is that of the figure, to which the identifiers in its SVG are peculiar."""
     return mpl.rc_context({**STYLE, "svg.hashsalt": name})
+
+
+def _vector(figure: Figure) -> str:
+    """The drawing as SVG."""
+    with style(figure.name):
+        drawing = figure.draw()
+        title = _folded(figure.title, POINTS, WIDE)
+        further = [f"{axes.get_title()}{axes.get_xlabel()}".count("\n") for axes in drawing.axes]
+        across = getattr(drawing.axes[0].get_gridspec(), "ncols", 1)
+        drawing.set_figheight(drawing.get_figheight() + LINE * (title.count("\n") + sum(further) / across))
+        drawing.suptitle(title, x=0.005, ha="left", fontsize=9, fontweight="bold")
+        # The layout is made once; with an engine at hand, matplotlib would draw everything twice for every format.
+        if (layout := drawing.get_layout_engine()) is not None:
+            layout.execute(drawing)
+        drawing.set_layout_engine(None)
+        written = io.StringIO()
+        drawing.savefig(written, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    return _described(written.getvalue(), figure)
 
 
 def _described(svg: str, figure: Figure) -> str:
