@@ -60,7 +60,7 @@ __all__ = ["interval", "lower_limit", "upper_limit"]
 
 _ORDERS = 30
 _DRAWN = 600_000
-"""Capitals are averaged over 30 orders, or over fewer of more than 20,000 values, whose limits hardly depend on them."""
+"""Capitals are averaged over 30 orders, or over fewer of more than 20,000 values: limits hardly depend on them."""
 _GOAL = 1.3
 _BEND = 0.42
 _LARGEST_STAKE = 0.99
