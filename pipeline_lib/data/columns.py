@@ -196,8 +196,8 @@ def labels(
     return np.where(wrong, 0, values).astype(np.uint8)
 
 
-def ids(column: Any, name: str, place: Place, what: str = "the id of a document") -> NDArray[Any]:
-    """The ids of documents in a column, or ``what`` else it has, as texts.
+def ids(column: Any, name: str, place: Place) -> NDArray[Any]:
+    """The ids of documents in a column, as texts.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def ids(column: Any, name: str, place: Place, what: str = "the id of a document"
 
     texts = np.asarray(column.cast(pa.string()).to_numpy(zero_copy_only=False), dtype=object)
     missing = (texts == "") | (texts == None)  # noqa: E711 - of every entry
-    none = f"expected {what} in the column {name!r}, found none"
+    none = f"expected the id of a document in the column {name!r}, found none"
     refuse(place, missing, name, lambda row: none)
     return texts
 

@@ -27,9 +27,9 @@ Conventions, which notes name where they matter:
 import ast
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,6 +42,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import MAX_LABEL, checked
 from pipeline_lib.core.errors import ArgumentError, ConfigurationError, DataError
 from pipeline_lib.data import columns
+from pipeline_lib.data.problems import refuse
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.metrics.measure import EVERY_RANK
 from pipeline_lib.sources import trec
@@ -96,13 +97,18 @@ class Values:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """The labels of all judged documents; those of query q are ``labels[offsets[q]:offsets[q + 1]]``."""
+    """The labels of all judged documents; those of query q are ``labels[offsets[q]:offsets[q + 1]]``.
+
+    ``documents`` are the distinct ids of documents, an array of Arrow. A label belongs to the query q and the id d with
+    ``keys = q len(documents) + d``, which rise.
+    """
 
     where: str
     queries: tuple[str, ...]
     labels: NDArray[np.uint8]
     offsets: NDArray[np.int64]
-    of_documents: Mapping[str, Mapping[str, int]]
+    documents: Any
+    keys: NDArray[np.int64]
 
     @property
     def largest_label(self) -> int:
@@ -277,27 +283,22 @@ def judgements(qrels: Any, where: str = "qrels") -> Judged:
     DataError
         When a label is no whole number up to 255, or there is none.
     """
-    queries, of = _table(qrels, where, "label", columns.LABELS)
     where = str(qrels) if isinstance(qrels, str | os.PathLike) else where
-    given = {query: of(query) for query in queries}
-    given = {query: documents for query, documents in given.items() if documents}
-    numbers = _numbers(given, where)
-    wrong = (numbers != np.floor(numbers)) | (numbers > MAX_LABEL)
+    table = _table(qrels, where, "label", columns.LABELS)
+    wrong = (table.numbers != np.floor(table.numbers)) | (table.numbers > MAX_LABEL)
     if wrong.any():
-        query, document = _entry(given, int(wrong.argmax()))
+        row = int(wrong.argmax())
         raise DataError(
-            f"{where}: query {query}, document {document}: expected a whole number up to {MAX_LABEL} as the label, "
-            f"found {numbers[wrong.argmax()]:g}"
+            f"{where}: {table.name_of(row)}: expected a whole number up to {MAX_LABEL} as the label, found "
+            f"{table.numbers[row]:g}"
         )
-    if not len(numbers):
+    if not len(table.numbers):
         raise DataError(f"{where}: expected at least one judged document, found none")
-    labels = np.maximum(numbers, 0.0).astype(np.uint8)
-    offsets = _offsets(map(len, given.values()))
-    of_documents = {
-        query: dict(zip(_texts(documents), labels[begin:end].tolist(), strict=True))
-        for (query, documents), begin, end in zip(given.items(), offsets.tolist(), offsets[1:].tolist(), strict=False)
-    }
-    return Judged(where, tuple(of_documents), labels, offsets, of_documents)
+    keys = table.query * len(table.documents) + table.document
+    order = np.argsort(keys, kind="stable")
+    labels = np.maximum(table.numbers[order], 0.0).astype(np.uint8)
+    lengths = np.bincount(table.query, minlength=len(table.queries))
+    return Judged(where, tuple(table.queries), labels, _offsets(lengths), table.documents, keys[order])
 
 
 def ranked(run: Any, judged: Judged, where: str = "run", *, by_ids: bool = False) -> Ranked:
@@ -308,38 +309,26 @@ def ranked(run: Any, judged: Judged, where: str = "run", *, by_ids: bool = False
     DataError
         When a score is not finite, or no query of the run is judged.
     """
-    queries, of = _table(run, where, "score", SCORES)
     where = str(run) if isinstance(run, str | os.PathLike) else where
-    unjudged = tuple(query for query in queries if query not in judged.of_documents)
-    lists = {query: of(query) for query in queries if query in judged.of_documents}
-    if by_ids:
-        lists = {
-            query: dict(sorted(zip(_texts(one), one.values(), strict=True), reverse=True))
-            for query, one in lists.items()
-        }
+    table = _table(run, where, "score", SCORES)
+    place = _places(table.queries, judged.queries)
+    unjudged = tuple(table.queries[number] for number in np.flatnonzero(place < 0).tolist())
+    at = place[table.query]
     # In the order of the judgements, by which the run's order of queries says nothing.
-    present = [(place, query) for place, query in enumerate(judged.queries) if lists.get(query)]
-    if not present:
+    order = np.lexsort((table.falling_ids(), at)) if by_ids else np.argsort(at, kind="stable")
+    order = order[np.searchsorted(at[order], 0) :]
+    if not len(order):
         raise DataError(f"{where}: expected queries that {judged.where} judges, found {list(unjudged[:NAMED])}")
-    lists = {query: lists[query] for _, query in present}
-    labels = bytearray()
-    for query, documents in lists.items():
-        labels.extend(map(judged.of_documents[query].get, _texts(documents), repeat(0)))
-    found = Ranked(
-        where=where,
-        judged=judged,
-        places=np.array([place for place, _ in present]),
-        scores=_numbers(lists, where),
-        labels=np.frombuffer(labels, np.uint8),
-        offsets=_offsets(map(len, lists.values())),
-        unjudged=unjudged,
-    )
-    if not (finite := np.isfinite(found.scores)).all():
-        query, document = _entry(lists, wrong := int(finite.argmin()))
-        raise DataError(
-            f"{where}: query {query}, document {document}: expected a finite score, found {found.scores[wrong]}"
-        )
-    return found
+    scores = table.numbers[order]
+    if not (finite := np.isfinite(scores)).all():
+        row = int(order[finite.argmin()])
+        raise DataError(f"{where}: {table.name_of(row)}: expected a finite score, found {table.numbers[row]}")
+    document = _places(table.documents, judged.documents)[table.document[order]]
+    keys = at[order] * len(judged.documents) + document
+    found = np.minimum(np.searchsorted(judged.keys, keys), len(judged.keys) - 1)
+    labels = np.where((document >= 0) & (judged.keys[found] == keys), judged.labels[found], np.uint8(0))
+    lengths = np.bincount(at[order], minlength=len(judged.queries))
+    return Ranked(where, judged, np.flatnonzero(lengths), scores, labels, _offsets(lengths[lengths > 0]), unjudged)
 
 
 def measured(
@@ -419,8 +408,8 @@ def _counts(lists: Judged | Ranked, name: str, relevant_from: int) -> NDArray[np
     return np.add.reduceat(lists.labels >= least, lists.offsets[:-1], dtype=np.int64)
 
 
-def _offsets(lengths: Iterable[int]) -> NDArray[np.int64]:
-    return np.r_[0, np.cumsum(list(lengths))].astype(np.int64)
+def _offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.r_[0, np.cumsum(lengths)].astype(np.int64)
 
 
 def _some(names: Sequence[str]) -> str:
@@ -472,7 +461,7 @@ def _read(runs: Any, qrels: Any, *, by_ids: bool) -> tuple[dict[str, Ranked], Ju
 
 
 def _judgements_of_data(data: RankingData) -> Judged:
-    return Judged("data", _queries_of(data), data.y.astype(np.uint8), data.offsets, {})
+    return Judged("data", _queries_of(data), data.y.astype(np.uint8), data.offsets, (), np.empty(0, np.int64))
 
 
 def _ranked_by_model(model: Any, data: RankingData, judged: Judged, where: str) -> Ranked:
@@ -533,55 +522,124 @@ def _is_frame(table: Any) -> bool:
     return hasattr(table, "__arrow_c_stream__") or (hasattr(table, "columns") and not isinstance(table, Mapping))
 
 
-_Table = tuple[Sequence[str], Callable[[str], Mapping[Any, Any]]]
-"""The queries, and what gives the numbers of the documents of one of them."""
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The lines of a run or of judgements: the numbers of documents of queries.
+
+    ``query`` and ``document`` say by number which of the distinct ``queries`` and of the ``documents``, an array of
+    Arrow, a line has. Those of judgements are distinct.
+    """
+
+    queries: Sequence[str]
+    documents: Any
+    query: NDArray[np.int64]
+    document: NDArray[np.int64]
+    numbers: Floats
+
+    def name_of(self, row: int) -> str:
+        """How messages name a line."""
+        return f"query {self.queries[self.query[row]]}, document {self.documents[int(self.document[row])]}"
+
+    def falling_ids(self) -> NDArray[np.int64]:
+        """For every line, the place of its document among all ids that fall."""
+        import pyarrow.compute as pc
+
+        place = np.empty(len(self.documents), np.int64)
+        place[pc.array_sort_indices(self.documents, order="descending").to_numpy()] = np.arange(len(place))
+        return place[self.document]
 
 
 def _table(given: Any, where: str, role: Literal["score", "label"], known: Sequence[str]) -> _Table:
     """A run or judgements of any form."""
     if isinstance(given, str | os.PathLike):
-        if role == "score":
-            run = trec.Run(given)
-            return run.queries, run.scores
-        judged = trec.Judgements(given)
-        return judged.queries, judged.labels
-    found: Mapping[str, Any]
+        lines = trec.Run(given) if role == "score" else trec.Judgements(given)
+        of = lines.scores if isinstance(lines, trec.Run) else lines.labels
+        return _of_dictionaries({query: of(query) for query in lines.queries}, where, role)
     if _is_frame(given):
-        found = _of_frame(given, where, role, known)
-    elif isinstance(given, Mapping):
-        found = given if all(type(query) is str for query in given) else {str(query): given[query] for query in given}
-        for query, documents in found.items():
-            if not isinstance(documents, Mapping):
-                raise ArgumentError(
-                    f"{where}: query {query}: expected a dictionary of documents and {role}s, found "
-                    f"{checks.shown(documents)}"
-                )
-    else:
-        raise ArgumentError(
-            f"{where}: expected a path, a dictionary {{query: {{document: {role}}}}} or a data frame, found "
-            f"{checks.shown(given)}"
-        )
-    return list(found), found.__getitem__
+        return _of_frame(given, where, role, known)
+    if isinstance(given, Mapping):
+        return _of_dictionaries(given, where, role)
+    raise ArgumentError(
+        f"{where}: expected a path, a dictionary {{query: {{document: {role}}}}} or a data frame, found "
+        f"{checks.shown(given)}"
+    )
 
 
-def _of_frame(frame: Any, where: str, role: str, known: Sequence[str]) -> dict[str, dict[str, float]]:
+def _of_dictionaries(given: Mapping[Any, Any], where: str, role: str) -> _Table:
+    import pyarrow as pa
+
+    for query, documents in given.items():
+        if not isinstance(documents, Mapping):
+            raise ArgumentError(
+                f"{where}: query {query}: expected a dictionary of documents and {role}s, found "
+                f"{checks.shown(documents)}"
+            )
+    lists = {str(query): documents for query, documents in given.items() if documents}
+    try:
+        numbers = np.fromiter(chain.from_iterable(one.values() for one in lists.values()), np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{where}: expected a number for every document ({error})") from None
+    names: list[Any] = list(chain.from_iterable(lists.values()))
+    try:
+        column = pa.array(names, pa.string())
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # not all of them are texts
+        column = pa.array(list(map(str, names)), pa.string())
+    query = np.repeat(np.arange(len(lists)), np.fromiter(map(len, lists.values()), np.int64, len(lists)))
+    if role == "score":  # to find equal ids would take longer than to look each of them up
+        return _Table(list(lists), column, query, np.arange(len(names)), numbers)
+    encoded = column.dictionary_encode()
+    return _Table(list(lists), encoded.dictionary, query, _numbered(encoded), numbers)
+
+
+def _of_frame(frame: Any, where: str, role: str, known: Sequence[str]) -> _Table:
     table = columns.arrow_table(frame)
-    query, document, number = (
+    queries, documents, numbers = (
         _column(table.schema.names, what, names, where)
         for what, names in (("query", QUERIES), ("document", DOCUMENTS), (role, known))
     )
     place = f"{where}: row {{}}".format
-    queries = columns.ids(table.column(query), query, place, what="a query")
-    documents = columns.ids(table.column(document), document, place).tolist()
-    numbers = columns.numbers(table.column(number), number, place).tolist()
-    found: dict[str, dict[str, float]] = {}
-    for begin, end in columns.runs(queries):
-        of_query = found.setdefault(queries[begin], {})
-        before = len(of_query)
-        of_query |= zip(documents[begin:end], numbers[begin:end], strict=True)
-        if len(of_query) < before + end - begin:
-            raise DataError(f"{where}: query {queries[begin]}: expected every document once, found one twice")
+    query, document = (
+        _encoded(table.column(name), name, what, place) for name, what in ((queries, "a query"), (documents, "an id"))
+    )
+    found = _Table(
+        query.dictionary.to_pylist(),
+        document.dictionary,
+        _numbered(query),
+        _numbered(document),
+        columns.numbers(table.column(numbers), numbers, place),
+    )
+    keys = found.query * len(found.documents) + found.document
+    order = np.argsort(keys, kind="stable")
+    if (again := np.diff(keys[order]) == 0).any():
+        row = int(order[1 + int(again.argmax())])
+        raise DataError(f"{place(row)}: {found.name_of(row)}: expected every document of a query once, found it twice")
     return found
+
+
+def _encoded(column: Any, name: str, what: str, place: columns.Place) -> Any:
+    """A column as an array of Arrow with a dictionary of its distinct texts."""
+    import pyarrow as pa
+
+    texts = column.cast(pa.string())
+    missing = np.asarray(texts.is_null().to_numpy()) if texts.null_count else np.zeros(len(texts), np.bool_)
+    encoded = texts.dictionary_encode().combine_chunks()
+    if (empty := encoded.dictionary.index("").as_py()) >= 0:
+        missing |= np.asarray(encoded.indices.fill_null(-1)) == empty
+    refuse(place, missing, name, lambda row: f"expected {what} in the column {name!r}, found none")
+    return encoded
+
+
+def _numbered(encoded: Any) -> NDArray[np.int64]:
+    return np.asarray(encoded.indices).astype(np.int64)
+
+
+def _places(names: Any, known: Any) -> NDArray[np.int64]:
+    """Where each of the names is among those that are known, and -1 where it is not."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts, wanted = (pa.array(one, pa.string()) if isinstance(one, list | tuple) else one for one in (names, known))
+    return np.asarray(pc.index_in(texts, value_set=wanted).fill_null(-1)).astype(np.int64)
 
 
 def _column(names: Sequence[str], role: str, known: Sequence[str], where: str) -> str:
@@ -591,22 +649,3 @@ def _column(names: Sequence[str], role: str, known: Sequence[str], where: str) -
         present = " and ".join(found) if found else f"the columns {', '.join(names[:20])}"
         raise DataError(f"{where}: expected one column of {role}s, named {' or '.join(known)}, found {present}")
     return found[0]
-
-
-def _texts(documents: Mapping[Any, Any]) -> Iterable[str]:
-    """The ids of documents as texts."""
-    return documents if type(next(iter(documents), "")) is str else map(str, documents)
-
-
-def _numbers(given: Mapping[str, Mapping[Any, Any]], where: str) -> Floats:
-    """All numbers, query after query."""
-    try:
-        return np.fromiter(chain.from_iterable(one.values() for one in given.values()), np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{where}: expected a number for every document ({error})") from None
-
-
-def _entry(given: Mapping[str, Mapping[Any, Any]], place: int) -> tuple[str, Any]:
-    """The query and the document at a place of :func:`_numbers`."""
-    entries = ((query, document) for query, documents in given.items() for document in documents)
-    return next(entry for number, entry in enumerate(entries) if number == place)

@@ -173,7 +173,11 @@ WRONG = {
     "a document twice": (
         pl.DataFrame({"qid": ["q", "r", "q"], "docid": ["a", "a", "a"], "score": [1, 2, 3]}), QRELS, "twice",
     ),
-    "a missing id": (pd.DataFrame({"qid": ["q"], "docid": [None], "score": [1.0]}), QRELS, "row 0: expected the id"),
+    "an empty name": (pd.DataFrame({"qid": ["q", ""], "docid": ["a", "b"], "score": [1, 2]}), QRELS, "row 1: .*query"),
+    "a label twice": (
+        RUN, pl.DataFrame({"qid": ["q1", "q1"], "docid": ["a", "a"], "label": [1, 1]}), "row 1: query q1, document a",
+    ),
+    "a missing id": (pd.DataFrame({"qid": ["q"], "docid": [None], "score": [1.0]}), QRELS, "row 0: expected an id"),
 }  # fmt: skip
 
 
