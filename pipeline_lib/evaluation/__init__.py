@@ -1,4 +1,4 @@
-"""Which of several rankers is better, how sure is that, and how many queries would be needed to know?
+"""How good is a ranker at least, which of several is better, how sure is that, and how many queries would it take?
 
 Functions take runs and relevance judgements as other programs have them: see :mod:`pipeline_lib.evaluation.inputs`.
 What they say is about queries like the given ones: queries count as exchangeable, and documents do not.
@@ -9,10 +9,17 @@ from typing import Any
 
 from pipeline_lib.core import submodules
 
-_PLACES = {"Comparison": "comparison", "Values": "inputs", "compare": "comparison", "values": "inputs"}
+_PLACES = {
+    "Certificate": "certificates",
+    "Comparison": "comparison",
+    "Values": "inputs",
+    "certify": "certificates",
+    "compare": "comparison",
+    "values": "inputs",
+}
 """The module of every public name, which is imported when the name is first used."""
 
-__all__ = ["Comparison", "Values", "compare", "values"]
+__all__ = ["Certificate", "Comparison", "Values", "certify", "compare", "values"]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,10 +10,10 @@ import numpy as np
 from pipeline_lib import metrics, statistics
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Natural, Probability, checked
-from pipeline_lib.core.errors import DataError, hint
-from pipeline_lib.core.markup import aligned
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.evaluation import betting, inputs
+from pipeline_lib.evaluation.comparison import against, aligned
 
 __all__ = ["Certificate", "certify"]
 
@@ -94,19 +94,21 @@ class Certificate:
         row, n, percent = self.best, len(self.values.queries), f"{100 * self.level:g} %"
         if len(self.runs) > 1:
             yield f"Of {len(self.runs):,} runs, {self.runs[row]} was measured best."
-        excess = "" if self.baseline is None else f" exceeds that of {self.baseline} by"
-        stated = f"{self.values.measure} of {self.runs[row]} on queries like these{excess or ' is'} at least"
+        measured = f"(measured {self.mean[row]:.{SHOWN}f} on {n:,} {'query' if n == 1 else 'queries'})"
+        relation = "is" if self.baseline is None else f"less that of {self.baseline} is"
         yield (
-            f"With {percent} confidence, {stated} {_floor(self.lower[row])} (measured {self.mean[row]:.{SHOWN}f} on "
-            f"{n:,} {'query' if n == 1 else 'queries'})."
+            f"With {percent} confidence, {self.values.measure} of {self.runs[row]} on queries like these {relation} at "
+            f"least {_floor(self.lower[row])} {measured}."
         )
+        if self.baseline is not None and self.lower[row] <= 0.0:
+            yield f"These queries do not show that {self.runs[row]} is better than {self.baseline}."
         if self.chosen_from > 1:
             yield f"This holds for the best of {self.chosen_from:,} runs, whichever it is: limits are joint for all."
         if _floor(self.worst[row]) != _floor(self.lower[row]):
             yield f"In the worst order that equal scores allow, the limit is {_floor(self.worst[row])}."
         yield (
-            "Hoeffding's limit is as certain, but takes no account of how little values vary; the bootstrap's is only "
-            "approximate, and too high in more than the stated share of small samples."
+            "Hoeffding's limit is as certain, but takes no account of how little values vary; the bootstrap's is "
+            "approximate, and its confidence is right only for many queries."
         )
         yield (
             "Not covered: queries that are not exchangeable with those to come, and runs tuned on these queries or "
@@ -203,15 +205,13 @@ def certify(
     >>> qrels = {f"q{k}": {"a": 1, "b": 0} for k in range(100)}
     >>> run = {query: {"a": 1.0, "b": 0.0 if query < "q8" else 2.0} for query in qrels}
     >>> certify(run, qrels, "RR")
-    Certificate(rr of run 1 on 100 queries: at least 0.8223 at 95 %)
+    Certificate(rr of run 1 on 100 queries: at least 0.8424 at 95 %)
     """
     found = inputs.values(
         runs, qrels, measure, ties=ties, relevant_from=relevant_from, no_relevant=no_relevant, missing=missing,
         y_max=y_max,
     )  # fmt: skip
-    rows = [row for row, run in enumerate(found.runs) if run != baseline]
-    if baseline is not None and baseline not in found.runs:
-        raise DataError(f"baseline: expected the name of a run, found {baseline!r}; {hint(baseline, found.runs)}")
+    rows = list(range(len(found.runs))) if baseline is None else [row for row, _ in against(found.runs, baseline)]
     if not rows:
         raise DataError(f"runs: expected a run to compare with the baseline, found only {baseline}")
     # By their names, so that the order of files says nothing.

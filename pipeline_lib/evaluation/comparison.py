@@ -218,7 +218,7 @@ class Comparison:
             (self.values.runs[k], f"{self.mean[k]:.4f}", f"{self.mean_low[k]:.4f} to {self.mean_high[k]:.4f}")
             for k in order
         ]
-        return _aligned(("run", "mean", interval), rows)
+        return aligned(("run", "mean", interval), rows)
 
     def _pairs(self) -> str:
         order = self.order[:SHOWN].tolist()
@@ -226,7 +226,7 @@ class Comparison:
         heads = ("difference", "mean", f"{100 * self.level:g} % interval{joint}", "p", "adjusted p", "detectable")
         rows = [self._row(pair) for pair in order]
         more = len(self.pairs) - len(rows)
-        text = _aligned((*heads, "queries needed"), rows)
+        text = aligned((*heads, "queries needed"), rows)
         return text + (f"\nand {more:,} more pairs of larger p" if more else "")
 
     def _row(self, pair: int) -> tuple[str, ...]:
@@ -245,7 +245,7 @@ class Comparison:
 
     def _examples(self) -> str:
         rows = [(q, f"{a:.4f}", f"{b:.4f}", f"{a - b:+.4f}") for q, a, b in self.queries(0)]
-        return _aligned(("query", *self.names[0], "difference"), rows) if rows else ""
+        return aligned(("query", *self.names[0], "difference"), rows) if rows else ""
 
 
 @checked
@@ -337,7 +337,7 @@ def compare(
     if min(n_runs, n) < 2:
         raise DataError(f"runs: expected at least two runs and two queries to compare, found {n_runs} and {n}")
     rng = generator(seed, "evaluation", "compare", found.measure)
-    pairs = _against(found.runs, baseline)
+    pairs = against(found.runs, baseline)
     tested = statistics.compare_runs(found.values, pairs=pairs, level=level, resamples=resamples, rng=rng)
     if correction == "false-discovery":
         p_adjusted = _step_up(tested.p_value)
@@ -371,8 +371,8 @@ def compare(
 _OF_PAIRS = ("difference", "low", "high", "p_value", "p_adjusted", "detectable", "needed")
 
 
-def _against(runs: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
-    """The rows of the pairs that are compared."""
+def against(runs: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
+    """The rows of the pairs that are compared, the second subtracted from the first."""
     if baseline is None:
         return [(a, b) for a in range(len(runs)) for b in range(a + 1, len(runs))]
     if baseline not in runs:
@@ -414,8 +414,15 @@ def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of text, its first column to the left and numbers to the right."""
+def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of text, its first column to the left and numbers to the right.
+
+    Example
+    -------
+    >>> print(aligned(["run", "mean"], [["a", "0.5"]]))
+    run  mean
+    a     0.5
+    """
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     lines = [
         "  ".join(
