@@ -1,4 +1,4 @@
-"""Which of several rankers is better, how sure is that, and what in the data would make any answer worthless?
+"""How good is a ranker at least, which of several is better, and what in the data would make any answer worthless?
 
 Functions take runs and relevance judgements as other programs have them (:mod:`pipeline_lib.evaluation.inputs`), and
 :func:`doctor` data with features.
@@ -11,10 +11,12 @@ from typing import Any
 from pipeline_lib.core import submodules
 
 _PLACES = {
+    "Certificate": "certificates",
     "Comparison": "comparison",
     "Findings": "examination",
     "Plan": "planning",
     "Values": "inputs",
+    "certify": "certificates",
     "compare": "comparison",
     "doctor": "examination",
     "plan_labels": "planning",
@@ -22,7 +24,18 @@ _PLACES = {
 }
 """The module of every public name, which is imported when the name is first used."""
 
-__all__ = ["Comparison", "Findings", "Plan", "Values", "compare", "doctor", "plan_labels", "values"]
+__all__ = [
+    "Certificate",
+    "Comparison",
+    "Findings",
+    "Plan",
+    "Values",
+    "certify",
+    "compare",
+    "doctor",
+    "plan_labels",
+    "values",
+]
 
 
 def __getattr__(name: str) -> Any:
