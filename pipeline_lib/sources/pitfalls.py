@@ -67,7 +67,7 @@ def warnings(
         scale = (
             "; `labels: lowered` subtracts 1 from all, so that the lowest gains nothing in NDCG and ERR, either"
             if min(labels) == 1
-            else ""
+            else f", or subtract {min(labels)} from the labels"
         )
         found.append(
             f"every document is relevant (labels {min(labels)} to {max(labels)}), so that MAP, RR, P and recall say "
