@@ -76,6 +76,7 @@ _OTHER_LOSSES = {
 """What others call a learner or a surrogate, for hints: spelling alone would mislead."""
 
 
+@checked
 def advice(name: str) -> str:
     """Which learner a name that is none probably means: what others call one, a surrogate, or a slip of the pen.
 
