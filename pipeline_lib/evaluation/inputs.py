@@ -281,31 +281,34 @@ def scored(runs: Any, qrels: Any = None) -> Scored:
             tuple(given), judged.queries, scores, judged.labels.astype(np.int64), judged.offsets, 0, per_query
         )
     judged = judgements(qrels)
-    tables = [_table(run, name, "score", SCORES) for name, run in given.items()]
-    everywhere = set(judged.queries).intersection(*(queries for queries, _ in tables))
-    rows, labels, lengths, names = [], [], [], []
-    for query in judged.queries:
-        if query not in everywhere:
-            continue
-        lists = [{str(document): score for document, score in of(query).items()} for _, of in tables]
-        of_query = judged.of_documents[query]
-        common = [document for document in of_query if all(document in one for one in lists)]
-        if common:
-            rows.append(np.array([[one[document] for document in common] for one in lists], dtype=np.float64))
-            labels += [of_query[document] for document in common]
-            lengths.append(len(common))
-            names.append(query)
-    if not rows:
+    scores = np.stack([_of_judged(run, judged, name) for name, run in given.items()])
+    common = ~np.isnan(scores).any(axis=0)
+    if not common.any():
         raise DataError(f"{judged.where}: expected judged documents that all runs rank, found none")
+    query = np.repeat(np.arange(len(judged.queries)), np.diff(judged.offsets))[common]
+    lengths = np.bincount(query)
     return Scored(
         tuple(given),
-        tuple(names),
-        np.hstack(rows),
-        np.array(labels),
-        _offsets(lengths),
-        len(judged.labels) - len(labels),
-        len(judged.labels) / len(judged.queries),
+        tuple(judged.queries[place] for place in np.flatnonzero(lengths).tolist()),
+        scores[:, common],
+        judged.labels[common].astype(np.int64),
+        _offsets(lengths[lengths > 0]),
+        len(common) - int(common.sum()),
+        len(common) / len(judged.queries),
     )
+
+
+def _of_judged(run: Any, judged: Judged, where: str) -> Floats:
+    """The score of every judged document, NaN where the run lacks it."""
+    table = _table(run, where, "score", SCORES)
+    query = _places(table.queries, judged.queries)[table.query]
+    document = _places(table.documents, judged.documents)[table.document]
+    keys = query * len(judged.documents) + document
+    found = np.minimum(np.searchsorted(judged.keys, keys), len(judged.keys) - 1)
+    known = (query >= 0) & (document >= 0) & (judged.keys[found] == keys)
+    scores = np.full(len(judged.keys), np.nan)
+    scores[found[known]] = table.numbers[known]
+    return scores
 
 
 @checked
