@@ -282,7 +282,7 @@ def scored(runs: Any, qrels: Any = None) -> Scored:
         )
     judged = judgements(qrels)
     scores = np.stack([_of_judged(run, judged, name) for name, run in given.items()])
-    common = ~np.isnan(scores).any(axis=0)
+    common = np.isfinite(scores).all(axis=0)
     if not common.any():
         raise DataError(f"{judged.where}: expected judged documents that all runs rank, found none")
     query = np.repeat(np.arange(len(judged.queries)), np.diff(judged.offsets))[common]
@@ -293,8 +293,8 @@ def scored(runs: Any, qrels: Any = None) -> Scored:
         scores[:, common],
         judged.labels[common].astype(np.int64),
         _offsets(lengths[lengths > 0]),
-        len(common) - int(common.sum()),
-        len(common) / len(judged.queries),
+        len(judged.labels) - int(common.sum()),
+        len(judged.labels) / len(judged.queries),
     )
 
 
