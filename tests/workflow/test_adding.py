@@ -23,6 +23,7 @@ import pytest
 from tests.small_settings import SETTINGS
 
 from . import forked
+from .asking import tests_that_ask
 from .conftest import ROOT, Project
 
 pytestmark = pytest.mark.workflow
@@ -256,32 +257,33 @@ def test_a_paper(following: Callable[..., Project]) -> None:
         assert (report / path).stat().st_size
 
 
-EVERYTHING = re.compile(
-    r"papers\.(names|every|experiments|steps)|ledger_of_claims|added_claims|(ledger|coverage|errata)\.load|recorded\."
-    r"|page_of_paper|made_study|ROOT"
-)
-"""How a test asks for all papers, experiments or claims, or for what stands in the project's files."""
-OF_PAPERS = ("tests/claims", "tests/docs", "tests/proofs", "tests/report", "tests/study", "tests/tools")
-NEAREST = {
-    "an-experiment": OF_PAPERS,
-    "a-paper": OF_PAPERS,
-    "a-surrogate": ("tests/surrogates/test_every_surrogate.py", "tests/learners/test_every_convex_surrogate.py"),
-    "a-learner": ("tests/learners/test_protocol.py", "tests/learners/test_estimates.py"),
-    "a-measure": ("tests/metrics",),
-    "a-bound": ("tests/theory/test_list_bounds.py",),
-    "a-data-set": ("tests/sources/test_catalog.py",),
+ASKS = {
+    "data/catalog.yaml": r"catalog\.load\(\)|CATALOG",
+    "pipeline_lib/surrogates": r"surrogates\.NAMES",
+    "pipeline_lib/learners": r"learners\.NAMES",
+    "pipeline_lib/metrics": r"metrics\.NAMES",
+    "pipeline_lib/theory": r"list_bounds\.(NAMES|STATEMENTS|PRINTED)",
+    "pipeline_lib/papers": r"papers\.(names|every)\(|papers\.experiments\(.*\)\.(values|items)|recorded\.names"
+    r"|(ledger|errata)\.load\(\)|ledger_of_claims|added_claims|made_study\.",
 }
-"""The tests that go through all that is registered, beside those that `make check` finds for the changed files."""
+"""How a test asks for all that there is in the place where a page adds something."""
+OF_ALL_FILES = r"/ 'pipeline_lib'\)|walk_packages|iter_modules|DOCS|settings\.md|artefact|codecheck|codemeta"
+"""How it asks for all files of the package or the documentation, or for those that :data:`GENERATED` writes."""
 GENERATED = (
     ("-m", "pipeline_lib", "default-configuration", "--page", "docs/settings.md", "--force"),
     ("-m", "tools.evaluators"),
 )
 """What `make config evaluators` runs, as the pages say."""
+PYTEST = (
+    *(sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"),
+    *("-m", "not slow and not workflow and not cluster"),
+)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_all_tests_that_a_page_reaches_stay_green(page: str, tmp_path: Path) -> None:
+    """Those that ask for everything run; where only their parameters do, with those that the page adds."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     folder = tmp_path / "project"
     for path in filter(None, listed.split("\0")):
@@ -290,34 +292,21 @@ def test_all_tests_that_a_page_reaches_stay_green(page: str, tmp_path: Path) -> 
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "before"]):
         subprocess.run([*git, *words], cwd=folder, check=True)
-    written(page, folder)
     environment = {**os.environ, "PYTHONPATH": str(folder)}
+    [of_place] = {asks for place, asks in ASKS.items() if PAGES[page][0].startswith(place)}
+    running, with_parameters = tests_that_ask(re.compile(rf"\b({of_place})|{OF_ALL_FILES}"))
+    before = collected(with_parameters, folder, environment)
+    written(page, folder)
     for command in GENERATED:
         subprocess.run([sys.executable, *command], cwd=folder, env=environment, check=True)
-    files = [path for path in reached(folder, environment) if not path.startswith(("tests/workflow", "docs"))]
-    chosen = ("-m", "not slow and not workflow and not cluster")
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *chosen]
-    done = subprocess.run([*command, *dict.fromkeys([*nearest(page), *files])], cwd=folder, env=environment)
+    new = [test for test in collected(with_parameters, folder, environment) if test not in before]
+    examples = [path for path in PAGES[page] if path.endswith(".py") and ">>>" in (folder / path).read_text("utf-8")]
+    done = subprocess.run([*PYTEST, *examples, *running, *new], cwd=folder, env=environment)
     assert done.returncode == 0
 
 
-def nearest(page: str) -> list[str]:
-    """The files of tests of :data:`NEAREST`; where papers are added, those that can notice one."""
-    if NEAREST[page] != OF_PAPERS:
-        return [*NEAREST[page]]
-    files = sorted(path for place in OF_PAPERS for path in (ROOT / place).rglob("test_*.py"))
-    return [path.relative_to(ROOT).as_posix() for path in files if EVERYTHING.search(path.read_text(encoding="utf-8"))]
-
-
-def reached(folder: Path, environment: dict[str, str]) -> list[str]:
-    """The tests of the files that a page changes, and the examples in those that it adds, which nothing imports yet."""
-
-    def listed(*words: str) -> list[str]:
-        return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout.split()
-
-    script = f"from tools import affected; print(*affected.tests_of({listed('diff', '--name-only', 'HEAD')}))"
-    found = subprocess.run(
-        [sys.executable, "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=True
-    )
-    added = [path for path in listed("ls-files", "--others", "--exclude-standard") if path.endswith(".py")]
-    return [*(path for path in added if ">>>" in (folder / path).read_text(encoding="utf-8")), *found.stdout.split()]
+def collected(tests: list[str], folder: Path, environment: dict[str, str]) -> list[str]:
+    """These tests in a copy of the project, once for each of their parameters."""
+    command = [*PYTEST, "--collect-only", *tests]
+    found = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return [line for line in found.stdout.splitlines() if "::" in line]
