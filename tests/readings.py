@@ -26,6 +26,11 @@ def ledger_of_claims() -> tuple[Claim, ...]:
     return tuple(ledger.load())
 
 
+def papers_in_order() -> list[str]:
+    """The papers that put topics in order; one that was added as docs/adding-a-paper.md says puts none."""
+    return [paper.name for paper in papers.every() if paper.ordered]
+
+
 class _Added(papers.Paper):
     @property
     def ledger(self) -> list[Path]:

@@ -5,12 +5,12 @@ from itertools import product
 import pytest
 
 from benchmarks import growth
-from pipeline_lib import papers
 from pipeline_lib.sources import catalog
 from pipeline_lib.study import configuration
+from tests.readings import papers_in_order
 
 
-@pytest.mark.parametrize(("paper", "share"), [*product(papers.names(), (*growth.SHARES, growth.WHOLE))])
+@pytest.mark.parametrize(("paper", "share"), [*product(papers_in_order(), (*growth.SHARES, growth.WHOLE))])
 def test_a_share_of_a_study_is_a_study_with_smaller_experiments(paper: str, share: str) -> None:
     folds = {name: entry.n_folds for name, entry in catalog.load().items()}
     found = configuration.check(growth.study(paper, share), folds)

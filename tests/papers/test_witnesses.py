@@ -11,6 +11,7 @@ import pytest
 from pipeline_lib import cli, papers
 from pipeline_lib.papers.witnesses import Between, Instance, Relation, Witness, exp, log2, root
 from pipeline_lib.report import blocks
+from tests.readings import papers_in_order
 
 EVERY = [one for paper in papers.names() for one in papers.witnesses(paper)]
 PLAIN = Witness("plain", "here", "x ≤ 0", lambda x=1: Instance("x", (Relation("x ≤ 0", x, "≤", 0),), ()), "A")
@@ -34,8 +35,8 @@ def test_where_the_printed_statement_is_true_nothing_is_shown(one):
 
 def test_a_witness_has_one_name_and_stands_with_its_paper():
     assert len({one.name for one in EVERY}) == len(EVERY)
+    assert all(map(papers.witnesses, papers_in_order()))
     for paper in papers.names():
-        assert papers.witnesses(paper)
         assert all(one.place.startswith(f"{paper}, ") for one in papers.witnesses(paper))
 
 

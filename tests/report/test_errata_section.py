@@ -18,6 +18,7 @@ from pipeline_lib.report.page import PaperPages
 from pipeline_lib.report.pages import Page
 from pipeline_lib.report.rerun import Rerun
 from pipeline_lib.report.results import ResultsFolder
+from tests.readings import papers_in_order
 
 EVERY = {one.name: one for name in papers.names() for one in papers.witnesses(name)}
 
@@ -59,11 +60,13 @@ def test_every_erratum_and_every_witness_is_shown_once() -> None:
 
 @pytest.mark.parametrize("paper", papers.names())
 def test_one_paper_shows_what_concerns_it(paper: str) -> None:
-    found = shown(section_of(study(paper), [paper]))
+    section = section_of(study(paper), [paper])
     own = {claim.id for claim in ledger.load([papers.get(paper)])}
-    for one in errata.load():
-        concerns = paper in one.where or not one.where or bool(own & {*one.claims})
-        assert (one.letter in found) is concerns, one.letter
+    concerning = {one.letter for one in errata.load() if paper in one.where or own & {*one.claims}}
+    if paper not in papers_in_order() and not concerning:
+        assert section is None
+        return
+    assert {*shown(section)} - {""} == concerning | {one.letter for one in errata.load() if not one.where}
 
 
 def test_a_witness_links_only_to_claims_that_are_shown() -> None:
