@@ -22,7 +22,7 @@ def blocks(found: Mapping[str, Any], of: str = "", source: str = "") -> list[Blo
     about = markdown.prose(markdown.escaped(said))
     if not found["found"]:
         return [about]
-    place, title = (f"-{of}", f" of {of}") if of else ("", "")
+    place, title = (f"-{of}", f" in {of}") if of else ("", "")
     numbered = [{**one, "check": f"{i}. {one['check']}"} for i, one in enumerate(found["found"], start=1)]
     rows = [
         (one["check"], {name: Measured(*3 * (one[key],)) for name, key in _COMPARED.items()})
@@ -31,7 +31,7 @@ def blocks(found: Mapping[str, Any], of: str = "", source: str = "") -> list[Blo
     ]
     drawn = [
         row_figure(
-            f"effects{place}", f"Effects of what was found{title}" if of else "Effects",
+            f"effects{place}", f"Effects of the findings{title}" if of else "Effects",
             "What every finding does to NDCG@10, of the rankers that the table names", {"": rows},
             xlabel="NDCG@10", source=source,
         )
