@@ -22,6 +22,7 @@ FINDINGS = [f"results/{{study}}/findings/{name}.json" for name in DATA.own_prese
 WEIGHTS = {"weights": "results/{study}/tables/weights.parquet"} if DATA.own else {}
 # How good the rankers of own data are at least, and how many queries would tell them apart.
 CERTIFIED = [f"results/{{study}}/tables/{name}.parquet" for name in ("limits", "plans") if DATA.own_present]
+HEADLINES = list(dict.fromkeys([STUDY.config["evaluation"]["headline"], *STUDY.config["evaluation"]["compared"]]))
 # Data of the catalogue are judged by the order of their files where scores are equal.
 TIES = {"ties": "results/{study}/tables/ties.parquet"} if DATA.own else {}
 PAGE_CODE = [page for page in map(papers.page_of, STUDY.papers) if page]
@@ -139,7 +140,7 @@ use rule job as certify_models with:
         command="certify-models",
         code=code("certify_models"),
         options=options(
-            measures=STUDY.config["evaluation"]["compared"],
+            measures=HEADLINES,
             level=STUDY.config["statistics"]["level"],
         ),
 
