@@ -77,7 +77,6 @@ def _notes(data_set: catalog.DataSet, summary: dict[str, Any]) -> list[str]:
     if empty:
         queries = "1 query has" if empty == 1 else f"{empty} queries have"
         notes.append(f"{queries} no relevant document; every measure is 0 there.")
-    notes += [f"{warning[:1].upper()}{warning[1:]}." for warning in summary.get("warnings", ())]
     notes += [LABELS[policy]] if (policy := data_set.columns.get("labels", data_set.labels)) in LABELS else []
     notes += [MISSING[policy]] if (policy := data_set.columns.get("missing")) in MISSING else []
     return notes

@@ -8,16 +8,13 @@ documents as 0, and the gains of NDCG are 2^label - 1.
 from collections.abc import Mapping, Sequence
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pipeline_lib.core import schemas
 from pipeline_lib.core.errors import ConfigurationError, DataError, hint
 from pipeline_lib.core.files import Output
-from pipeline_lib.evaluation import doctor, examination
+from pipeline_lib.evaluation import doctor
 from pipeline_lib.study import sample_sheet
-
-if TYPE_CHECKING:
-    from pipeline_lib.report.blocks import Block
 
 STORED = "data/parquet/{}/documents.parquet"
 """Where runs store the data sets of the catalogue."""
@@ -43,7 +40,7 @@ def run(
 ) -> None:
     """Print the findings; write the page if asked to."""
     if html is not None:
-        from pipeline_lib.report import alone  # what it needs may not be installed
+        from pipeline_lib.report import alone, findings  # what they need may not be installed
     name = str(files[0]) if len(files) == 1 else f"{len(files)} files"
     found = doctor(
         list(map(str, files)) if configfile is None else _entry(configfile, [str(one) for one in files]),
@@ -56,7 +53,7 @@ def run(
     )
     print(dumps(found.to_dict(), indent=1) if json else found)
     if html is not None:
-        alone.write(html, f"What the doctor found in {name}", _blocks(found))
+        alone.write(html, f"What the doctor found in {name}", findings.blocks(found.to_dict()))
     if strict and found.found:
         raise DataError(f"{name}: expected data without findings, found {len(found)}")
 
@@ -84,39 +81,3 @@ def _entry(path: Path, names: Sequence[str]) -> Mapping[str, Any] | str:
             "stores it"
         )
     return STORED.format(entry)
-
-
-def _blocks(found: examination.Findings) -> "list[Block]":
-    """What is on the page."""
-    from pipeline_lib.report import alone
-    from pipeline_lib.report.declared_figures import row_figure
-    from pipeline_lib.report.figures import Measured
-    from pipeline_lib.report.tables import col, table
-
-    about = alone.prose([f"{line[:1].upper()}{line[1:]}." for line in found.about()])
-    if not found.found:
-        return [about]
-    rows = [
-        (
-            f"{number}. {one.check}",
-            {"as it is": Measured(*3 * (one.as_is,)), "without it": Measured(*3 * (one.mended,))},
-        )
-        for number, one in enumerate(found.found, start=1)
-        if one.as_is is not None and one.mended is not None
-    ]
-    drawn = [
-        row_figure(
-            "effects", "Effects", "What every finding does to NDCG@10, of the rankers that the table names", {"": rows},
-            xlabel="NDCG@10", source="",
-        )
-    ] if rows else []  # fmt: skip
-    listed = [
-        {name: getattr(one, name) for name in _SHOWN}
-        | {"check": f"{number}. {one.check}", "where": "; ".join(one.where)}
-        for number, one in enumerate(found.found, start=1)
-    ]
-    columns = [*(col(name, title) for name, title in _SHOWN.items()), col("where", "See")]
-    return [about, *drawn, table("findings", "Findings, the largest effects first", listed, columns)]
-
-
-_SHOWN = {"check": "Check", "text": "Found", "effect": "Effect", "remedy": "Remedy"}

@@ -121,6 +121,7 @@ class Findings:
         return {
             **plain,
             "notes": list(self.notes),
+            "says": self.about(),
             "found": found,
             "checks": list(CHECKS),
             "level": TESTS * FALSE_ALARMS,

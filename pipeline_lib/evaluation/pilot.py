@@ -213,10 +213,11 @@ def power_of(queries: Several, sd: Positive, difference: Positive, level: Probab
     """
     freedom, shift = queries - 1.0, math.sqrt(queries) * difference / sd
     critical = float(stdtrit(freedom, (1.0 + level) / 2.0))
-    # The wrong side has less than Phi(-shift), which its series does not reach.
+    # The wrong side has less than Phi(-shift), and less the higher the level; its series does not reach either.
     wrong_side = float(nctdtr(freedom, shift, -critical)) if shift < 6.0 else 0.0
     missed = float(nctdtr(freedom, shift, critical))
-    return 1.0 - (0.0 if math.isnan(missed) else missed) + wrong_side  # nan: the shift is beyond all deviations
+    # nan: less than 1e-14, as the shift or the level is beyond all deviations
+    return 1.0 - (0.0 if math.isnan(missed) else missed) + (0.0 if math.isnan(wrong_side) else wrong_side)
 
 
 @checked

@@ -180,6 +180,26 @@ def _intervals(axis: Axes, places: Sequence[int], found: Sequence[Measured], num
     return axis.errorbar(values, places, xerr=ends, linestyle="", elinewidth=1.6, **(_look(number) | size))
 
 
+def bar_plot(panels: Mapping[str, Sequence[tuple[str, float, bool]]], *, ylabels: Sequence[str]) -> Drawing:
+    """Draw numbers by classes, in panels below each other that have a label each; marked classes have another colour.
+
+    ``panels`` maps what a panel has classes of to these: the class, its number, and whether it is marked.
+    """
+    figure, axes, _ = _panels(1, [1.55] * len(panels))
+    for axis, (xlabel, bars), ylabel in zip(axes, panels.items(), ylabels, strict=True):
+        room = (POINTS - 60.0) / max(len(bars), 1)
+        for place, (_, height, marked) in enumerate(bars):
+            axis.bar(place, height, width=0.8, color=COLOURS[marked], hatch="//" if marked else None, edgecolor=PAPER)
+        axis.set_xticks(range(len(bars)), [_folded(name, room) for name, *_ in bars])
+        axis.tick_params(axis="x", length=0)
+        axis.locator_params(axis="y", integer=True, nbins=4)
+        axis.set_xlabel(_folded(xlabel, POINTS - 60.0))
+        axis.set_ylabel(words(ylabel))
+        axis.grid(axis="y")
+        axis.set_axisbelow(True)
+    return figure
+
+
 def line_plot(
     panels: Mapping[str, Mapping[str, Sequence[Band]]],
     *,

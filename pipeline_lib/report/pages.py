@@ -21,6 +21,7 @@ from pipeline_lib.report import (
     data_section,
     errata_section,
     ledger_section,
+    own_section,
     proofs_section,
     provenance,
     results_section,
@@ -73,10 +74,13 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
     about |= study_pages.overview(study) | ledger_section.summary(claims, papers)
     about |= chains.distances([one for one in bounds if one[0].dataset == bounds[0][0].dataset])
     about |= {"surprises": _surprises(of_papers)}
+    own = {entry["dataset"]: said for entry in study.data if (said := own_section.given(study, entry["dataset"]))}
+    # Without papers, what a person wants to know of their own data is the front page.
+    about |= {"of_own_data": [] if chosen else list(own.values())}
     stories = {one.title: one.sections for one in of_papers}
     parts: dict[str, Sequence[Page | None]] = {
         "": [_page(FRONT, templates.section("overview", "overview", **about))],
-        "Data": [page("data-sets", "data", data_section.given(study)), *_data(study, templates)],
+        "Data": [page("data-sets", "data", data_section.given(study)), *_data(study, templates, own if chosen else {})],
         "Papers": of_papers,
         "Proofs": [Page(one.id, one.title, (one,)) for one in (proofs_section.pages() if of_papers else ())],
         "Evidence": [
@@ -125,13 +129,16 @@ def _cards(of_papers: Sequence[Page], templates: PaperPages) -> Columns | None:
     return Columns(tuple(cards)) if cards else None
 
 
-def _data(study: Study, templates: PaperPages) -> Iterator[Page | None]:
-    """A page for every data set of which something is known: its description, its results, or both."""
+def _data(study: Study, templates: PaperPages, own: Mapping[str, Any]) -> Iterator[Page | None]:
+    """A page for every data set of which something is known: its description, its results, or both.
+
+    It begins with what is said of ``own`` data, if they are among these.
+    """
     known = {entry["dataset"]: entry for entry in study.data}
     measured = study.datasets()
     for name in dict.fromkeys([*measured, *known]):
         about = data_section.about(known[name]) if name in known else None
-        given = {"study": study, "dataset": name, "about": about, "measured": name in measured}
+        given = {"study": study, "dataset": name, "about": about, "measured": name in measured, "own": own.get(name)}
         given |= results_section.given(study, name) if name in measured else {}
         yield _page(f"data-{name}", templates.section("data-set", f"set-{name}", **given))
 

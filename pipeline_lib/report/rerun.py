@@ -11,7 +11,7 @@ from pipeline_lib import papers
 from pipeline_lib.core.markup import listed
 from pipeline_lib.experiment import Step, pattern_of
 from pipeline_lib.report.results import ResultsFolder
-from pipeline_lib.report.study import COMPARISONS, TABLES, count
+from pipeline_lib.report.study import COMPARISONS, LIMITS, PLANS, TABLES, count
 
 STUDIES = Path("workflow/studies")
 """The configurations that belong to the project, each in a file with the name of its study."""
@@ -20,11 +20,14 @@ CLAIMS = "claims.json"
 _RULES = {
     **dict.fromkeys(TABLES, "summarise_results"),
     COMPARISONS: "compare_models",
+    **dict.fromkeys((LIMITS, PLANS), "certify_models"),
     "untrained.json": "summarise_results",
     CLAIMS: "judge_claims",
     **dict.fromkeys(("configuration.yaml", "availability.json", "models.json", "changes.json"), "record_study"),
 }
-"""The rules of every study by the files that they make, beside the descriptions of data sets."""
+"""The rules of every study by the files that they make."""
+_OF_DATA_SETS = {"data": "describe_data", "findings": "examine_data"}
+"""Those that make a file for each data set, by its folder."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class Rerun:
         ['topk_regret_slice', 'topk_regret']
         """
         if file not in self._found:
-            name = "describe_data" if file.startswith("data/") else _RULES.get(file)
+            name = _OF_DATA_SETS.get(file.partition("/")[0]) or _RULES.get(file)
             shared = [Rule(name, f"pipeline_lib/commands/{name}.py")] if name else self._of_experiments(file)
             self._found[file] = list(dict.fromkeys(shared))
         return self._found[file]

@@ -84,6 +84,10 @@ class ResultsFolder:
         """Read the descriptions of all data sets."""
         return list(map(self._json, self.described))
 
+    def findings(self, dataset: str) -> Row:
+        """Read what was found in an own data set, or nothing when that is absent."""
+        return self._json(f"findings/{dataset}.json")
+
     @cached_property
     def costs(self) -> list[JobCost]:
         """Read what every job of the study took, from ``benchmarks/``, in the order of the rules."""
@@ -114,7 +118,7 @@ class ResultsFolder:
         steps = papers.steps(papers.names() if chosen == "all" else chosen)
         every = [
             f"(?!(?:{'|'.join(papers.names())})_)[^/]+",
-            f"describe_data/{values['dataset']}",
+            f"(?:describe_data|examine_data)/{values['dataset']}",
             f"(?:train_model|train_fold|evaluate_model)/{values['dataset']}/{model}(?:/.*)?",
             *(
                 f"{paper}_{step.name}"

@@ -135,19 +135,12 @@ def _ends(study: Study, dataset: str, measure: str, model: str) -> dict[str, Mea
 
 def _mark(study: Study, dataset: str, measure: str, model: str, best: Sequence[str]) -> str:
     behind = model not in best and not study.is_ideal(model)
-    mark = "†" if behind and any(_better(study, dataset, measure, one, model) for one in best) else ""
+    mark = "†" if behind and any(study.is_better(dataset, measure, one, model) for one in best) else ""
     control = study.best_control(dataset, measure)
     compared = control is not None and not study.is_control(model)
     if compared and study.test(dataset, measure, model, str(control)) is not None:
-        mark += "" if _better(study, dataset, measure, model, str(control)) else "‡"
+        mark += "" if study.is_better(dataset, measure, model, str(control)) else "‡"
     return mark
-
-
-def _better(study: Study, dataset: str, measure: str, model: str, other: str) -> bool:
-    """Whether the paired test says that ``model`` is above ``other``."""
-    test = study.test(dataset, measure, model, other)
-    sign = 1 if test is None or test["model_a"] == model else -1
-    return test is not None and sign * test["difference"] > 0 and study.is_significant(test)
 
 
 def _undecided(study: Study, dataset: str, measure: str) -> list[float]:

@@ -11,6 +11,7 @@ from pipeline_lib.statistics import LEVEL, RESAMPLES, smallest_p_value
 SUMMARY, MEASURES, COMPARISONS = "tables/summary.parquet", "tables/measures.parquet", "tables/comparisons.parquet"
 TRAINING, PUBLISHED, VALIDATION = "tables/training.parquet", "tables/published.parquet", "tables/validation.parquet"
 CERTIFICATES, WEIGHTS, TIES = "tables/certificates.parquet", "tables/weights.parquet", "tables/ties.parquet"
+LIMITS, PLANS = "tables/limits.parquet", "tables/plans.parquet"
 TABLES = (SUMMARY, MEASURES, COMPARISONS, TRAINING, PUBLISHED, VALIDATION, CERTIFICATES, WEIGHTS, TIES)
 HEADLINES = ("ndcg@10", "letor4_mean_ndcg", "map", "err")
 """Measures by which learners are compared first when the configuration does not say."""
@@ -39,6 +40,11 @@ class Study:
         self.validation = results.rows(VALIDATION)
         self.certificates = results.rows(CERTIFICATES)
         self.weights = results.rows(WEIGHTS)
+        self.limits = results.rows(LIMITS)
+        self.plans = results.rows(PLANS)
+        self.findings = {
+            entry["dataset"]: found for entry in self.data if (found := results.findings(entry["dataset"]))
+        }
         self._ties = {(row["dataset"], row["model"], row["measure"]): row for row in results.rows(TIES)}
         averaged = {dataset for dataset, _, _ in self._ties}
         self._mixed = bool(averaged) and {row["dataset"] for row in self.summary} > averaged
@@ -67,6 +73,12 @@ class Study:
     def is_significant(self, test: Row) -> bool:
         """Whether a paired test found a difference, of all that were looked for in its family."""
         return test["p_adjusted"] is not None and bool(test["p_adjusted"] <= self.significance)
+
+    def is_better(self, dataset: str, measure: str, model: str, other: str) -> bool:
+        """Whether the paired test says that ``model`` is above ``other``."""
+        test = self.test(dataset, measure, model, other)
+        sign = 1 if test is None or test["model_a"] == model else -1
+        return test is not None and sign * test["difference"] > 0 and self.is_significant(test)
 
     def least_p(self, dataset: str) -> float:
         """The least p-value that a paired test can have, by the numbers of queries and of random patterns of signs."""
@@ -151,6 +163,10 @@ class Study:
     def ranked(self, dataset: str, measure: str, *, control: bool) -> list[str]:
         """Learners (or controls) of a data set, best first."""
         return [model for model in self._ranking.get((dataset, measure), []) if self.is_control(model) == control]
+
+    def rankers(self, dataset: str, measure: str) -> list[str]:
+        """All models of a data set, best first, save the control that sees the labels, which nobody can choose."""
+        return [model for model in self._ranking.get((dataset, measure), []) if not self.is_ideal(model)]
 
     def best_control(self, dataset: str, measure: str) -> str | None:
         """The best control that does not see the labels."""

@@ -24,6 +24,7 @@ NOT_READ_BY = {
     "convert_data": ("title", "folds"),
     "split_folds": ("title", "relevant_from", *_OF_CONTENT),
     "describe_data": (),
+    "examine_data": ("title", "folds"),
 }
 """What of an entry the output of a command does not depend on, and is therefore not handed to it."""
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -162,11 +162,16 @@ class DataSets:
         """The path for every data set that is present."""
         return [pattern.format(study=self._study.name, dataset=name) for name in self.present]
 
-    def per_model(self, pattern: str) -> list[str]:
-        """The path for every model of every data set."""
+    @property
+    def own_present(self) -> list[str]:
+        """Those present that the configuration itself describes."""
+        return [name for name in self.present if name in self.own]
+
+    def per_model(self, pattern: str, names: Sequence[str] | None = None) -> list[str]:
+        """The path for every model of every data set, or of some data sets."""
         return [
             pattern.format(study=self._study.name, dataset=name, model=model)
-            for name in self.present
+            for name in (self.present if names is None else names)
             for model in self._study.model_names(name)
         ]
 

@@ -22,11 +22,13 @@ COSTS: Mapping[str, Cost] = {
     "check_raw": Cost(1.0, 0.015, 300.0, 0.0),
     "register_data": Cost(1.0, 0.01, 300.0, 0.0),
     "convert_data": Cost(2.0, 0.08, 900.0, 0.0),
+    "examine_data": Cost(3.0, 0.1, 900.0),
     "train_model": Cost(0.6, 0.02, 500.0),
     "train_fold": Cost(0.6, 0.02, 500.0),
     "evaluate_model": Cost(1.5, 0.02, 500.0, 9.0),
     "summarise_results": Cost(1.5, 0.0, 800.0),
     "compare_models": Cost(1.0, 0.0, 800.0),
+    "certify_models": Cost(3.0, 0.0, 800.0),
     "render_report": Cost(8.0, 0.0, 1000.0),
 }
 MOST_CHANGED = 5

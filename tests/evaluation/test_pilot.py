@@ -102,6 +102,16 @@ def test_power_is_that_of_the_noncentral_t(queries, shift):
     assert found == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("level", [0.99, 0.9998, 1 - 1e-7])
+def test_the_power_is_known_at_the_level_of_one_among_many_pairs(level):
+    for queries in (12, 60, 192, 20_000):
+        critical = stats.t.ppf((1 + level) / 2, queries - 1)
+        for shift in np.linspace(0.1, 5.9, 20):
+            expected = stats.nct.sf(critical, queries - 1, shift)  # the wrong side has less than the accuracy
+            found = pilot.power_of(queries, math.sqrt(queries), shift, level)
+            assert found == pytest.approx(expected, abs=1 - level)
+
+
 def test_numbers_of_queries_are_the_smallest_that_keep_the_promise():
     for sd, w in ((0.3, 0.05), (0.1, 0.5), (0.25, 0.003)):
         n = pilot.queries_for_width(sd, w)

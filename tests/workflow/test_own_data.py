@@ -11,6 +11,10 @@ import polars as pl
 import pytest
 import yaml
 
+from pipeline_lib.core import storage
+from pipeline_lib.evaluation import betting, pilot
+from tests.html_page import Page
+
 from .conftest import ROOT, SMALL, Project, copy_folder, copy_project, job_table, shared
 
 pytestmark = pytest.mark.workflow
@@ -21,6 +25,8 @@ DATA = [
     {"name": "folds", "folder": "folds"},
     {"name": "lightgbm", "folder": "lightgbm"},
 ]
+EMPTY_LISTS = "lists without a relevant document"
+OF_NDCG = pl.col("measure") == "ndcg@10"
 CONFIG = {**SMALL, "datasets": DATA, "models": [{"name": "best", "algorithm": "best-feature"}], "folds": [1]}
 
 
@@ -92,6 +98,71 @@ def test_every_layout_comes_to_the_report(run_of_own_data: Project) -> None:
     assert weights.filter(pl.col("weight") != 0).rows() == [("my_clicks", "best", 1, "bm25", 1.0)]
     assert "bm25" in page[page.index('id="results-my_clicks"') :]
     assert run_of_own_data.planned() == {}
+
+
+@pytest.fixture(scope="session")
+def judged_data(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A study of data without a defect, and of the same data with the rows of every query best first."""
+
+    def make(project: Project) -> None:
+        models = [
+            *CONFIG["models"],
+            {"name": "listnet", "algorithm": "erm", "surrogate": "listnet", "l2": [0.1]},
+            {"name": "random", "algorithm": "random"},
+        ]
+        names = ("clean", "sorted")
+        data = [{"name": name, "files": [f"{name}.csv"], "folds": 3} for name in names]
+        copy_project(project.folder, {**CONFIG, "datasets": data, "models": models, "folds": [1, 2]})
+        draw = random.Random(2)
+        lists = [[draw.randrange(3) for _ in range(draw.randint(5, 9))] for _ in range(120)]
+        lists[0] = [0] * len(lists[0])
+        for name in names:
+            rows = [
+                f"q{q},{y + draw.gauss(0, 1):.3f},{y + draw.gauss(0, 2):.3f},{y}\n"
+                for q, labels in enumerate(lists)
+                for y in (sorted(labels, reverse=True) if name == "sorted" else labels)
+            ]
+            (project.folder / f"{name}.csv").write_text(f"query,text,age,label\n{''.join(rows)}")
+        project.snakemake()
+
+    return shared(tmp_path_factory, "judged", make)
+
+
+def test_the_front_page_of_own_data_begins_with_what_was_found(judged_data: Project) -> None:
+    found = {
+        name: storage.read_json(judged_data.folder / f"results/small/findings/{name}.json")
+        for name in ("clean", "sorted")
+    }
+    checks = {name: [one["check"] for one in content["found"]] for name, content in found.items()}
+    assert checks == {"clean": [EMPTY_LISTS], "sorted": ["order of rows", EMPTY_LISTS]}
+    frame = pl.read_csv(judged_data.folder / "clean.csv").group_by("query").agg(pl.col("label").max())
+    assert found["clean"]["lists"]["relevant"]["0"] == (frame["label"] == 0).sum() > 0
+    assert sum(found["clean"]["lists"]["documents"].values()) == 120
+    front = Page((judged_data.folder / "reports/small/index.html").read_text())
+    places = ["findings-clean", "rankers-of-clean", "lists-of-clean", "findings-sorted", "rankers-of-sorted"]
+    assert [one for one in front.ids if one in places] == places
+    assert "order of rows" in (judged_data.folder / "reports/small/tables/findings-sorted.csv").read_text()
+    assert (judged_data.folder / "reports/small/figures/lists-clean.svg").is_file()
+    assert judged_data.planned() == {}
+
+
+def test_limits_hold_for_all_folds_and_models_together(judged_data: Project) -> None:
+    folder = judged_data.folder / "results/small"
+    limits, plans = (pl.read_parquet(folder / f"tables/{name}.parquet") for name in ("limits", "plans"))
+    assert len(limits) == 2 * 2 * 3  # data sets, measures, models
+    assert len(plans) == 2 * 2 * 3  # and pairs
+    of_model = pl.read_parquet(folder / "evaluation/clean/listnet.parquet")
+    folds = [part["ndcg@10"].to_numpy() for part in of_model.sort("fold", "qid", "query").partition_by("fold")]
+    row = limits.row(by_predicate=(pl.col("dataset") == "clean") & (pl.col("model") == "listnet") & OF_NDCG, named=True)
+    assert row["mean"] == pytest.approx(sum(x.mean() for x in folds) / 2)
+    lower = [betting.lower_limit(x, level=1 - 0.05 / (3 * 2)) for x in folds]
+    assert row["lower"] == pytest.approx(sum(lower) / 2)
+    assert row["lower"] < row["pooled"] < row["mean"] < row["high"]
+    rankers = pl.read_csv(judged_data.folder / "reports/small/tables/rankers-clean.csv")
+    assert rankers["model"][0] == limits.filter(OF_NDCG, dataset="clean").sort("mean")["model"][-1]
+    other = plans.filter(OF_NDCG, dataset="clean", model_a="listnet", model_b="random").row(0, named=True)
+    assert other["difference"] > 0.0
+    assert other["needed"] == pilot.queries_for_power(other["sd_planned"], other["difference"], 0.8, 1 - 0.05 / 3)
 
 
 def test_a_touched_file_replans_nothing_and_an_edited_one_what_depends_on_it(own_copy: Project) -> None:

@@ -17,8 +17,12 @@ CHOSEN = [
     *SURROGATES,
     *sorted({metrics.target_of(name) for name in STUDY.config["evaluation"]["measures"]}),
 ]
+FINDINGS = [f"results/{{study}}/findings/{name}.json" for name in DATA.own_present]
 # Only features of own data have names.
 WEIGHTS = {"weights": "results/{study}/tables/weights.parquet"} if DATA.own else {}
+# How good the rankers of own data are at least, and how many queries would tell them apart.
+CERTIFIED = [f"results/{{study}}/tables/{name}.parquet" for name in ("limits", "plans") if DATA.own_present]
+HEADLINES = list(dict.fromkeys([STUDY.config["evaluation"]["headline"], *STUDY.config["evaluation"]["compared"]]))
 # Data of the catalogue are judged by the order of their files where scores are equal.
 TIES = {"ties": "results/{study}/tables/ties.parquet"} if DATA.own else {}
 PAGE_CODE = [page for page in map(papers.page_of, STUDY.papers) if page]
@@ -49,6 +53,20 @@ use rule job as describe_data with:
         options=options(dataset=wildcard("dataset"), own=DATA.own_entry("describe_data")),
 
 
+use rule job as examine_data with:
+    """Look for what makes results on an own data set mislead, and count its lists by their documents."""
+    input:
+        documents="data/parquet/{dataset}/documents.parquet",
+    output:
+        output=f"results/{{study}}/findings/{{dataset,{OWN_NAMES}}}.json",
+    pathvars:
+        job="examine_data/{dataset}",
+    params:
+        command="examine-data",
+        code=code("examine_data"),
+        options=options(dataset=wildcard("dataset"), own=DATA.own_entry("examine_data")),
+
+
 use rule job as summarise_results with:
     """Compute means over folds with intervals, training records, and comparisons with published numbers."""
     input:
@@ -68,9 +86,9 @@ use rule job as summarise_results with:
         "results/{study}/tables/published.parquet",
         "results/{study}/tables/validation.parquet",
         "results/{study}/tables/certificates.parquet",
-        untrained="results/{study}/untrained.json",
         **WEIGHTS,
         **TIES,
+        untrained="results/{study}/untrained.json",
     pathvars:
         job="summarise_results",
     params:
@@ -106,6 +124,24 @@ use rule job as compare_models with:
             level=STUDY.config["statistics"]["level"],
             resamples=STUDY.config["statistics"]["resamples"],
             seed=STUDY.config["seed"],
+        ),
+
+
+use rule job as certify_models with:
+    """Give limits of the means of all models on own data, and the queries that would tell two of them apart."""
+    input:
+        evaluations=DATA.per_model("results/{study}/evaluation/{dataset}/{model}.parquet", DATA.own_present),
+    output:
+        limits="results/{study}/tables/limits.parquet",
+        plans="results/{study}/tables/plans.parquet",
+    pathvars:
+        job="certify_models",
+    params:
+        command="certify-models",
+        code=code("certify_models"),
+        options=options(
+            measures=HEADLINES,
+            level=STUDY.config["statistics"]["level"],
         ),
 
 
@@ -166,6 +202,7 @@ use rule job as render_report with:
         PAGES,
         [of_project(path) for path in errata.files()],
         DATA.per_dataset("results/{study}/data/{dataset}.json"),
+        FINDINGS,
         "results/{study}/tables/measures.parquet",
         "results/{study}/tables/summary.parquet",
         "results/{study}/tables/training.parquet",
@@ -173,6 +210,7 @@ use rule job as render_report with:
         "results/{study}/tables/validation.parquet",
         "results/{study}/tables/certificates.parquet",
         WEIGHTS.values(),
+        CERTIFIED,
         "results/{study}/tables/comparisons.parquet",
         "results/{study}/configuration.yaml",
         "results/{study}/availability.json",
