@@ -139,7 +139,7 @@ class KL(SmoothSurrogate):
     >>> KL().value([1e4], [1], [0, 1])
     Traceback (most recent call last):
     ...
-    pipeline_lib.core.errors.DataError: scores: in query 0: kl exceeds 1.8e308, the range of float64, found \
+    pipeline_lib.core.errors.OutOfRangeError: scores: in query 0: kl exceeds 1.8e308, the range of float64, found \
 scores from 10000 to 10000; scale the features or bound the weights
     """
 

@@ -547,7 +547,7 @@ def test_all_problems_of_a_text_stand_in_one_message(tmp_path: Path) -> None:
         "1: expected a whole number in 0..255 as the label (`labels: clipped` takes",
         "2: expected a whole number in 0..255 as the label (`labels: doubled` doubles all labels, `labels: rounded`",
         "3: expected a finite number as the feature's value, as in 7:0.5 (a feature that is left out is 0), found",
-        "4: expected every feature id once in a line (remove all but one), found '1:2'",
+        "4: expected every feature id once in a line (remove all but one, or `repeated_features: last` takes the last)",
         "5: expected the documents of a query to stand together, found query a again, first seen on line 1; sort",
         "6: expected 'qid:' and the query's name after the label",
         *(f"{line}: expected a whole number in 0..255 as the label" for line in (8, 9, 10)),

@@ -140,7 +140,7 @@ FALSE = {
     "grows with n": (lambda g: g.loss_bound * math.log(1.0 / g.delta) * math.log(g.n), "not to grow with n"),
     "falls with B": (lambda g: math.sqrt(-math.log(g.delta) / g.n) / g.loss_bound, "not to fall with loss_bound"),
     "never below B": (lambda g: 2.0 * g.loss_bound * math.log(1.0 / g.delta), "expected less than B = 3"),
-    "no number": (lambda g: math.nan, "expected a number, found DataError"),
+    "no number": (lambda g: math.nan, "expected a number, found OutOfRangeError"),
     "negative": (lambda g: -hoeffding(g), "a finite number > 0, found -"),
     "an error": (lambda g: g.lipschitz * hoeffding(g), "expected a number, found TypeError"),
 }
