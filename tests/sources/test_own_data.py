@@ -82,7 +82,9 @@ def test_queries_of_files_are_dealt_to_folds_of_equal_size(n_folds: int) -> None
 
 def test_too_few_queries_for_the_folds() -> None:
     write("my.txt", range(3))
-    with pytest.raises(DataError, match="fold 3 has no query for validation; give more queries than 3, or fewer folds than 5"):
+    with pytest.raises(
+        DataError, match="fold 3 has no query for validation; give more queries than 3, or fewer folds than 5"
+    ):
         prepared(files="my.txt")
 
 
