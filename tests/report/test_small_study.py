@@ -155,7 +155,8 @@ def test_too_few_queries_are_warned_of(queries: int, models: Sequence[str], smal
         assert marks
     else:
         [words] = page.warnings
-        assert {str(queries), f"{least:.3g}"} <= set(numbers(words))
+        # Of a single query there is no paired test at all, and the warning says so.
+        assert queries == 1 or {str(queries), f"{least:.3g}"} <= set(numbers(words))
         assert not marks
 
 
