@@ -249,8 +249,8 @@ def with_proofs(judgements: Iterable[JudgedClaim], papers: Iterable[str]) -> lis
         When a certificate is refused, or does not agree with the ledger; the message names its file.
     """
     found = defaultdict(list)
-    claims = {claim.id: claim for claim in load()}
-    for path in sorted(path for folder in (*papers, SHARED) for path in (FOLDER / folder).glob("*.toml")):
+    claims, studied = {claim.id: claim for claim in load()}, tuple(papers)
+    for path in sorted(path for folder in (*studied, SHARED) for path in (FOLDER / folder).glob("*.toml")):
         try:
             proof = certified(path, claims)
         except checker.Refused as reason:
@@ -258,7 +258,8 @@ def with_proofs(judgements: Iterable[JudgedClaim], papers: Iterable[str]) -> lis
                 f"{path}: expected a certificate that proves its statement, found that {reason}"
             ) from reason
         name = path.relative_to(FOLDER).as_posix()
-        for claim in proof.claims:
+        # What two papers share may be of a paper that is not studied.
+        for claim in (name for name in proof.claims if claims[name].paper in studied):
             about = proof.kind, proof.covers, proof.sizes, proof.cases, proof.neighbours, proof.digest
             found[claim].append(JudgedProof(name, *about))
     judged_again = []

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def tests_that_ask(asks: re.Pattern[str]) -> tuple[list[str], list[str]]:
+def those_that_ask(asks: re.Pattern[str]) -> tuple[list[str], list[str]]:
     """The tests that ask when they run, and those of which only parameters are answers, as ``path::function``.
 
     Those of the workflow are left out: they take minutes.

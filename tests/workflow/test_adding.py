@@ -23,7 +23,7 @@ import pytest
 from tests.small_settings import SETTINGS
 
 from . import forked
-from .asking import tests_that_ask
+from .asking import those_that_ask
 from .conftest import ROOT, Project
 
 pytestmark = pytest.mark.workflow
@@ -294,7 +294,7 @@ def test_all_tests_that_a_page_reaches_stay_green(page: str, tmp_path: Path) -> 
         subprocess.run([*git, *words], cwd=folder, check=True)
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     [of_place] = {asks for place, asks in ASKS.items() if PAGES[page][0].startswith(place)}
-    running, with_parameters = tests_that_ask(re.compile(rf"\b({of_place})|{OF_ALL_FILES}"))
+    running, with_parameters = those_that_ask(re.compile(rf"\b({of_place})|{OF_ALL_FILES}"))
     before = collected(with_parameters, folder, environment)
     written(page, folder)
     for command in GENERATED:
