@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pipeline_lib.core import schemas
 from pipeline_lib.core.errors import ConfigurationError, DataError, hint
 from pipeline_lib.core.files import Output
-from pipeline_lib.evaluation import doctor
+from pipeline_lib.evaluation.examination import doctor
 from pipeline_lib.study import sample_sheet
 
 STORED = "data/parquet/{}/documents.parquet"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pipeline_lib.core import storage
 from pipeline_lib.core.files import Output
 from pipeline_lib.data import stored_data
-from pipeline_lib.evaluation import doctor
+from pipeline_lib.evaluation.examination import doctor
 from pipeline_lib.sources import own_data
 
 

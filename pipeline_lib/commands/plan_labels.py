@@ -16,9 +16,9 @@ from pipeline_lib import learners
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.core.files import Output
 from pipeline_lib.data.stored_data import Columns
-from pipeline_lib.evaluation import inputs, plan_labels
+from pipeline_lib.evaluation import inputs
 from pipeline_lib.evaluation.pilot import half_width
-from pipeline_lib.evaluation.planning import Plan
+from pipeline_lib.evaluation.planning import Plan, plan_labels
 from pipeline_lib.sources import query_stream
 
 if TYPE_CHECKING:
