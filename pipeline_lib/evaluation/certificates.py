@@ -13,7 +13,7 @@ from pipeline_lib.core.checks import Count, Natural, Probability, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.evaluation import betting, inputs
-from pipeline_lib.evaluation.comparison import against, aligned
+from pipeline_lib.evaluation.comparison import against, aligned, finite
 
 __all__ = ["Certificate", "certify"]
 
@@ -68,7 +68,7 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain JSON types, with None for numbers that there are not."""
         rows = [
-            {"run": run} | {name: _finite(getattr(self, name)[row]) for name in _OF_RUNS}
+            {"run": run} | {name: finite(getattr(self, name)[row]) for name in _OF_RUNS}
             for row, run in enumerate(self.runs)
         ]
         return {
@@ -253,7 +253,3 @@ def _floor(limit: float) -> str:
 
 def _ceiling(limit: float) -> str:
     return f"{math.ceil(limit * 10**SHOWN - 1e-9) / 10**SHOWN:.{SHOWN}f}"
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -127,7 +127,7 @@ class Comparison:
             ],
             "comparisons": [
                 {"a": a, "b": b}
-                | {name: _finite(column[pair]) for name, column in columns.items()}
+                | {name: finite(column[pair]) for name, column in columns.items()}
                 | {"significant": bool(self.significant[pair])}
                 | ({"queries": self.queries(pair)} if len(self.pairs) <= SHOWN else {})
                 for pair, (a, b) in enumerate(self.names)
@@ -410,7 +410,8 @@ def _needed(reach: Floats, difference: Floats, n: int) -> Floats:
     return np.where(difference == 0.0, np.inf, np.maximum(np.ceil(queries), 2.0))
 
 
-def _finite(value: float) -> float | None:
+def finite(value: float) -> float | None:
+    """A number for JSON, None where there is none."""
     return float(value) if math.isfinite(value) else None
 
 
