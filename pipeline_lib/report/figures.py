@@ -415,8 +415,9 @@ def _described(svg: str, figure: Figure) -> str:
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # groups are numbered from one in every drawing
     svg = _without_bare_groups(svg)
     svg = re.sub(r' transform="rotate\(-?0 [^"]*"|(?<=\n) +| +(?=\n)', "", svg)  # every letter is turned by 0
-    # A tenth of a point is fine enough.
+    # A tenth of a point is fine enough, and a letter of a path ends the number before it.
     svg = re.sub(r' (?:d|x|y|transform)="[^"]*"', lambda found: re.sub(r"(\.\d)\d+", r"\1", found[0]), svg)
+    svg = re.sub(r'(?<= d=")[^"]*', lambda found: re.sub(r"\s*([A-Za-z])\s*", r"\1", found[0]), svg)
     told = {"title": figure.title, "desc": figure.description}
     said = "".join(f'<{tag} id="{figure.name}-{tag}">{html.escape(text)}</{tag}>' for tag, text in told.items())
     about = f'role="img" aria-labelledby="{figure.name}-title {figure.name}-desc" style="stroke-linejoin: round"'
@@ -424,7 +425,7 @@ def _described(svg: str, figure: Figure) -> str:
 
 
 def _without_bare_groups(svg: str) -> str:
-    """The drawing without groups that have no attribute, which are half of them."""
+    """The drawing without groups that are empty or have no attribute, which are half of them."""
     kept: list[bool] = []
 
     def shown(tag: re.Match[str]) -> str:
@@ -434,7 +435,7 @@ def _without_bare_groups(svg: str) -> str:
         return tag[0] if kept.pop() else ""
 
     # A group may also be empty, <g .../>, and has no end then.
-    return re.sub(r"<g( [^>]*)?(?<!/)>\s*|</g>\s*", shown, svg)
+    return re.sub(r"<g( [^>]*)?(?<!/)>\s*|</g>\s*", shown, re.sub(r"<g( [^>]*)?/>\s*", "", svg))
 
 
 def _for_page(svg: str) -> str:
@@ -443,5 +444,6 @@ def _for_page(svg: str) -> str:
     variables |= {colour: f"series-{i}" for i, colour in enumerate(COLOURS)}
     for colour, variable in variables.items():
         svg = svg.replace(colour, f"var(--{variable})")
-    svg = svg[svg.index("<svg") :].replace("'DejaVu Sans'", "var(--sans)")
+    # Programs for drawing know xlink:href alone; browsers need no prefix.
+    svg = svg[svg.index("<svg") :].replace("'DejaVu Sans'", "var(--sans)").replace(" xlink:href=", " href=")
     return re.sub(r' width="[^"]*pt" height="[^"]*pt"| xmlns(?::xlink)?="[^"]*"', "", svg, count=3)
