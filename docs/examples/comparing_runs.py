@@ -1,7 +1,7 @@
 """Which run is better?
 
-Four runs are compared on the same 100 queries. Intervals of the six differences hold jointly; those that do not reach 0
-are differences that are sure. The last pair has the same noise, and differs by chance alone.
+Four runs are compared on the same 100 queries. Intervals of the six differences hold jointly, and those that do not
+reach 0 are significant. C and D are equally noisy and differ by chance alone.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Many queries, or many documents for each?
 
-A budget of 2,000 judgements can be spent on many queries with few documents or the reverse. How precise the mean of a
-loss of pairs becomes has its best place in between, where three variances say that it is.
+A budget of 2,000 judgements can be spent on many queries with few documents or the reverse. The mean of a loss of
+pairs is most precise in between, at a depth that depends on three variances: between queries, documents and pairs.
 """
 
 import numpy as np
