@@ -1,8 +1,8 @@
 """What do surrogates look like?
 
 The loss of two documents, of which the first is relevant, by the difference of their scores. Convex losses rise
-without limit where the order is wrong, and SmoothDCG does not. ListNet's rises beyond a difference of 1 as well, because
-it asks for differences of scores like those of the labels, and not for their order alone.
+without limit where the order is wrong, and SmoothDCG does not. ListNet's rises beyond a difference of 1 as well: it
+asks for differences of scores like those of the labels, and not for their order alone.
 """
 
 import numpy as np
