@@ -46,7 +46,8 @@ def drawn(script: Path) -> str:
             plt.savefig(written, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
         finally:
             plt.close("all")
-    tenths = re.sub(r"(?<=\.\d)\d+", "", written.getvalue())  # of a point are fine enough
+    # A tenth of a point is fine enough; what is written in the picture stays as it is.
+    tenths = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(?<=\.\d)\d+", "", tag[0]), written.getvalue())
     return re.sub(r" +$", "", tenths, flags=re.MULTILINE)
 
 

@@ -18,4 +18,4 @@ settings = {name: {"surrogate": name, "l2": 0.01} for name in ("listnet", "ranks
 rankers = {name: learners.create("erm", **given).fit(train) for name, given in settings.items()}
 found = evaluation.compare({name: (ranker, test) for name, ranker in rankers.items()})
 plt.errorbar(found.mean, list(rankers), xerr=[found.mean - found.mean_low, found.mean_high - found.mean], fmt="o")
-plt.xlabel(f"NDCG@10 on new queries, with joint 95 % intervals; {found.significant.sum()} of 3 pairs differ")
+plt.xlabel(f"NDCG@10, joint 95 % intervals; {found.significant.sum()} of 3 pairs differ")
