@@ -6,11 +6,12 @@ whatever the law of the values x_f, for all M models together,
     mean over folds of the true means >= mean over folds of L(x_f; delta / (M F)),
 
 with L of `pipeline_lib.evaluation.betting.lower_limit`. Values of different folds are not independent, because a
-query that is tested on one fold trains the ranker of another; L of all values at once, beside it, is the limit if they
-were. It is right for many queries and learners that a few other queries change little (Bayle and others,
-"Cross-validation confidence intervals for test error", NeurIPS 2020). The number of queries for a pair is that of
-`pipeline_lib.evaluation.planning` for the difference that was measured, at the level that a pair has among all
-pairs, by Bonferroni.
+query that is tested on one fold trains the ranker of another; L of all values at once, beside it, is the limit if
+they were. Bayle and others ("Cross-validation confidence intervals for test error", NeurIPS 2020) prove for stable
+learners that the normal interval of the mean over folds of the true means, with the standard deviation of all values
+as of one sample, is right in the limit of many queries. Nothing like that is known of L for few. The number of
+queries for a pair is that of `pipeline_lib.evaluation.planning` for the difference that was measured, at the level
+that a pair has among all pairs, by Bonferroni.
 """
 
 import itertools

@@ -1,13 +1,15 @@
 """The benchmarks: intervals of ratios, rounds, the page, and the counts behind the table of limits."""
 
+import functools
 import itertools
+import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import autodiff, bench_limits, bench_lists, ratios
+from benchmarks import autodiff, bench_certificates, bench_comparison, bench_limits, bench_lists, ratios, timing
 
 
 def enclosed(n: int, k: int) -> float:
@@ -62,3 +64,25 @@ def test_a_slice_of_the_grid_of_lists_is_measured(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(bench_lists, "SAMPLES", (90,))
     (found,) = bench_lists.scaling()
     assert found.sizes == (4, 8)
+
+
+def test_works_that_certify_agree_and_others_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_comparison, "QUERIES", 200)
+    monkeypatch.setattr(bench_certificates, "RESAMPLES", 500)
+    monkeypatch.setattr(bench_certificates, "compare", functools.partial(timing.compare, rounds=1))
+    found = bench_certificates.measure()
+    assert [
+        (one.work, one.implementation)
+        for one in found
+        if not math.isnan(one.median) and "and" not in one.implementation
+    ] == [
+        ("NDCG@10 and a lower limit of its mean", "pipeline_lib"),
+        ("a lower limit of the mean", "pipeline_lib"),
+        ("a lower limit of the mean", "scipy"),
+    ]
+    assert {one.implementation for one in found} == {"pipeline_lib", "scipy", "ranx and scipy", "ir_measures and scipy"}
+    ours = functools.partial(tuple, (0.5, 0.4))
+    bench_certificates._agree({"pipeline_lib": ours, "another": functools.partial(tuple, (0.5, 0.44))})
+    for theirs in ((0.6, 0.55), (0.5, 0.3), (0.5, 0.46), (0.5, 0.51)):
+        with pytest.raises(AssertionError, match="another computes other numbers"):
+            bench_certificates._agree({"pipeline_lib": ours, "another": functools.partial(tuple, theirs)})

@@ -14,8 +14,8 @@ from tools import affected
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 # The blocks of these pages need files about them; tests/report/test_claims_page_of_docs.py runs those of claims.md,
-# and tests/workflow/test_adding.py the others.
-ELSEWHERE = ("claims.md", "adding-*.md")
+# tests/workflow/test_adding.py those of the next, and tests/docs/test_examples.py those of the last.
+ELSEWHERE = ("claims.md", "adding-*.md", "examples.md")
 PAGES = sorted(
     page
     for page in DOCS.glob("*.md")
