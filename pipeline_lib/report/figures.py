@@ -48,8 +48,8 @@ UNCUT = 20
 """Words of so many letters are never cut, however little room there is."""
 LINE = 0.15
 """Height of a line of text in inches."""
-SMALL = 8.0
-"""Size of the smallest letters in points: those in the cells of a heat map."""
+HEAD, SMALL = 9, 8.0
+"""Size in points of titles, and of the smallest letters: those in the cells of a heat map."""
 SHORT = 50.0
 """Logarithmic axes over less than this factor have ticks between the powers of ten."""
 LONG = 1e5
@@ -399,7 +399,7 @@ def _vector(figure: Figure) -> str:
         further = [f"{axes.get_title()}{axes.get_xlabel()}".count("\n") for axes in drawing.axes]
         across = getattr(drawing.axes[0].get_gridspec(), "ncols", 1)
         drawing.set_figheight(drawing.get_figheight() + LINE * (title.count("\n") + sum(further) / across))
-        drawing.suptitle(title, x=0.005, ha="left", fontsize=9, fontweight="bold")
+        drawing.suptitle(title, x=0.005, ha="left", fontsize=HEAD)
         # The layout is made once; with an engine at hand, matplotlib would draw everything twice for every format.
         if (layout := drawing.get_layout_engine()) is not None:
             layout.execute(drawing)
@@ -444,6 +444,8 @@ def _for_page(svg: str) -> str:
     variables |= {colour: f"series-{i}" for i, colour in enumerate(COLOURS)}
     for colour, variable in variables.items():
         svg = svg.replace(colour, f"var(--{variable})")
+    # In a file, a second font for the bold title would take a quarter of the PDF.
+    svg = svg.replace(f"font-size: {HEAD}px", f"font-size: {HEAD}px; font-weight: bold")
     # Programs for drawing know xlink:href alone; browsers need no prefix.
     svg = svg[svg.index("<svg") :].replace("'DejaVu Sans'", "var(--sans)").replace(" xlink:href=", " href=")
     return re.sub(r' width="[^"]*pt" height="[^"]*pt"| xmlns(?::xlink)?="[^"]*"', "", svg, count=3)
