@@ -59,7 +59,7 @@ class CertifySettings(Settings):
     """How often a lower limit of `certify` is above the mean."""
 
     queries: Rising = Field((20,), description="queries of a draw")
-    draws: Whole = Field(35, description="for every law and number of queries")
+    draws: Whole = Field(20, description="for every law and number of queries")
     runs: Several = Field(50, description="runs of which the best is chosen")
     two_values: Rising = Field((10, 20), description="queries for which values are 0 or 1, with all means")
     arrangements: Whole = Field(5, description="of the ones among the queries")

@@ -38,8 +38,8 @@ from pipeline_lib.statistics import LEVEL
 class DoctorSettings(Settings):
     """Defects that `doctor` finds where they are planted, and its false alarms on clean data."""
 
-    plants: Whole = Field(2, description="data sets into which every defect is planted")
-    clean: Whole = Field(400, description="data sets in which nothing is planted")
+    plants: Whole = Field(1, description="data sets into which every defect is planted")
+    clean: Whole = Field(380, description="data sets in which nothing is planted")
     queries: Range = Field((5, 40), description="fewest and most queries of a clean part")
     features: Whole = Field(4, description="most features of clean data")
 
