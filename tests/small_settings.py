@@ -56,6 +56,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "rounds": 12,
         },
     },
+    "promises": {"certify": {"queries": [10], "draws": 5, "runs": 2, "two_values": [5], "arrangements": 2}},
     "topk": {
         "exactness": {"lengths": [3], "shown": [1, 2], "gammas": [0.2], "repetitions": 1, "y_max": 2},
         "regret": {

@@ -133,7 +133,7 @@ class Twins:
         """The pairs of queries that share cells, with the number of these and how surprising they are together.
 
         A document falls into a cell with probability c / N, where c of all N documents are in it. Any s documents of
-        two queries may be those that are alike, and any two queries.
+        two queries may be those that are alike, in any of s! orders, and any two queries.
         """
         n = self._data.n_queries
         counts = np.bincount(cells)
@@ -155,7 +155,7 @@ class Twins:
         shared = np.bincount(inverse, minlength=len(keys))
         rare = np.bincount(inverse, np.log(counts[cell[a]] / len(cells)), minlength=len(keys))
         m = self._data.documents_per_query
-        ways = sum(_log_choose(m[side], shared) for side in (keys // n, keys % n))
+        ways = sum(_log_choose(m[side], shared) for side in (keys // n, keys % n)) + gammaln(shared + 1.0)
         return keys, shared.astype(np.int64), -np.asarray(rare + ways + 2.0 * math.log(n) + math.log(GRIDS), np.float64)
 
     def touches(self, queries: NDArray[np.int64], others: NDArray[np.bool_]) -> NDArray[np.bool_]:

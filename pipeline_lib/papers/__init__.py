@@ -47,7 +47,8 @@ class Paper:
     """What ``paper.toml`` says of a paper; ``url`` is where it can be read, ``order`` its place in the report.
 
     ``ordered`` are its topics in order, ``proofs`` the pages of the documentation with this project's own theorems, and
-    ``figures`` those that the article shows.
+    ``figures`` those that the article shows. ``ours`` says that it is no paper: its claims are what this software
+    promises of its own commands, and are judged like those of papers.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Paper:
     ordered: tuple[str, ...] = ()
     proofs: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
+    ours: bool = False
 
     @property
     def folder(self) -> Path:
@@ -98,8 +100,19 @@ def every() -> tuple[Paper, ...]:
 
 
 def names() -> tuple[str, ...]:
-    """The short names of all papers, in the order of the report."""
+    """The short names of all papers, in the order of the report, and of what is ours."""
     return tuple(paper.name for paper in every())
+
+
+def ours() -> frozenset[str]:
+    """The short names of what is no paper, but states what this software promises of its own commands.
+
+    Example
+    -------
+    >>> sorted(ours())
+    ['promises']
+    """
+    return frozenset(paper.name for paper in every() if paper.ours)
 
 
 def get(name: str) -> Paper:

@@ -96,7 +96,7 @@ def _given(
     blocks = [block for page in pages for section in page.sections for block in walk(section.blocks)]
     figures = {block.name: block for block in blocks if isinstance(block, Figure)}
     tables = {block.name: block for block in blocks if isinstance(block, Table)}
-    of_papers = [paper for paper in register.every() if paper.name in chosen]
+    of_papers = [paper for paper in register.every() if paper.name in chosen and not paper.ours]
     findings = [
         (paper, [*templates.findings(paper.name), *(figures[name] for name in paper.figures if name in figures)])
         for paper in of_papers
@@ -140,6 +140,7 @@ def _ledgers(judged: JudgedStudy, chosen: Sequence[str]) -> list[Statements]:
     return [
         Statements(name, paper.title, tuple(claim for claim in judged.claims if claim.paper == name))
         for name, paper in ledger_section.shown(judged, chosen).items()
+        if name not in register.ours()
     ]
 
 

@@ -20,7 +20,9 @@ from pipeline_lib.report.study import count
 from pipeline_lib.report.tables import Cell, whole
 
 WHOSE = {"Stated by the paper": False, "Stated by this project, on its own or as a correction": True}
-"""Whether claims are the project's own, by what the ledger calls them."""
+"""Whether claims about papers are the project's own, by what the ledger calls them."""
+PROMISED = "Promised by this software"
+"""What it calls those that are about its own commands, and no paper."""
 
 
 KINDS: Mapping[Kind, tuple[str, str]] = {
@@ -141,18 +143,25 @@ class Picture:
 
 
 def summary(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any]:
-    """How many claims of the papers have which status, and which papers the study leaves out, with how many claims."""
+    """How many claims of the papers have which status, and which papers the study leaves out, with how many claims.
+
+    What this software promises of its own commands is counted apart from them.
+    """
     rows = tuple(LedgerRow.of(judged, name) for name in shown(judged, papers))
-    every = LedgerRow("", "", tuple(claim for claim in judged.claims if claim.paper in papers))
+    chosen, ours = tuple(claim for claim in judged.claims if claim.paper in papers), register.ours()
+    every = LedgerRow("", "", tuple(claim for claim in chosen if claim.paper not in ours))
+    promised = LedgerRow("", "", tuple(claim for claim in chosen if claim.paper in ours))
     others = [claim.paper for claim in judged.claims if claim.paper not in papers]
     return {
         "claims": len(every.claims),
-        "claiming": len(rows),
+        "claiming": sum(row.paper not in ours for row in rows),
         "picture": Picture(rows) if rows else None,
-        "judged": any(claim.severity is not None for claim in every.claims),
+        "judged": any(claim.severity is not None for claim in chosen),
         "own": sum(claim.own for claim in every.claims),
         "numbered": _numbered(every),
         "statuses": [every.counts(own) for own in (False, True)],
+        "promised": len(promised.claims),
+        "promises": promised.counts(True),
         "errata": _errata(papers),
         "left_out": [name for name in judged.papers if name in others],
         "not_judged": len(others),
@@ -207,7 +216,8 @@ def outcomes(judged: JudgedStudy, paper: str) -> list[Block]:
         status: [f"[{claim.where}](#claim-{claim.id})" for claim in row.claims if claim.status == status]
         for status in ("refuted", "deviates")
     }
-    words = [f"The paper's claims: {row.counts(False)}. Claims of this project: {row.counts(True)}."]
+    said = f"The paper's claims: {row.counts(False)}. Claims of this project: {row.counts(True)}."
+    words = [f"Promises: {row.counts(True)}." if paper in register.ours() else said]
     words += [f"{status.capitalize()}: {'; '.join(links)}." for status, links in contradicted.items() if links]
     if letters := [f"[{one.letter}](#{errata.address(one.letter)})" for one in errata.load() if paper in one.where]:
         words.append(f"[Errata](#errata): {', '.join(letters)}.")
@@ -222,13 +232,15 @@ def given(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any] | None:
     if not (about := shown(judged, papers)):
         return None
     counted: list[dict[str, Any]] = []
+    ours = register.ours()
     for whose in WHOSE:
-        rows = [_counted(judged, whose, name, paper.title) for name, paper in about.items()]
+        rows = [_counted(judged, whose, name, paper.title) for name, paper in about.items() if name not in ours]
         if len(rows) > 1:
             sums = {key: sum(row[key] for row in rows) for key in (*STATUSES, "all")}
             total = {key: replace(whole(number), strong=True) for key, number in sums.items()}
             rows.append({"whose": whose, "paper": Cell("All papers", "all", strong=True), **total})
         counted += rows
+    counted += [_counted(judged, PROMISED, name, paper.title) for name, paper in about.items() if name in ours]
     every = sorted((claim for claim in judged.claims if claim.paper in about), key=_order)
     return {
         "slack": plain(SLACK),
@@ -246,7 +258,8 @@ def _order(claim: JudgedClaim) -> tuple[int, bool, Any]:
 
 
 def _counted(judged: JudgedStudy, whose: str, paper: str, title: str) -> dict[str, Any]:
-    numbers = Counter(claim.status for claim in judged.claims if claim.paper == paper and claim.own is WHOSE[whose])
+    own = WHOSE.get(whose, True)
+    numbers = Counter(claim.status for claim in judged.claims if claim.paper == paper and claim.own is own)
     return {"whose": whose, "paper": title, **{status: numbers[status] for status in STATUSES}, "all": numbers.total()}
 
 

@@ -63,7 +63,9 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
     """All pages in their order, with those of ``papers`` among them."""
     study, templates = Study(results), PaperPages(results, claims)
     chosen = [name for name in register.names() if name in papers]
-    of_papers = [found for name in chosen if (found := _paper(name, templates, claims)) is not None]
+    every = [found for name in chosen if (found := _paper(name, templates, claims)) is not None]
+    of_papers = [one for one in every if one.name not in register.ours()]
+    promising = [one for one in every if one not in of_papers]
 
     def page(name: str, place: str, given: Mapping[str, Any] | None) -> Page | None:
         return _page(name, templates.section(name, place, **given) if given is not None else None)
@@ -71,6 +73,7 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
     bounds = chains.of_papers(results, [one.name for one in of_papers])
     cited = [(one.title, one.anchor, register.get(one.name)) for one in of_papers]
     about: dict[str, Any] = {"cards": _cards(of_papers, templates), "bounds": len(bounds), "papers": cited}
+    about["promising"] = [(one.title, one.anchor) for one in promising]
     about |= study_pages.overview(study) | ledger_section.summary(claims, papers)
     about |= chains.distances([one for one in bounds if one[0].dataset == bounds[0][0].dataset])
     about |= {"surprises": _surprises(of_papers)}
@@ -82,6 +85,7 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
         "": [_page(FRONT, templates.section("overview", "overview", **about))],
         "Data": [page("data-sets", "data", data_section.given(study)), *_data(study, templates, own if chosen else {})],
         "Papers": of_papers,
+        "This software": promising,
         "Proofs": [Page(one.id, one.title, (one,)) for one in (proofs_section.pages() if of_papers else ())],
         "Evidence": [
             page("errata", "errata", errata_section.given(claims, papers)),
@@ -156,8 +160,8 @@ def _paper(name: str, templates: PaperPages, claims: JudgedStudy) -> Page | None
     if story is not None:
         # What came out stands before the first part.
         begin = next((i for i, block in enumerate(story.blocks) if isinstance(block, Subsection)), len(story.blocks))
-        cited = prose(f"{paper.authors}. [{paper.title}]({paper.url}), {paper.published}.")
-        story = replace(story, blocks=(cited, *story.blocks[:begin], *outcomes, *story.blocks[begin:]))
+        cited = [] if paper.ours else [prose(f"{paper.authors}. [{paper.title}]({paper.url}), {paper.published}.")]
+        story = replace(story, blocks=(*cited, *story.blocks[:begin], *outcomes, *story.blocks[begin:]))
     covered = claims_section.statements(claims, name)
     sections = [
         story,

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from pipeline_lib import papers as register
 from pipeline_lib.claims import errata, judged
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import write_text
@@ -110,7 +111,7 @@ def heading(study: str, papers: Sequence[str], title: str | None = None) -> str:
     >>> heading("default", ["slam", "cone"]), heading("mine", [])
     ('Learning to rank: what papers claim and what was measured', 'Learning to rank: what was measured in mine')
     """
-    said = "what papers claim and what was measured" if papers else f"what was measured in {study}"
+    said = "what papers claim and what was measured" if {*papers} - register.ours() else f"what was measured in {study}"
     return title or f"Learning to rank: {said}"
 
 

@@ -13,35 +13,7 @@ from pipeline_lib.core import seeds
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.evaluation import Findings, column_checks, doctor, examination, samples, simple_rankers
 from pipeline_lib.evaluation.examination import CHECKS
-
-NAMES = ("bm25", "clicks", "age")
-
-
-def drawn(rng, n_queries, *, name="q", n_features=3, noise=1.0, sizes=(2, 15), kinds=None) -> RankingData:
-    """Lists in random order, with at least two labels each, that depend on the features with noise."""
-    m = rng.integers(*sizes, n_queries)
-    query = np.repeat(np.arange(n_queries), m)
-    X = rng.normal(size=(len(query), n_features))
-    makers = (
-        lambda x: x,
-        lambda x: rng.poisson(3.0, len(x)),
-        lambda x: np.exp(1.5 * x),
-        lambda x: x > 0.5,
-        lambda x: x + rng.normal(size=n_queries)[query],
-    )
-    for j, kind in enumerate(kinds if kinds is not None else ()):
-        X[:, j] = makers[kind](X[:, j])
-    merit = ((X - X.mean(axis=0)) / X.std(axis=0)).sum(axis=1) / math.sqrt(n_features)
-    merit += noise * rng.normal(size=len(query))
-    y = np.zeros(len(query), np.int64)
-    for q in range(n_queries):
-        rows = np.flatnonzero(query == q)
-        y[rows] = np.digitize(merit[rows], [0.3, 1.3])
-        y[rows[np.argmax(merit[rows])]] = max(1, y[rows].max())
-        y[rows[np.argmin(merit[rows])]] = 0
-    texts = [f"{name}{q}" for q in query]
-    names = NAMES if n_features == len(NAMES) else None
-    return RankingData.from_arrays(X, y, texts, feature_names=names)
+from pipeline_lib.papers.promises.doctor.clean import NAMES, drawn
 
 
 def planted(**columns) -> RankingData:
@@ -258,6 +230,13 @@ def test_features_of_few_values_have_no_copies() -> None:
     rng = np.random.default_rng(2)
     data = drawn(rng, 200, n_features=2, kinds=[1, 3])
     assert not len(doctor({"train": data.take(range(140)), "test": data.take(range(140, 200))}))
+
+
+@pytest.mark.parametrize("length", [300, 3_000])
+def test_long_lists_of_one_feature_have_no_copies(length) -> None:
+    """Any document of the one list may be like any of the other: there are s! ways in which s of each are alike."""
+    for seed in range(5):
+        assert not len(doctor(drawn(np.random.default_rng(seed), 2, sizes=(length, length + 1), n_features=1)))
 
 
 def test_lists_that_a_learner_refuses() -> None:

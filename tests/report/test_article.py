@@ -69,7 +69,7 @@ def test_the_figures_of_the_papers_are_those_of_their_pages() -> None:
 
 
 def test_both_sources_have_all_claims_errata_and_works(report: Path) -> None:
-    claims = [claim.id for claim in judged.read(report / "claims.json").claims]
+    claims = [claim.id for claim in judged.read(report / "claims.json").claims if claim.paper not in papers.ours()]
     letters = [one.letter for one in errata.load() if one.where]
     typst, latex = ((report / f"article.{ending}").read_text(encoding="utf-8") for ending in ("typ", "tex"))
     assert re.findall(r'#claim\("([\w-]+)"\)', typst) == claims

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from pipeline_lib import papers as register
 from pipeline_lib.core import storage
 from pipeline_lib.papers import names
 from pipeline_lib.report import figures, site
@@ -101,15 +102,18 @@ def test_the_front_page_says_what_kind_of_data_was_studied(small: Small) -> None
     assert title in small().sections["overview"]
 
 
-@pytest.mark.parametrize("papers", [(), ("cone",), ("slam", "lists"), PAPERS], ids=len)
+@pytest.mark.parametrize("papers", [(), ("cone",), ("promises",), ("slam", "lists"), PAPERS], ids=",".join)
 def test_the_page_speaks_of_the_papers_that_were_chosen(papers: Sequence[str], small: Small) -> None:
     page = small(papers=papers)
     assert page.title == site.heading("own", papers)
     assert [name for name in page.sections if name.startswith("claims-")] == [f"claims-{paper}" for paper in papers]
     assert ("claims" in page.sections) == bool(papers)
     rows = page.tables.get("claims-by-status", [[]])[1:]
-    # One group for the papers' claims and one for the project's own; a sum only where there is something to add.
-    assert len(rows) == (2 * (1 + len(papers) + (len(papers) > 1)) if papers else 0)
+    # One group for the papers' claims, one for the project's own, and one for what it promises of its commands; a sum
+    # only where there is something to add.
+    ours = register.ours() & {*papers}
+    number = len(papers) - len(ours)
+    assert len(rows) == (2 * (1 + number + (number > 1)) if number else 0) + 2 * len(ours)
     left_out = [paper for paper in PAPERS if paper not in papers]
     assert not papers or all(paper in page.sections["overview"] for paper in left_out)
 

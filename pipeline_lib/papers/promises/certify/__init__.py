@@ -1,0 +1,1 @@
+"""Are limits of `certify` below the mean as often as it says?"""

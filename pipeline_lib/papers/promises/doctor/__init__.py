@@ -1,0 +1,1 @@
+"""Does `doctor` find every defect that it names, and nothing in data without any?"""

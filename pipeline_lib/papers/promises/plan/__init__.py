@@ -1,0 +1,1 @@
+"""Are widths that `plan-labels` promises kept as often as it says?"""
