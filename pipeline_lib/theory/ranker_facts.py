@@ -169,6 +169,8 @@ def recorded(model: Model, data: RankingData, surrogate: Surrogate | None) -> di
     if surrogate is None:
         reason = "it minimises no surrogate whose risk the bounds are about"
         return {"without_facts": reason}
+    if data.weights is not None:
+        return {"without_facts": "its queries have weights, and the bounds are about queries that count alike"}
     try:
         return {"facts": asdict(of_model(model, data, surrogate))}
     except DataError as error:
