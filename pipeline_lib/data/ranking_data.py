@@ -147,6 +147,11 @@ class RankingData:
         sizes.flags.writeable = False
         return sizes
 
+    @property
+    def count_alike(self) -> bool:
+        """Whether all queries count alike: they have no weights, or equal ones."""
+        return self.weights is None or bool(np.all(self.weights == self.weights[:1]))
+
     @cached_property
     def X64(self) -> NDArray[np.float64]:
         """The features in double precision, in which all optimisation runs; made once, on first use."""

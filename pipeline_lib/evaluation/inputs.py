@@ -565,7 +565,7 @@ def _named(runs: Any) -> dict[str, Any]:
     if not named:
         raise DataError("runs: expected at least one run, found none")
     for name, run in named.items():
-        if _is_pair(run) and run[1].weights is not None:
+        if _is_pair(run) and not run[1].count_alike:
             raise DataError(
                 f"{name}: expected queries that count alike, found weights of queries, for which there are no "
                 "intervals and tests; `dataclasses.replace(data, weights=None)` leaves them out"

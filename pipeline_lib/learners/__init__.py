@@ -169,18 +169,19 @@ def completed(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_weights(name: str, data: RankingData) -> None:
-    """Raise an UnlearnableError where queries have weights and the learner ``name`` would count all alike.
+    """Raise an UnlearnableError where queries have different weights and the learner ``name`` would count all alike.
 
     Example
     -------
     >>> from pipeline_lib import RankingData
-    >>> check_weights("perceptron", RankingData.from_arrays([[0.0]], [1], [7], weight=[2.0]))
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [1, 1], [7, 8], weight=[2.0, 1.0])
+    >>> check_weights("perceptron", data)
     Traceback (most recent call last):
     ...
     pipeline_lib.core.errors.UnlearnableError: train: perceptron: expected queries without weights, which it cannot \
 use, found some; learners that can: adarank, best-feature, erm, rankboost
     """
-    if data.weights is None or get(name).weighs:
+    if data.count_alike or get(name).weighs:
         return
     from pipeline_lib.learners.learner import NoSettings
 

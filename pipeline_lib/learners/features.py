@@ -87,7 +87,7 @@ def fitted(setting: str | Mapping[str, Any], train: RankingData, seed: Seed) -> 
             "features: expected 'standardised', 'raw' or the keys kernel: gaussian, components and bandwidth, found "
             f"{setting!r}"
         )
-    if train.weights is not None and setting["bandwidth"] == "median":
+    if not train.count_alike and setting["bandwidth"] == "median":
         raise UnlearnableError(
             "train: expected a number as the bandwidth where queries have weights, which the median distance would not "
             "see, found 'median'"

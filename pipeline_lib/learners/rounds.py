@@ -72,7 +72,7 @@ def of_game(data: RankingData, T: Count, order: ArrayLike | None, seed: Seed) ->
 
 
 def _check_unweighted(data: RankingData) -> None:
-    if data.weights is not None:
+    if not data.count_alike:
         raise UnlearnableError(
             "data: expected queries without weights, as every round counts alike, found some; name queries several "
             "times in `order`, or use a learner that takes weights, such as erm"

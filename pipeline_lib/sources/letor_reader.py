@@ -113,8 +113,7 @@ class Block:
         """Some of the documents."""
         ids = None if self.documents is None else self.documents[rows]
         weights = None if self.weights is None else self.weights[rows]
-        of_rows = {"qid": self.qid[rows], "label": self.label[rows], "X": self.X[rows]}
-        return replace(self, **of_rows, documents=ids, weights=weights)  # type: ignore[arg-type]
+        return replace(self, qid=self.qid[rows], label=self.label[rows], X=self.X[rows], documents=ids, weights=weights)
 
     @staticmethod
     def joined(blocks: "Sequence[Block]") -> "Block":
