@@ -12,6 +12,7 @@ from pipeline_lib.core.files import Output
 from pipeline_lib.data import stored_data
 from pipeline_lib.evaluation.examination import doctor
 from pipeline_lib.sources import own_data
+from pipeline_lib.sources.own_settings import OwnDataSettings
 
 
 def run(
@@ -23,9 +24,8 @@ def run(
 ) -> None:
     """Write what the doctor finds in the files, and the numbers of lists by documents and by relevant documents."""
     offsets, *_ = stored_data.query_index(documents, stored=True)
-    relevant = (
-        storage.read_table(documents, ["label"])["label"].to_numpy() >= own_data.entry(dataset, own).relevant_from
-    )
+    settings = OwnDataSettings.parse(own, dataset)
+    relevant = storage.read_table(documents, ["label"])["label"].to_numpy() >= settings.relevant_from
     lists = {
         "documents": _counted(np.diff(offsets)),
         "relevant": _counted(np.add.reduceat(relevant, offsets[:-1], dtype=int)),

@@ -319,7 +319,7 @@ def _problem(data: RankingData, surrogate: str | Surrogate, l2: float, radius: f
     loss = checked_surrogate(surrogate)
     smooth = not loss.convex or isinstance(loss, SmoothSurrogate | SmoothableSurrogate)
     if not smooth and l2 == 0.0 and radius is None:
-        raise DataError(f"{loss.name}: expected l2 > 0 or a radius, which cutting planes need, found neither")
+        raise UnlearnableError(f"{loss.name}: expected l2 > 0 or a radius, which cutting planes need, found neither")
     reach = math.inf if radius is None else float(radius)
     # Without a radius there is no ball; the solvers for the l2 ball are used.
     return Problem(

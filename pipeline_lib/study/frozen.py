@@ -77,21 +77,32 @@ def copy_of(project: Path) -> Path:
     Where none can be made, such as in a folder that can only be read, the result is the project itself.
     """
     try:
-        files = dict(sorted(_files(project)))
-        digest = hashlib.sha256(f"{project} {sys.version}".encode())
-        for name, content in files.items():
-            digest.update(f"\0{name}\0{len(content)}\0".encode() + content)
-        folder = FOLDER.absolute() / digest.hexdigest()[:16]
-        if not _is_whole(folder, files):
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".") as made:
-                _write(Path(made), folder, files, project)
-                shutil.rmtree(folder, ignore_errors=True)
-                with contextlib.suppress(OSError):  # another process was faster
-                    Path(made).rename(folder)
-        os.utime(folder)
+        return make_copy(project)
     except OSError:
         return project
+
+
+def make_copy(project: Path) -> Path:
+    """The copy of a project as it is now, which is made unless there is one.
+
+    Raises
+    ------
+    OSError
+        When none can be made.
+    """
+    files = dict(sorted(_files(project)))
+    digest = hashlib.sha256(f"{project} {sys.version}".encode())
+    for name, content in files.items():
+        digest.update(f"\0{name}\0{len(content)}\0".encode() + content)
+    folder = FOLDER.absolute() / digest.hexdigest()[:16]
+    if not _is_whole(folder, files):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".") as made:
+            _write(Path(made), folder, files, project)
+            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError):  # another process was faster
+                Path(made).rename(folder)
+    os.utime(folder)
     return folder
 
 

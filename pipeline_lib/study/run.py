@@ -118,11 +118,15 @@ def begin(workflow: Any, study: Configuration, config: Any, code: Path, root: Pa
     run_lock.hold(Path("results/run.lock"), study.name)
     run_lock.check_records(Path(".snakemake"))
     remove_abandoned("data/parquet", "results", "reports")  # in data/raw, downloads go on
-    if code == root:
-        raise PipelineError(
-            f"{frozen.FOLDER}: expected a copy of the project's code, from which a run works, but none could be made; "
-            "allow writing there, or free space on its disk"
-        )
+    if code == root:  # no copy could be made while the rules were read, where nobody can be told why
+        try:
+            frozen.make_copy(root)
+        except OSError as error:
+            raise PipelineError(
+                f"{frozen.FOLDER}: expected a copy of the project's code, from which a run works, but none could be "
+                f"made ({error.strerror}); allow writing there, or free space on its disk"
+            ) from error
+        raise PipelineError(f"{frozen.FOLDER}: a copy of the project's code could not be made before; start again")
     frozen.remove_unused(code)
     whole, state = snakemake_internals.whole_configuration(workflow), provenance.code_state(root / "pipeline_lib")
     given = planned.write(code, whole, config, state)

@@ -105,6 +105,28 @@ def test_a_run_that_is_interrupted_cancels_its_jobs_and_a_rerun_finishes(
     assert waiting.states("random") == ["CANCELLED", "COMPLETED"]
 
 
+def test_code_rules_and_settings_that_are_edited_while_a_job_works_change_nothing(
+    finished: Project, waiting: Run
+) -> None:
+    edits = {
+        "small.yaml": "erm: {tol: 1.0}\nseed: 5\nlevel: 0.5\n",
+        "pipeline_lib/commands/evaluate_model.py": "raise SystemExit('edited')\n",
+        "pipeline_lib/commands/summarise_results.py": "raise SystemExit('edited')\n",
+        "workflow/rules/models.smk": "this is no rule\n",
+    }
+    before = {name: (waiting.project.folder / name).read_text() for name in edits}
+    with waiting.sent():
+        waiting.wait(lambda: waiting.happened("random"), "the start of a job")
+        for name, more in edits.items():
+            (waiting.project.folder / name).write_text(before[name] + more)
+        (waiting.accidents / "random.go").touch()
+    for name, text in before.items():
+        (waiting.project.folder / name).write_text(text)
+    assert waiting.status == 0, waiting.output[-6000:]
+    assert waiting.project.tables() == finished.tables()
+    assert waiting.project.planned() == {}
+
+
 def let_go_without_controller(run: Run, seconds: float, *options: str) -> None:
     """Let the controller die while the training works, and start another one after some time."""
     run.wait(lambda: run.happened("random"), "the start of a job")

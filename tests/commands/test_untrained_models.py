@@ -107,3 +107,8 @@ def test_learners_refuse_no_data_that_are_in_order_with_another_error(name: str,
         learners.get(name).train(data, data, settings, 0)
     except (UnlearnableError, OutOfRangeError):
         return
+
+
+def test_kinks_without_a_penalty_or_a_ball_leave_the_model_alone_out() -> None:
+    with pytest.raises(UnlearnableError, match="expected l2 > 0 or a radius"):
+        learners.get("erm").train(drawn(4, 3), drawn(4, 3), {"surrogate": "svm-map", "l2": [0.0]}, 0)

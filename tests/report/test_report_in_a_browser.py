@@ -379,7 +379,7 @@ def test_a_deep_link_shows_its_claim(report: Path, browser: Browser) -> None:
     browser.open(report / "index.html")
     place = browser.run("document.querySelector('a.cell.refuted').getAttribute('href')")
     name, _, anchor = place.partition("#")
-    browser.call("Page.navigate", url=f"{(report / name).as_uri()}#{anchor}")
+    browser.navigate(f"{(report / name).as_uri()}#{anchor}")
     script = f"""new Promise(done => setTimeout(() => {{
       const box = document.getElementById({json.dumps(anchor)}).getBoundingClientRect();
       done([box.top, innerHeight, document.querySelector(':target').id]) }}, 800))"""
