@@ -90,7 +90,7 @@ class Job:
         out.
         """
         return {
-            path.parent.name: replace(RankingData.read_parquet(path, self._sample(path), stored=True), weights=None)
+            path.parent.name: _alike(RankingData.read_parquet(path, self._sample(path), stored=True))
             for path in self.documents
         }
 
@@ -99,7 +99,7 @@ class Job:
         documents = next(path for path in self.documents if path.parent.name == dataset)
         table = next(path for path in self.folds if path.parent.name == dataset)
         sample = self._sample(documents)
-        return [replace(folds.read(documents, table, fold, part, sample), weights=None) for part in parts]
+        return [_alike(folds.read(documents, table, fold, part, sample)) for part in parts]
 
     def _sample(self, documents: Path) -> NDArray[np.int64] | None:
         """The indices of the queries that may be read, ascending; None where that are all."""
@@ -113,6 +113,10 @@ class Job:
         """The rows of a class that an earlier step has yielded, all its parts one after the other."""
         paths = [path for path in self.tables if re.search(pattern_of(row.table), path.as_posix())]
         return [row.of(stored) for path in paths for stored in storage.read_table(path).iter_rows(named=True)]
+
+
+def _alike(data: RankingData) -> RankingData:
+    return data if data.weights is None else replace(data, weights=None)
 
 
 @dataclass(frozen=True)

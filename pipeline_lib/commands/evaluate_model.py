@@ -3,7 +3,8 @@
 Where queries have weights, the table has them in a column ``weight``. Where measures are means over all orders that
 equal scores allow, their ends over these orders are recorded, too, and on how many lists the model gives all documents
 the same score. Of a model that could not be trained on one of the folds, nothing is measured: means over the other
-folds are not comparable with those of other models."""
+folds are not comparable with those of other models.
+"""
 
 import sys
 from collections.abc import Sequence

@@ -296,6 +296,10 @@ class Queries:
         )  # fmt: skip
         return numbers
 
+    def name(self, number: int) -> str | int:
+        """What the table calls the query of this number."""
+        return number if self.names is None else self.names[number]
+
     def _values(self, column: Any, name: str, place: Place) -> NDArray[Any]:
         import pyarrow as pa
 
@@ -313,18 +317,22 @@ class Queries:
 
 
 class Weights:
-    """Reads the weights of queries of a table that comes in pieces, and sees to it that a query has one."""
+    """Reads the weights of queries of a table that comes in pieces, and sees to it that a query has one.
 
-    def __init__(self) -> None:
+    ``queries`` is what numbers the queries of the same pieces, and knows their names.
+    """
+
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
         self._last: tuple[Any, float] = (None, 0.0)
 
     def read(self, column: Any, name: str, place: Place, queries: NDArray[Any]) -> NDArray[np.float64]:
-        """The weight of every row's query; ``queries`` are the rows' queries.
+        """The weight of every row's query; ``queries`` are the numbers of the rows' queries.
 
         Raises
         ------
         DataError
-            When a weight is no number above 0, or a query has several; the message names the row.
+            When a weight is no number above 0, or a query has several; the message names the row, and the query.
         """
         weights = numbers(column, name, place)
         refuse(
@@ -337,10 +345,12 @@ class Weights:
             goes_on = start == 0 and queries[0] == self._last[0]
             firsts[start:stop] = self._last[1] if goes_on else weights[start]
             self._last = queries[start], float(firsts[start])
+        # One that was refused already is no second problem, nor makes it one of what follows.
+        several = (weights != firsts) & (weights > 0.0) & (firsts > 0.0)
         refuse(
-            place, weights != firsts, name,
-            lambda row: f"expected one weight (column {name!r}) for all documents of a query, found {weights[row]:g} "
-            f"after {firsts[row]:g}",
+            place, several, name,
+            lambda row: f"expected one weight (column {name!r}) for all documents of query "
+            f"{self._queries.name(queries[row])}, found {weights[row]:g} after {firsts[row]:g}",
         )  # fmt: skip
         return weights
 
@@ -370,7 +380,7 @@ def is_textual(kind: Any) -> bool:
 
 def fields(
     frame: Any, label: str | None, query: str | None, ignore: Collection[str], weight: str | None
-) -> tuple[Any, ...]:
+) -> dict[str, Any]:
     """The fields of a ``RankingData`` that a data frame holds: see ``RankingData.from_frame``."""
     table = arrow_table(frame)
     chosen = roles(table.schema, "frame", label=label, query=query, ignore=ignore, weight=weight)
@@ -379,19 +389,16 @@ def fields(
     queries = Queries(textual=is_textual(table.schema.field(chosen.query).type))
     qid = queries.number(table.column(chosen.query), chosen.query, place)
     starts = np.array([start for start, _ in runs(qid)], np.int64)
-    weights = None if weight is None else Weights().read(table.column(weight), weight, place, qid)
-    return (
-        features(table, chosen, place),
-        labels(table.column(chosen.label), chosen.label, place).astype(np.int32),
-        np.r_[starts, len(qid)].astype(np.int64),
-        qid[starts],
-        chosen.features,
-        None if queries.names is None else tuple(queries.names),
-        Columns(chosen.label, chosen.query, tuple(ignore), weight=weight),
-        "mean",
-        1,
-        None if weights is None else weights[starts],
-    )
+    return {
+        "X": features(table, chosen, place),
+        "y": labels(table.column(chosen.label), chosen.label, place).astype(np.int32),
+        "offsets": np.r_[starts, len(qid)].astype(np.int64),
+        "qids": qid[starts],
+        "feature_names": chosen.features,
+        "query_names": None if queries.names is None else tuple(queries.names),
+        "columns": Columns(chosen.label, chosen.query, tuple(ignore), weight=weight),
+        "weights": None if weight is None else Weights(queries).read(table.column(weight), weight, place, qid)[starts],
+    }
 
 
 def arrow_table(frame: Any) -> pa.Table:

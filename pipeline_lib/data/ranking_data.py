@@ -323,7 +323,7 @@ rows by query
         >>> data.feature_names, data.query_names, data.y.tolist()
         (('bm25',), ('a', 'b'), [0, 2, 1])
         """
-        return cls(*_by_name("data.columns").fields(frame, label, query, ignore, weight))
+        return cls(**_by_name("data.columns").fields(frame, label, query, ignore, weight))
 
     @classmethod
     @checked
@@ -369,7 +369,7 @@ rows by query
         """The documents as a data frame of pandas: columns ``qid`` and ``label``, and one for each feature.
 
         A column ``weight`` follows ``label`` where queries have weights. Features without names are called ``1``,
-        ``2``, ... as in LETOR text. :meth:`from_frame` reads the frame.
+        ``2``, ... as in LETOR text. :meth:`from_frame` reads the frame; if there are weights, with ``weight="weight"``.
 
         Raises
         ------

@@ -1,9 +1,8 @@
 """How is a data set stored? As a Parquet file with the columns ``qid``, ``label`` and ``features``.
 
 Where queries or features have names, these stand in a column ``query`` and in the footer, and weights of queries in a
-column ``weight``. The footer also lists the
-parts of the data set, in the order of the rows, with the SHA-256 of the text that each was read from, and how a
-person's file was read.
+column ``weight``. The footer also lists the parts of the data set, in the order of the rows, with the SHA-256 of the
+text that each was read from, and how a person's file was read.
 """
 
 from __future__ import annotations

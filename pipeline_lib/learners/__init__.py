@@ -179,13 +179,11 @@ def check_weights(name: str, data: RankingData) -> None:
     Traceback (most recent call last):
     ...
     pipeline_lib.core.errors.UnlearnableError: train: perceptron: expected queries without weights, which it cannot \
-use, found some; learners that can: adarank, best-feature, erm, rankboost
+use, found some; learners that can: adarank, erm, rankboost
     """
     if data.count_alike or get(name).weighs:
         return
-    from pipeline_lib.learners.learner import NoSettings
-
-    can = [other for other in _names() if get(other).weighs and get(other).settings is not NoSettings]
+    can = [other for other in _names() if get(other).weighs and not get(other).control]
     raise UnlearnableError(
         f"train: {name}: expected queries without weights, which it cannot use, found some; learners that can: "
         f"{', '.join(can)}"

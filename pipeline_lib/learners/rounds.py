@@ -74,6 +74,7 @@ def of_game(data: RankingData, T: Count, order: ArrayLike | None, seed: Seed) ->
 def _check_unweighted(data: RankingData) -> None:
     if not data.count_alike:
         raise UnlearnableError(
-            "data: expected queries without weights, as every round counts alike, found some; name queries several "
-            "times in `order`, or use a learner that takes weights, such as erm"
+            "data: expected queries without weights, as every round counts alike, found some; leave the weights out "
+            "(`dataclasses.replace(data, weights=None)`) and name queries several times in `order`, or use a learner "
+            "that takes weights, such as erm"
         )

@@ -160,7 +160,8 @@ def blocks(path: Path, options: Options, known: Layout) -> Iterator[Block]:
 
 
 def _blocks(path: Path, options: Options, known: Layout, chosen: columns.Roles) -> Iterator[Block]:
-    queries, weights = columns.Queries(textual=known.textual), columns.Weights()
+    queries = columns.Queries(textual=known.textual)
+    weights = columns.Weights(queries)
     place, row, size = place_of(path), 0, rows_per_group(known.n_features)
     waiting: list[Block] = []
     for piece in _pieces(path, chosen.all, chosen, options):
@@ -230,7 +231,8 @@ def _all_problems(path: Path, options: Options, chosen: columns.Roles) -> Iterat
     try:
         yield
     except DataError as error:
-        found, queries, weights = Problems(), columns.Queries(textual=True), columns.Weights()
+        found, queries = Problems(), columns.Queries(textual=True)
+        weights = columns.Weights(queries)
         try:
             for rows, piece, numeric in _careful_pieces(path, options, chosen):
                 _values(piece, numeric, options, rows)

@@ -12,7 +12,9 @@ from pipeline_lib import RankingData, evaluation, learners, metrics, surrogates
 from pipeline_lib.core.errors import DataError, UnlearnableError
 from pipeline_lib.data.ranking_data import Standardisation
 from pipeline_lib.learners import adarank, erm, ogd, rankboost, selection
+from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.sublists import cut
+from pipeline_lib.theory import ranker_facts
 
 SEEDS = st.integers(0, 10**6)
 CONVEX = [name for name in surrogates.NAMES if surrogates.get(name).convex]
@@ -152,6 +154,9 @@ def test_what_counts_queries_alike_refuses_weights() -> None:
     for ask in (evaluation.certify, evaluation.compare, lambda runs: evaluation.plan_labels(runs, within=0.1)):
         with pytest.raises(DataError, match="expected queries that count alike"):
             ask(runs)
+    assert isinstance(ranker.model, LinearModel)
+    with pytest.raises(DataError, match="queries have weights"):
+        ranker_facts.of_model(ranker.model, weighted, surrogates.create("listnet"))
     kernel = {"kernel": "gaussian", "components": 5, "bandwidth": "median"}
     with pytest.raises(UnlearnableError, match="bandwidth"):
         learners.create("erm", surrogate="listnet", l2=0.1, features=kernel).fit(weighted)

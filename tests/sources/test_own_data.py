@@ -200,7 +200,7 @@ def test_queries_in_several_pieces_of_a_table_have_one_weight(monkeypatch: pytes
     assert data.weights is not None
     assert data.weights.tolist() == [1.0, 2.0, 3.0, 4.0]
     frame.with_columns(clicks=pl.when(pl.col("bm25") == 14.0).then(9.0).otherwise("clicks")).write_parquet("my.parquet")
-    with pytest.raises(DataError, match=r"my.parquet: row 14: expected one weight .* found 9 after 3"):
+    with pytest.raises(DataError, match=r"my.parquet: row 14: expected one weight .* of query q2, found 9 after 3"):
         prepared(files="my.parquet", folds=3, weight="clicks")
 
 
@@ -212,7 +212,14 @@ def test_every_wrong_weight_is_named_with_its_line() -> None:
     lines = str(found.value).splitlines()
     # Three of a kind are shown, and how many more there are.
     assert [line.partition(": ")[0] for line in lines] == ["my.csv:3", "my.csv:4", "my.csv:5", "my.csv"]
-    assert "one weight (column 'clicks') for all documents of a query, found 3 after 2" in lines[0]
+    assert "one weight (column 'clicks') for all documents of query a, found 3 after 2" in lines[0]
+
+
+def test_a_weight_that_is_refused_makes_no_other_wrong() -> None:
+    Path("my.csv").write_text("qid,label,bm25,clicks\na,1,0.5,none\na,0,1,3\na,0,2,3\nb,1,1,2\nb,0,1,x\n")
+    with pytest.raises(DataError) as found:
+        prepared(files="my.csv", folds=3, weight="clicks")
+    assert {line.partition(": ")[0] for line in str(found.value).splitlines()} == {"my.csv:2", "my.csv:6"}
 
 
 def test_a_column_of_weights_must_be_there_and_have_no_other_role() -> None:
