@@ -140,12 +140,9 @@ def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
 def measure_table(per_query: pl.DataFrame) -> pl.DataFrame:
     """Mean of every measure over the test queries of every fold; where queries have weights, the weighted mean."""
     grouped = per_query.group_by(["dataset", "model", "fold", "measure"], maintain_order=True)
-    # By itself: polars adds up in another order where a mean stands in an expression, or among others that are not one.
-    means = grouped.agg(pl.col("value").mean(), pl.len().alias("n_queries"))
-    weight = pl.col("weight")
-    weighted = grouped.agg(mean=(weight * pl.col("value")).sum() / weight.sum(), known=weight.count() > 0)
-    means = means.with_columns(value=pl.when(weighted["known"]).then(weighted["mean"]).otherwise("value"))
-    return means.cast(pl.Schema(MEASURES))
+    value, weight = pl.col("value"), pl.col("weight")
+    mean = pl.when(weight.is_null().all()).then(value.mean()).otherwise((weight * value).sum() / weight.sum())
+    return grouped.agg(mean.alias("value"), pl.len().alias("n_queries")).cast(pl.Schema(MEASURES))
 
 
 def summary_table(
