@@ -105,7 +105,7 @@ def roles(
     free = [name for name in names if name not in (features or ())]
     chosen = _chosen(free, names, label, "label", LABELS, where, needed=labelled)
     of_queries = _chosen(free, names, query, "query", QUERIES, where)
-    if weight in (chosen, of_queries, *ignore):
+    if weight is not None and weight in (chosen, of_queries, *ignore):
         raise DataError(f"{where}: expected a column of its own as `weight`, found {weight!r}, which has another role")
     rest = [name for name in free if name not in (chosen, of_queries, weight, *ignore)]
     ids = [name for name in rest if name.lower() in DOCUMENTS]
