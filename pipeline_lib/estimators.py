@@ -5,9 +5,10 @@ settings with the same defaults: ``AdarankRanker``, ``ConeRanker``, ``ErmRanker`
 ``RankboostRanker``, ``TopKFeedbackRanker``, and those of the learners that are added. scikit-learn must be installed
 (``pip install 'pipeline_lib[sklearn]'``).
 
-Documents with the same entry of ``qid`` belong to one query. ``fit``, ``score`` and the scorers take it, and request it
-by scikit-learn's metadata routing. All documents of a query must be on one side of a split: ``GroupKFold`` with
-``groups=qid`` sees to it.
+Documents with the same entry of ``qid`` belong to one query, which has the weight of its documents in
+``sample_weight``. ``fit``, ``score`` and the scorers take both, and request them by scikit-learn's metadata routing.
+With ``verbose=True``, an estimator prints how its training goes, in a notebook as in a terminal. All documents of a
+query must be on one side of a split: ``GroupKFold`` with ``groups=qid`` sees to it.
 
 Example
 -------
@@ -25,7 +26,9 @@ Example
 """
 
 import inspect
+import sys
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -33,11 +36,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import learners, metrics
-from pipeline_lib.core import checks
+from pipeline_lib.core import checks, progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners.learner import Learner
+from pipeline_lib.learners.models import LinearModel
 
 try:
     from sklearn.base import BaseEstimator
@@ -63,14 +67,16 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     n_queries_, n_features_in_ : int
     feature_names_in_ : array of str
         Where the documents of ``fit`` have named columns; the stored model keeps the names too.
+    coef_ : float64 array, shape (d,)
+        Where the model is linear: the change of a score with each feature, in the units of the features of ``fit``.
     """
 
     learner: str
     # Metadata routing reads these: a search passes the queries on without being told to.
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
-    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "sample_weight": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, "sample_weight": True}
 
-    def fit(self, X: Any, y: Any, qid: Any = None) -> "Ranker":
+    def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> "Ranker":
         """Train.
 
         Parameters
@@ -82,20 +88,24 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         qid : shape (N,), optional
             Numbers or texts: documents with the same one belong to one query. Without it all belong to one query, and
             a warning says so.
+        sample_weight : shape (N,), optional
+            For every document the weight of its query, a number above 0 that all documents of the query share; a query
+            of weight c counts like c copies of it.
 
         Raises
         ------
         DataError, ConfigurationError
-            When an argument or a setting is none; both are ``ValueError``.
+            When an argument or a setting is none, or the learner cannot use weights; both are ``ValueError``.
         """
         type_of_target(y, raise_unknown=True)
         # One document cannot be ranked.
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
         settings = self.get_params(deep=False)
         seed = checks.whole("random_state", settings.pop("random_state"))
+        verbose = checks.one_of("verbose", settings.pop("verbose"), (False, True, 0, 1))
         if "options" in settings:
             settings["options"] = settings["options"] or {}
-        data, _ = by_query(X, y, qid)
+        data, _ = by_query(X, y, qid, sample_weight)
         if qid is None:
             # LGBMRanker raises here; the checks of scikit-learn, which know no queries, call fit(X, y).
             warnings.warn(
@@ -103,7 +113,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
                 "every document, fit(X, y, qid=...)",
                 stacklevel=2,
             )
-        trained = learners.create(self.learner, **settings).fit(data, seed=seed)
+        with progress.printed(sys.stdout) if verbose else nullcontext():
+            trained = learners.create(self.learner, **settings).fit(data, seed=seed)
         names = getattr(self, "feature_names_in_", None)
         if names is not None:
             model: Any = trained.model
@@ -116,9 +127,30 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.ranker_.predict(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
 
-    def score(self, X: Any, y: Any, qid: Any = None) -> float:
-        """The mean over queries of NDCG@10, of equal scores over all orders that they allow."""
-        return PerQuery("ndcg@10")(self, X, y, qid=qid)
+    def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
+        """The mean over queries of NDCG@10, of equal scores over all orders that they allow; weighted as in ``fit``."""
+        return PerQuery("ndcg@10")(self, X, y, qid=qid, sample_weight=sample_weight)
+
+    @property
+    def coef_(self) -> Floats:
+        """See the attributes of the class.
+
+        Raises
+        ------
+        AttributeError
+            When there is no model yet, or none that is linear in the features.
+
+        Example
+        -------
+        >>> ranker = ErmRanker(l2=0.1).fit([[0.0, 1.0], [1.0, 1.0]], [0, 1], qid=["a", "a"])
+        >>> ranker.coef_.shape, bool(ranker.coef_[0] > 0.0)
+        ((2,), True)
+        """
+        check_is_fitted(self)
+        model = self.ranker_.model
+        if not isinstance(model, LinearModel):
+            raise AttributeError(f"coef_: expected a model that is linear in the features, found one of {model.kind}")
+        return np.asarray(model.w / model.scale, dtype=np.float64)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -146,18 +178,18 @@ class PerQuery(BaseEstimator):  # type: ignore[misc]
     0.5
     """
 
-    __metadata_request__score: ClassVar[dict[str, Any]] = {"qid": True, "estimator": UNUSED}
+    __metadata_request__score: ClassVar[dict[str, Any]] = {"qid": True, "sample_weight": True, "estimator": UNUSED}
 
     def __init__(self, measure: str = "ndcg@10", y_max: int | None = None) -> None:
         self.measure = measure
         self.y_max = y_max
 
-    def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None) -> float:
+    def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
         """See :meth:`score`, which has its name for the sake of metadata routing."""
-        return self.score(estimator, X, y, qid=qid)
+        return self.score(estimator, X, y, qid=qid, sample_weight=sample_weight)
 
-    def score(self, estimator: Any, X: Any, y: Any, qid: Any = None) -> float:
-        """How well ``estimator.predict(X)`` ranks the documents of every query.
+    def score(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
+        """How well ``estimator.predict(X)`` ranks the documents of every query, with weights as in ``fit``.
 
         Raises
         ------
@@ -171,19 +203,20 @@ class PerQuery(BaseEstimator):  # type: ignore[misc]
                 "sklearn.set_config(enable_metadata_routing=True)"
             )
         scores = checks.floats("scores", estimator.predict(X), ndim=1)
-        data, order = by_query(scores[:, None], y, qid)
+        data, order = by_query(scores[:, None], y, qid, sample_weight)
         judging = data.judging._asdict()
         values = metrics.per_query([self.measure], scores[order], data.y, data.offsets, y_max=self.y_max, **judging)
-        return float(np.mean(values[self.measure]))
+        return float(np.average(values[self.measure], weights=data.weights))
 
 
-def by_query(X: Any, y: Any, qid: Any) -> tuple[RankingData, NDArray[np.intp]]:
+def by_query(X: Any, y: Any, qid: Any, sample_weight: Any = None) -> tuple[RankingData, NDArray[np.intp]]:
     """The documents sorted by query, and the order that does it; within a query they keep their order.
 
     Raises
     ------
     DataError
-        When X, y and qid have different lengths, labels are not whole numbers in 0..255, or a query has no name.
+        When arguments have different lengths, labels are not whole numbers in 0..255, a query has no name, or a weight
+        is not above 0 or not that of the query's other documents.
 
     Example
     -------
@@ -198,11 +231,26 @@ def by_query(X: Any, y: Any, qid: Any) -> tuple[RankingData, NDArray[np.intp]]:
     if names.dtype.kind == "f":
         checks.array("qid", names)
     try:
-        numbers = np.unique(names, return_inverse=True)[1]
+        _, firsts, numbers = np.unique(names, return_index=True, return_inverse=True)
     except TypeError as error:
         raise DataError(f"qid: expected numbers or texts, found values that cannot be compared ({error})") from error
     order = np.argsort(numbers, kind="stable")
-    return RankingData.from_arrays(np.asarray(X)[order], labels[order], numbers[order]), order
+    weights = None
+    if sample_weight is not None:
+        given = checks.floats("sample_weight", sample_weight, shape=labels.shape)
+        if len(nothing := np.flatnonzero(given <= 0.0)):
+            raise DataError(
+                f"sample_weight[{nothing[0]}]: expected a weight above zero, found {given[nothing[0]]:g}; leave "
+                "queries out that are not to count"
+            )
+        if len(other := np.flatnonzero(given != given[firsts][numbers])):
+            row = int(other[0])
+            raise DataError(
+                f"sample_weight[{row}]: expected one weight for all documents of query {names[row]}, found "
+                f"{given[row]:g} after {given[firsts[numbers[row]]]:g}; weights are those of queries"
+            )
+        weights = given[order]
+    return RankingData.from_arrays(np.asarray(X)[order], labels[order], numbers[order], weight=weights), order
 
 
 def class_name(learner: str) -> str:
@@ -221,7 +269,7 @@ def _estimator(name: str, declared: Learner) -> type[Ranker]:
     defaults = declared.settings.parse({}).model_dump()
     if declared.with_surrogate:
         defaults = {"surrogate": SURROGATE, "options": None, **defaults}
-    defaults["random_state"] = 0
+    defaults |= {"random_state": 0, "verbose": False}
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter(key, keyword, default=value) for key, value in defaults.items()]
 
@@ -234,7 +282,10 @@ def _estimator(name: str, declared: Learner) -> type[Ranker]:
             setattr(self, key, given.get(key, default))
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
-    text = f"The learner {name}: {declared.formula}.\n\n    Its arguments are the settings of the learner."
+    text = (
+        f"The learner {name}: {declared.formula}.\n\n    Its arguments are the settings of the learner, the seed "
+        "``random_state``, and ``verbose``, whether training prints how it goes."
+    )
     return type(
         class_name(name), (Ranker,), {"__init__": __init__, "learner": name, "__doc__": text, "__module__": __name__}
     )

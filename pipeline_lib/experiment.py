@@ -23,7 +23,7 @@ Example
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -84,9 +84,14 @@ class Job:
     most_queries: int | None = None
 
     def datasets(self) -> dict[str, RankingData]:
-        """Every data set of the job by name, whole, or the sample of ``most_queries`` in the order of the file."""
+        """Every data set of the job by name, whole, or the sample of ``most_queries`` in the order of the file.
+
+        What the papers state is about queries that count alike: weights of queries, which own data may have, are left
+        out.
+        """
         return {
-            path.parent.name: RankingData.read_parquet(path, self._sample(path), stored=True) for path in self.documents
+            path.parent.name: _alike(RankingData.read_parquet(path, self._sample(path), stored=True))
+            for path in self.documents
         }
 
     def parts(self, dataset: str, fold: int, parts: Sequence[Part]) -> list[RankingData]:
@@ -94,7 +99,7 @@ class Job:
         documents = next(path for path in self.documents if path.parent.name == dataset)
         table = next(path for path in self.folds if path.parent.name == dataset)
         sample = self._sample(documents)
-        return [folds.read(documents, table, fold, part, sample) for part in parts]
+        return [_alike(folds.read(documents, table, fold, part, sample)) for part in parts]
 
     def _sample(self, documents: Path) -> NDArray[np.int64] | None:
         """The indices of the queries that may be read, ascending; None where that are all."""
@@ -108,6 +113,10 @@ class Job:
         """The rows of a class that an earlier step has yielded, all its parts one after the other."""
         paths = [path for path in self.tables if re.search(pattern_of(row.table), path.as_posix())]
         return [row.of(stored) for path in paths for stored in storage.read_table(path).iter_rows(named=True)]
+
+
+def _alike(data: RankingData) -> RankingData:
+    return data if data.weights is None else replace(data, weights=None)
 
 
 @dataclass(frozen=True)

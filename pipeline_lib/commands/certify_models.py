@@ -50,11 +50,14 @@ def run(
     evaluations: Annotated[Sequence[Path], "tables of the measures of every query"] = (),
     measures: Annotated[Sequence[str], "measures of which limits are wanted"] = (),
 ) -> None:
-    """Write a row for every data set, measure and model, and one for every pair of models."""
+    """Write a row for every data set, measure and model, and one for every pair of models.
+
+    Where queries have weights there is none: the limits are those of means over queries that count alike.
+    """
     per_dataset: dict[str, list[pl.DataFrame]] = {}
     for path in evaluations:
         table = storage.read_table(path)
-        if not table.is_empty():  # as that of a model that could not be trained
+        if not (table.is_empty() or "weight" in table.columns):  # empty as that of a model that could not be trained
             # By their names, so that the order of files says nothing.
             ordered = table.sort("fold", pl.col("qid").cast(pl.String), "query")
             per_dataset.setdefault(table["dataset"][0], []).append(ordered)

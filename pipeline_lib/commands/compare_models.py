@@ -29,11 +29,14 @@ def run(
     evaluations: Annotated[Sequence[Path], "tables of the measures of every query"] = (),
     measures: Annotated[Sequence[str], "measures on which models are compared"] = (),
 ) -> None:
-    """Write one row for every data set with at least two test queries, measure and pair of models."""
+    """Write one row for every data set with at least two test queries, measure and pair of models.
+
+    Where queries have weights there is none: signs of differences are flipped as those of queries that count alike.
+    """
     per_dataset: dict[str, list[pl.DataFrame]] = {}
     for path in evaluations:
         table = storage.read_table(path)
-        if not table.is_empty():  # as that of a model that could not be trained
+        if not (table.is_empty() or "weight" in table.columns):  # empty as that of a model that could not be trained
             per_dataset.setdefault(table["dataset"][0], []).append(table.sort("fold", "query"))
     families = [
         pairs_of_models(tables, measure, level, resamples, seed)

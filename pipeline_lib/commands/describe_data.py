@@ -53,6 +53,7 @@ def run(
         "expected": _expected(data_set),
         "folds": data_set.n_folds,
         "notes": _notes(data_set, counted),
+        **({"weight": weight} if (weight := data_set.columns.get("weight")) else {}),
     }
     storage.write_json(output, description)
 
@@ -78,5 +79,7 @@ def _notes(data_set: catalog.DataSet, summary: dict[str, Any]) -> list[str]:
         queries = "1 query has" if empty == 1 else f"{empty} queries have"
         notes.append(f"{queries} no relevant document; every measure is 0 there.")
     notes += [LABELS[policy]] if (policy := data_set.columns.get("labels", data_set.labels)) in LABELS else []
+    if weight := data_set.columns.get("weight"):
+        notes.append(f"Its queries have weights (column {weight!r}): one of weight 3 counts like three of it.")
     notes += [MISSING[policy]] if (policy := data_set.columns.get("missing")) in MISSING else []
     return notes

@@ -1,8 +1,9 @@
 """Measure one model on every test query of every fold, with one row per query, and its risk on each test part.
 
-Where measures are means over all orders that equal scores allow, their ends over these orders are recorded, too, and on
-how many lists the model gives all documents the same score. Of a model that could not be trained on one of the folds,
-nothing is measured: means over the other folds are not comparable with those of other models.
+Where queries have weights, the table has them in a column ``weight``. Where measures are means over all orders that
+equal scores allow, their ends over these orders are recorded, too, and on how many lists the model gives all documents
+the same score. Of a model that could not be trained on one of the folds, nothing is measured: means over the other
+folds are not comparable with those of other models.
 """
 
 import sys
@@ -89,7 +90,10 @@ def _ties(trained: Trained, test: RankingData, y_max: int, wanted: Sequence[str]
         values = metrics.per_query(
             wanted, scores, test.y, test.offsets, y_max=y_max, ties=ties, relevant_from=test.relevant_from
         )
-        ends[ties] = {name: float(found.mean()) for name, found in values.items()}
+        ends[ties] = {
+            name: float(found.mean() if test.weights is None else np.average(found, weights=test.weights))
+            for name, found in values.items()
+        }
     orderable = ~ranking.all_equal(test.y, test.offsets)
     tied = orderable & ranking.all_equal(scores, test.offsets)
     return {**ends, "lists": int(orderable.sum()), "tied_lists": int(tied.sum())}
@@ -108,4 +112,5 @@ def _evaluate(
         "query": indices,
         "qid": test.qids if test.query_names is None else list(test.query_names),
     }
-    return pl.DataFrame({**keys, **values})
+    weights = {} if test.weights is None else {"weight": test.weights}
+    return pl.DataFrame({**keys, **weights, **values})

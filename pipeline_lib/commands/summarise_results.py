@@ -123,27 +123,40 @@ found none', 'folds': [1]}]
 
 
 def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
-    """Per-query values in long form: one row for every data set, model, fold, query and measure."""
+    """Per-query values in long form: one row for every data set, model, fold, query and measure.
+
+    ``weight`` is that of the query, null where queries have none.
+    """
     tables = [storage.read_table(path).cast(pl.Schema(KEYS)) for path in paths]
-    long = [table.unpivot(index=list(KEYS), variable_name="measure", value_name="value") for table in tables]
-    return pl.concat([pl.DataFrame(schema={**KEYS, "measure": pl.String, "value": pl.Float64}), *long])
+    weighted = [
+        table if "weight" in table.columns else table.with_columns(weight=pl.lit(None, pl.Float64)) for table in tables
+    ]
+    index = [*KEYS, "weight"]
+    long = [table.unpivot(index=index, variable_name="measure", value_name="value") for table in weighted]
+    columns = {**KEYS, "weight": pl.Float64, "measure": pl.String, "value": pl.Float64}
+    return pl.concat([pl.DataFrame(schema=columns), *long])
 
 
 def measure_table(per_query: pl.DataFrame) -> pl.DataFrame:
-    """Mean of every measure over the test queries of every fold."""
+    """Mean of every measure over the test queries of every fold; where queries have weights, the weighted mean."""
     grouped = per_query.group_by(["dataset", "model", "fold", "measure"], maintain_order=True)
-    return grouped.agg(pl.col("value").mean(), pl.len().alias("n_queries")).cast(pl.Schema(MEASURES))
+    value, weight = pl.col("value"), pl.col("weight")
+    mean = pl.when(weight.is_null().all()).then(value.mean()).otherwise((weight * value).sum() / weight.sum())
+    return grouped.agg(mean.alias("value"), pl.len().alias("n_queries")).cast(pl.Schema(MEASURES))
 
 
 def summary_table(
     per_query: pl.DataFrame, measures: pl.DataFrame, level: float, resamples: int, seed: int
 ) -> pl.DataFrame:
-    """Mean and standard deviation over folds, with a bootstrap interval over all test queries if there are several."""
+    """Mean and standard deviation over folds, with a bootstrap interval over all test queries if there are several.
+
+    Where queries have weights there is no interval, as it is for queries that count alike.
+    """
     rows = []
     for (dataset, model, measure), group in per_query.group_by(["dataset", "model", "measure"], maintain_order=True):
         folds = measures.filter(dataset=dataset, model=model, measure=measure)["value"].to_numpy()
         low, high = None, None
-        if len(group) > 1:
+        if len(group) > 1 and group["weight"].is_null().all():
             rng = generator(seed, "bootstrap", str(dataset), seed_axis(str(measure)))
             values = group["value"].to_numpy()
             low, high = statistics.bootstrap_interval(values, level=level, resamples=resamples, rng=rng)

@@ -42,6 +42,7 @@ def run(
         job_seed = seeds.seed(seed, "train", dataset, model, number)
         about = {"dataset": dataset, "model": model, "fold": number, "algorithm": algorithm, "settings": chosen}
         try:
+            learners.check_weights(algorithm, train)
             trained = learners.get(algorithm).train(train, validation, chosen, job_seed)
         except (UnlearnableError, OutOfRangeError) as error:
             print(f"warning: fold {number}: {model} is left out of the results of {dataset}: {error}", file=sys.stderr)

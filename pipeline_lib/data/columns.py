@@ -40,17 +40,22 @@ Place = Callable[[int], str]
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns hold the labels, if they are read, the queries, the features, and the ids of documents, if any."""
+    """Which columns hold the labels, if they are read, the queries and the features.
+
+    The ids of ``documents`` and the ``weight`` of queries have columns in some tables.
+    """
 
     label: str | None
     query: str
     features: tuple[str, ...]
     documents: str | None = None
+    weight: str | None = None
 
     @property
     def all(self) -> tuple[str, ...]:
         """The columns that are read."""
-        return tuple(name for name in (self.query, self.label, *self.features, self.documents) if name is not None)
+        names = (self.query, self.label, *self.features, self.documents, self.weight)
+        return tuple(name for name in names if name is not None)
 
 
 def roles(
@@ -62,6 +67,7 @@ def roles(
     ignore: Collection[str] = (),
     features: Collection[str] | None = None,
     labelled: bool = True,
+    weight: str | None = None,
 ) -> Roles:
     """Say which column plays which role.
 
@@ -78,6 +84,8 @@ def roles(
         The features and their order; by default all columns that are nothing else.
     labelled : bool
         Whether labels are read; where they are not, there need not be any.
+    weight : str, optional
+        The column of the weights of queries.
 
     Raises
     ------
@@ -91,11 +99,15 @@ def roles(
     for name in ignore:
         if name not in names:
             raise DataError(f"{where}: expected the column {name!r} to ignore; {hint(name, names)}")
+    if weight is not None and weight not in names:
+        raise DataError(f"{where}: expected the column {weight!r}, given as `weight`; {hint(weight, names)}")
     checks.features_of_training(where, features or (), names)
     free = [name for name in names if name not in (features or ())]
     chosen = _chosen(free, names, label, "label", LABELS, where, needed=labelled)
     of_queries = _chosen(free, names, query, "query", QUERIES, where)
-    rest = [name for name in free if name not in (chosen, of_queries, *ignore)]
+    if weight is not None and weight in (chosen, of_queries, *ignore):
+        raise DataError(f"{where}: expected a column of its own as `weight`, found {weight!r}, which has another role")
+    rest = [name for name in free if name not in (chosen, of_queries, weight, *ignore)]
     ids = [name for name in rest if name.lower() in DOCUMENTS]
     if len(ids) > 1:
         raise DataError(
@@ -105,7 +117,7 @@ def roles(
     found = tuple(name for name in rest if name not in ids) if features is None else tuple(features)
     if not found:
         raise DataError(f"{where}: expected at least one column of features, found only {', '.join(names)}")
-    return Roles(chosen if labelled else None, of_queries, found, *ids)
+    return Roles(chosen if labelled else None, of_queries, found, ids[0] if ids else None, weight)
 
 
 def _chosen(
@@ -284,6 +296,10 @@ class Queries:
         )  # fmt: skip
         return numbers
 
+    def name(self, number: int) -> str | int:
+        """What the table calls the query of this number."""
+        return number if self.names is None else self.names[number]
+
     def _values(self, column: Any, name: str, place: Place) -> NDArray[Any]:
         import pyarrow as pa
 
@@ -298,6 +314,45 @@ class Queries:
         wrong = values != np.floor(values)
         refuse(place, wrong, name, lambda row: f"expected a whole number or text as the query, found {values[row]:g}")
         return values.astype(np.int64)
+
+
+class Weights:
+    """Reads the weights of queries of a table that comes in pieces, and sees to it that a query has one.
+
+    ``queries`` is what numbers the queries of the same pieces, and knows their names.
+    """
+
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+        self._last: tuple[Any, float] = (None, 0.0)
+
+    def read(self, column: Any, name: str, place: Place, queries: NDArray[Any]) -> NDArray[np.float64]:
+        """The weight of every row's query; ``queries`` are the numbers of the rows' queries.
+
+        Raises
+        ------
+        DataError
+            When a weight is no number above 0, or a query has several; the message names the row, and the query.
+        """
+        weights = numbers(column, name, place)
+        refuse(
+            place, weights <= 0.0, name,
+            lambda row: f"expected a number above 0 as the weight (column {name!r}), found {weights[row]:g}; leave the "
+            "query out if it is not to count",
+        )  # fmt: skip
+        firsts = np.empty(len(weights))
+        for start, stop in runs(queries):
+            goes_on = start == 0 and queries[0] == self._last[0]
+            firsts[start:stop] = self._last[1] if goes_on else weights[start]
+            self._last = queries[start], float(firsts[start])
+        # One that was refused already is no second problem, nor makes it one of what follows.
+        several = (weights != firsts) & (weights > 0.0) & (firsts > 0.0)
+        refuse(
+            place, several, name,
+            lambda row: f"expected one weight (column {name!r}) for all documents of query "
+            f"{self._queries.name(queries[row])}, found {weights[row]:g} after {firsts[row]:g}",
+        )  # fmt: skip
+        return weights
 
 
 def _absent(column: Any) -> NDArray[np.bool_]:
@@ -323,24 +378,27 @@ def is_textual(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def fields(frame: Any, label: str | None, query: str | None, ignore: Collection[str]) -> tuple[Any, ...]:
+def fields(
+    frame: Any, label: str | None, query: str | None, ignore: Collection[str], weight: str | None
+) -> dict[str, Any]:
     """The fields of a ``RankingData`` that a data frame holds: see ``RankingData.from_frame``."""
     table = arrow_table(frame)
-    chosen = roles(table.schema, "frame", label=label, query=query, ignore=ignore)
+    chosen = roles(table.schema, "frame", label=label, query=query, ignore=ignore, weight=weight)
     assert chosen.label is not None
     place = "frame: row {}".format
     queries = Queries(textual=is_textual(table.schema.field(chosen.query).type))
     qid = queries.number(table.column(chosen.query), chosen.query, place)
     starts = np.array([start for start, _ in runs(qid)], np.int64)
-    return (
-        features(table, chosen, place),
-        labels(table.column(chosen.label), chosen.label, place).astype(np.int32),
-        np.r_[starts, len(qid)].astype(np.int64),
-        qid[starts],
-        chosen.features,
-        None if queries.names is None else tuple(queries.names),
-        Columns(chosen.label, chosen.query, tuple(ignore)),
-    )
+    return {
+        "X": features(table, chosen, place),
+        "y": labels(table.column(chosen.label), chosen.label, place).astype(np.int32),
+        "offsets": np.r_[starts, len(qid)].astype(np.int64),
+        "qids": qid[starts],
+        "feature_names": chosen.features,
+        "query_names": None if queries.names is None else tuple(queries.names),
+        "columns": Columns(chosen.label, chosen.query, tuple(ignore), weight=weight),
+        "weights": None if weight is None else Weights(queries).read(table.column(weight), weight, place, qid)[starts],
+    }
 
 
 def arrow_table(frame: Any) -> pa.Table:

@@ -85,8 +85,9 @@ class Rows:
         return self._place(row)
 
     def refuse(self, wrong: NDArray[np.bool_], kind: str, words: Callable[[int], str]) -> None:
-        """Take down the first of the rows that are wrong, and how many there are."""
-        rows = np.flatnonzero(wrong).tolist()
+        """Take down the first of the rows that are wrong, and how many there are; one of a kind is enough for a row."""
+        known = {row for row, other, _ in self.found if other == kind}
+        rows = [row for row in np.flatnonzero(wrong).tolist() if row not in known]
         self.found += [(row, kind, f"{self(row)}: {words(row)}") for row in rows[:OF_A_KIND]]
         self.more[kind] += max(0, len(rows) - OF_A_KIND)
 

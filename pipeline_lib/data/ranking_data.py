@@ -19,6 +19,7 @@ from pipeline_lib.core import checks, seeds, storage
 from pipeline_lib.core.checks import Count, checked
 from pipeline_lib.core.errors import ArgumentError, DataError
 from pipeline_lib.core.files import check_replaceable
+from pipeline_lib.core.markup import listed
 from pipeline_lib.core.seeds import Role
 from pipeline_lib.data import query_blocks, stored_data
 from pipeline_lib.data.labels import PolicyOrNone
@@ -55,6 +56,8 @@ class RankingData:
         rows decides nothing, or by the order of the rows, as in the evaluation of LETOR and in the papers.
     relevant_from : int
         The smallest label of a relevant document, for measures that ask for nothing else of a label, such as MAP.
+    weights : float64 array, shape (Q,), read-only, optional
+        Numbers above 0, one for each query: a query of weight c counts like c copies of it, in training and in means.
     role : str, optional
         What the queries were drawn for, where that was said (:data:`pipeline_lib.core.seeds.Role`).
 
@@ -74,6 +77,7 @@ class RankingData:
     columns: stored_data.Columns | None = None
     ties: Convention = "mean"
     relevant_from: int = 1
+    weights: NDArray[np.float64] | None = None
     role: Role | None = None
 
     def __post_init__(self) -> None:
@@ -97,7 +101,9 @@ class RankingData:
             raise DataError(
                 f"qids: expected one name for each of {len(self.offsets) - 1} queries, found {len(self.qids)}"
             )
-        for name in ("X", "y", "offsets", "qids"):
+        if self.weights is not None:
+            object.__setattr__(self, "weights", np.array(_weights(self.weights, self.qids)))
+        for name in ("X", "y", "offsets", "qids", *(["weights"] if self.weights is not None else [])):
             # Without gaps, or numba would compile every kernel once more. Features may lie column by column: products
             # with them then add up in another order, and what is measured so stays the same to the last bit.
             array = getattr(self, name)
@@ -110,8 +116,10 @@ class RankingData:
 
     def __repr__(self) -> str:
         labels = f"labels {self.y.min()}..{self.y.max()}" if self.n_documents else "no labels"
+        weights = "" if self.weights is None else ", weights of queries"
         return (
-            f"RankingData({self.n_queries} queries, {self.n_documents} documents, {self.n_features} features, {labels})"
+            f"RankingData({self.n_queries} queries, {self.n_documents} documents, {self.n_features} features, "
+            f"{labels}{weights})"
         )
 
     def __len__(self) -> int:
@@ -138,6 +146,11 @@ class RankingData:
         sizes = np.diff(self.offsets)
         sizes.flags.writeable = False
         return sizes
+
+    @property
+    def count_alike(self) -> bool:
+        """Whether all queries count alike: they have no weights, or equal ones."""
+        return self.weights is None or bool(np.all(self.weights == self.weights[:1]))
 
     @cached_property
     def X64(self) -> NDArray[np.float64]:
@@ -173,7 +186,13 @@ class RankingData:
 
     @classmethod
     def from_arrays(
-        cls, X: ArrayLike, y: ArrayLike, qid: ArrayLike, *, feature_names: Sequence[str] | None = None
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike,
+        *,
+        feature_names: Sequence[str] | None = None,
+        weight: ArrayLike | None = None,
     ) -> Self:
         """Build a data set from a feature matrix, labels and one query name per document.
 
@@ -186,15 +205,19 @@ class RankingData:
         qid : array-like, shape (N,)
             Whole numbers or texts; equal ones must stand together.
         feature_names : sequence of d str, optional
+        weight : array-like, shape (N,), optional
+            For every document the weight of its query, a number above 0 that all documents of the query share.
 
         Raises
         ------
         DataError
-            When shapes differ, a value is not finite, a label is negative or not whole, or the documents of a query
-            are not contiguous. The message names the first offending row.
+            When shapes differ, a value is not finite, a label is negative or not whole, the documents of a query
+            are not contiguous, or they have several weights. The message names the first offending row.
 
         Example
         -------
+        >>> RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 0], [1, 1, 2], weight=[3.0, 3.0, 1.0]).weights
+        array([3., 1.])
         >>> RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 0], [1, 2, 1])
         Traceback (most recent call last):
         ...
@@ -222,7 +245,9 @@ rows by query
         begun = names[starts]
         texts = None if begun.dtype.kind == "i" else tuple(map(str, begun))
         numbers = begun if texts is None else np.arange(len(begun))
-        return cls(features, np.array(labels), offsets, numbers, _names("feature_names", feature_names), texts)
+        of_queries = None if weight is None else _weights_of_queries(weight, offsets, begun)
+        feature_names = _names("feature_names", feature_names)
+        return cls(features, np.array(labels), offsets, numbers, feature_names, texts, weights=of_queries)
 
     @classmethod
     def from_groups(
@@ -260,7 +285,13 @@ rows by query
     @classmethod
     @checked
     def from_frame(
-        cls, frame: Any, *, label: str | None = None, query: str | None = None, ignore: Sequence[str] = ()
+        cls,
+        frame: Any,
+        *,
+        label: str | None = None,
+        query: str | None = None,
+        ignore: Sequence[str] = (),
+        weight: str | None = None,
     ) -> Self:
         """Build a data set from a data frame of pandas or polars, or from a table of Arrow.
 
@@ -274,12 +305,15 @@ rows by query
             The column of queries, whole numbers or text; by default the one named qid, query_id, query or topic.
         ignore : sequence of str
             Columns that are no features. All others are, and keep their names.
+        weight : str, optional
+            The column of the queries' weights, numbers above 0 that all documents of a query share.
 
         Raises
         ------
         DataError
-            When a column is missing, a value is not a finite number, a label is not whole or out of range, or the
-            documents of a query do not stand together. The message names the row, counted from 0, and the column.
+            When a column is missing, a value is not a finite number, a label is not whole or out of range, the
+            documents of a query do not stand together, or they have several weights. The message names the row,
+            counted from 0, and the column.
 
         Example
         -------
@@ -289,7 +323,7 @@ rows by query
         >>> data.feature_names, data.query_names, data.y.tolist()
         (('bm25',), ('a', 'b'), [0, 2, 1])
         """
-        return cls(*_by_name("data.columns").fields(frame, label, query, ignore))
+        return cls(**_by_name("data.columns").fields(frame, label, query, ignore, weight))
 
     @classmethod
     @checked
@@ -334,12 +368,13 @@ rows by query
     def to_pandas(self) -> Any:
         """The documents as a data frame of pandas: columns ``qid`` and ``label``, and one for each feature.
 
-        Features without names are called ``1``, ``2``, ... as in LETOR text. :meth:`from_frame` reads the frame.
+        A column ``weight`` follows ``label`` where queries have weights. Features without names are called ``1``,
+        ``2``, ... as in LETOR text. :meth:`from_frame` reads the frame; if there are weights, with ``weight="weight"``.
 
         Raises
         ------
         DataError
-            When a feature is called ``qid`` or ``label``.
+            When a feature is called like another of these columns.
 
         Example
         -------
@@ -351,12 +386,15 @@ rows by query
         import pandas as pd
 
         names = self.feature_names or tuple(str(number) for number in range(1, self.n_features + 1))
-        if taken := {"qid", "label"} & set(names):
-            raise DataError(f"feature_names: expected other names than qid and label, found {sorted(taken)[0]!r}")
+        others = ["qid", "label", *(["weight"] if self.weights is not None else [])]
+        if taken := set(others) & set(names):
+            raise DataError(f"feature_names: expected other names than {listed(others)}, found {sorted(taken)[0]!r}")
         queries = self.qids if self.query_names is None else np.array(self.query_names, dtype=object)
         frame = pd.DataFrame(self.X, columns=list(names))
         frame.insert(0, "qid", np.repeat(queries, self.documents_per_query))
         frame.insert(1, "label", self.y)
+        if self.weights is not None:
+            frame.insert(2, "weight", np.repeat(self.weights, self.documents_per_query))
         return frame
 
     def take(self, indices: ArrayLike) -> Self:
@@ -376,8 +414,9 @@ rows by query
         chosen = checks.query_indices("indices", np.atleast_1d(checks.array("indices", indices)), self.n_queries)
         offsets, rows = stored_data.rows_of(self.offsets, chosen)
         names = None if self.query_names is None else tuple(self.query_names[q] for q in chosen)
+        weights = None if self.weights is None else self.weights[chosen]
         fields = {"X": self.X[rows], "y": self.y[rows], "offsets": offsets, "qids": self.qids[chosen]}
-        return replace(self, **fields, query_names=names)  # type: ignore[arg-type]
+        return replace(self, **fields, query_names=names, weights=weights)  # type: ignore[arg-type]
 
     def in_role(self, *roles: Role) -> Self:
         """The data themselves, where they were drawn for one of the roles.
@@ -467,8 +506,9 @@ rows by query
     def write_parquet(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the data set as Parquet: ``qid`` int64, ``label`` uint8, ``features`` FixedSizeList<float32>[d].
 
-        Names of features stand in the footer, those of queries in a column ``query``. The file appears under its name
-        only when complete; it carries checksums (:mod:`pipeline_lib.core.storage`).
+        Names of features stand in the footer, those of queries in a column ``query``, and weights of queries in a
+        column ``weight``. The file appears under its name only when complete; it carries checksums
+        (:mod:`pipeline_lib.core.storage`).
 
         Raises
         ------
@@ -477,7 +517,9 @@ rows by query
         """
         check_replaceable(path, storage.is_stored, force=force)
         parts = [{"name": "all", "rows": self.n_documents, "queries": self.n_queries}]
-        schema = stored_data.parquet_schema(self.n_features, named_queries=self.query_names is not None)
+        schema = stored_data.parquet_schema(
+            self.n_features, named_queries=self.query_names is not None, weighted=self.weights is not None
+        )
         query = np.repeat(np.arange(self.n_queries), self.documents_per_query)
         with stored_data.parquet_writer(path, schema) as writer:
             writer.add_key_value_metadata(
@@ -488,7 +530,8 @@ rows by query
                 rows = slice(start, start + step)
                 names = [self.query_names[q] for q in query[rows]] if self.query_names is not None else None
                 block = (self.qids[query[rows]], self.y[rows], self.X[rows])
-                writer.write_table(stored_data.parquet_table(*block, schema, names))
+                weights = None if self.weights is None else self.weights[query[rows]]
+                writer.write_table(stored_data.parquet_table(*block, schema, names, weights))
 
     @classmethod
     @checked
@@ -535,18 +578,22 @@ class Standardisation:
 
     @classmethod
     def of(cls, data: RankingData) -> "Standardisation":
-        """Learn mean and standard deviation (divisor N) of every feature over all documents of ``data``."""
+        """Learn mean and standard deviation (divisor N) of every feature over all documents of ``data``.
+
+        Where queries have weights, their documents do.
+        """
         if not data.n_documents:
             raise DataError("data: expected at least one document, found none")
+        if data.weights is not None:
+            mean, scale = _weighted_moments(data, data.weights)
+            return cls(mean, np.where(_is_constant(data, scale), 1.0, scale))
         mean = data.X.mean(axis=0, dtype=np.float64)
         if query_blocks.is_large(data.n_documents, data.n_features):
             squares = query_blocks.total(((X - mean) ** 2).sum(axis=0) for _, X in data.blocks())
             scale = np.sqrt(squares / data.n_documents)
         else:
             scale = data.X.std(axis=0, dtype=np.float64)
-        # Rounding leaves a tiny deviation in constant columns: anything below float32's resolution is constant.
-        constant = scale <= np.finfo(np.float32).eps * np.maximum(data.X.max(axis=0), -data.X.min(axis=0))
-        return cls(mean, np.where(constant, 1.0, scale))
+        return cls(mean, np.where(_is_constant(data, scale), 1.0, scale))
 
     def apply(self, data: RankingData) -> RankingData:
         """Map the features of ``data``; labels and queries stay.
@@ -567,6 +614,49 @@ class Standardisation:
             except FloatingPointError as error:
                 raise DataError("data: expected features that float32 can hold when they are standardised") from error
         return replace(data, X=X)
+
+
+def _weighted_moments(
+    data: RankingData, weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and standard deviation of every feature over documents that have the weights of their queries."""
+    rows = np.repeat(weights / weights.max(), data.documents_per_query)  # no sum of them overflows
+    rows /= rows.sum()
+    mean = query_blocks.total(rows[block.rows] @ X for block, X in data.blocks())
+    return mean, np.sqrt(query_blocks.total(rows[block.rows] @ (X - mean) ** 2 for block, X in data.blocks()))
+
+
+def _is_constant(data: RankingData, scale: NDArray[np.float64]) -> NDArray[np.bool_]:
+    # Rounding leaves a tiny deviation in constant columns: anything below float32's resolution is constant.
+    found: NDArray[np.bool_] = scale <= np.finfo(np.float32).eps * np.maximum(data.X.max(axis=0), -data.X.min(axis=0))
+    return found
+
+
+def _weights(given: Any, queries: NDArray[Any]) -> NDArray[np.float64]:
+    """One weight above 0 for every query."""
+    if not len(queries):
+        return checks.floats("weights", given, shape=(0,))
+    weights = checks.weights("weights", given, len(queries))
+    if len(zero := np.flatnonzero(weights == 0.0)):
+        raise DataError(
+            f"weights: expected a number above 0 for query {queries[zero[0]]}, found 0; leave the query out if it is "
+            "not to count"
+        )
+    return weights
+
+
+def _weights_of_queries(given: ArrayLike, offsets: NDArray[np.int64], queries: NDArray[Any]) -> NDArray[np.float64]:
+    """The weights of queries, from those of their documents."""
+    rows = checks.floats("weight", given, shape=(int(offsets[-1]),))
+    weights = rows[offsets[:-1]]
+    if len(other := np.flatnonzero(rows != np.repeat(weights, np.diff(offsets)))):
+        row = int(other[0])
+        q = int(np.searchsorted(offsets, row, side="right")) - 1
+        raise DataError(
+            f"weight: row {row}: expected one weight for all documents of query {queries[q]}, found {rows[row]:g} "
+            f"after {weights[q]:g}; weights are those of queries"
+        )
+    return _weights(weights, queries)
 
 
 def _names(name: str, given: Any, count: int | None = None) -> tuple[str, ...] | None:

@@ -1,8 +1,8 @@
 """How is a data set stored? As a Parquet file with the columns ``qid``, ``label`` and ``features``.
 
-Where queries or features have names, these stand in a column ``query`` and in the footer. The footer also lists the
-parts of the data set, in the order of the rows, with the SHA-256 of the text that each was read from, and how a
-person's file was read.
+Where queries or features have names, these stand in a column ``query`` and in the footer, and weights of queries in a
+column ``weight``. The footer also lists the parts of the data set, in the order of the rows, with the SHA-256 of the
+text that each was read from, and how a person's file was read.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ MEMBERS_KEY = b"pipeline_lib.members"
 COLUMNS_KEY = b"pipeline_lib.columns"
 JUDGING_KEY = b"pipeline_lib.judging"
 QUERY_COLUMN = "query"
+WEIGHT_COLUMN = "weight"
 ROWS_PER_GROUP = 65_536
 BYTES_PER_GROUP = 1 << 24
 
@@ -56,9 +57,9 @@ as in RankLib and XGBoost."""
 class Columns:
     """How the file of a person was read: the columns of a table that are no features, and what was done to its values.
 
-    The columns are those of the labels and the queries (None for LETOR text) and those left out. ``labels``,
-    ``missing``, ``separator``, ``extreme`` and ``repeated_features`` are those of a data set's entry in a
-    configuration.
+    The columns are those of the labels and the queries (None for LETOR text), those left out, and that of the queries'
+    weights, if there is one. ``labels``, ``missing``, ``separator``, ``extreme`` and ``repeated_features`` are those of
+    a data set's entry in a configuration.
     """
 
     label: str | None = None
@@ -69,6 +70,20 @@ class Columns:
     separator: str | None = None
     extreme: Extreme = "refuse"
     repeated_features: Repeated = "refuse"
+    weight: str | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """All of it by name; the column of the weights where there is one.
+
+        Example
+        -------
+        >>> Columns("stars", "session", weight="clicks").plain()["weight"], "weight" in Columns("stars").plain()
+        ('clicks', False)
+        """
+        known = asdict(self)
+        if self.weight is None:
+            known.pop("weight")
+        return known
 
     @classmethod
     def of(cls, name: str, said: Any) -> Columns | None:
@@ -79,7 +94,8 @@ class Columns:
         if not {"label", "query"} <= given.keys() <= set(keys):
             raise DataError(f"{name}: expected the keys {', '.join(keys)}, found {checks.shown(said)}")
         found = cls(**{**given, "ignore": tuple(checks.texts(name, given.get("ignore", ())))})
-        checks.texts(name, [text for text in (found.label, found.query, found.separator) if text is not None])
+        texts = (found.label, found.query, found.separator, found.weight)
+        checks.texts(name, [text for text in texts if text is not None])
         checks.one_of(f"{name}: labels", found.labels, get_args(Policy))
         checks.one_of(f"{name}: missing", found.missing, get_args(Missing))
         checks.one_of(f"{name}: extreme", found.extreme, get_args(Extreme))
@@ -110,6 +126,7 @@ class Stored(NamedTuple):
     columns: Columns | None
     ties: Convention
     relevant_from: int
+    weights: NDArray[np.float64] | None
 
 
 def read(
@@ -159,10 +176,11 @@ def rows_per_group(n_features: int) -> int:
     return max(1, min(ROWS_PER_GROUP, BYTES_PER_GROUP // (4 * max(1, n_features))))
 
 
-def parquet_schema(n_features: int, *, named_queries: bool = False) -> pa.Schema:
+def parquet_schema(n_features: int, *, named_queries: bool = False, weighted: bool = False) -> pa.Schema:
     """The columns of a stored data set: ``qid``, ``label``, ``features`` (a fixed-size list of float32).
 
-    ``named_queries`` adds the column ``query``, a text, for queries whose names are no numbers.
+    ``named_queries`` adds the column ``query``, a text, for queries whose names are no numbers; ``weighted`` adds the
+    column ``weight``, the weight of a document's query.
     """
     import pyarrow as pa
 
@@ -173,6 +191,8 @@ def parquet_schema(n_features: int, *, named_queries: bool = False) -> pa.Schema
     ]
     if named_queries:
         fields.append(pa.field(QUERY_COLUMN, pa.string(), nullable=False))
+    if weighted:
+        fields.append(pa.field(WEIGHT_COLUMN, pa.float64(), nullable=False))
     return pa.schema(fields)
 
 
@@ -241,7 +261,7 @@ def parquet_metadata(
     if members is not None:
         said[MEMBERS_KEY] = {name: indices.tolist() for name, indices in members.items()}
     if columns is not None:
-        said[COLUMNS_KEY] = asdict(columns)
+        said[COLUMNS_KEY] = columns.plain()
     if judging != Judging():
         said[JUDGING_KEY] = judging._asdict()
     return {key: json.dumps(value, sort_keys=True).encode() for key, value in said.items()}
@@ -253,10 +273,11 @@ def parquet_table(
     X: NDArray[np.float32],
     schema: pa.Schema,
     names: Sequence[str] | None = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> pa.Table:
     """Put one block of rows into the stored form; a DataError when a label does not lie in 0..255.
 
-    ``names`` holds the name of every row's query where the schema has a column for it.
+    ``names`` holds the name of every row's query where the schema has a column for it, and ``weights`` its weight.
     """
     import pyarrow as pa
 
@@ -268,6 +289,8 @@ def parquet_table(
     columns = [pa.array(qid), pa.array(label.astype(np.uint8)), features]
     if QUERY_COLUMN in schema.names:
         columns.append(pa.array(names, pa.string()))
+    if WEIGHT_COLUMN in schema.names:
+        columns.append(pa.array(weights, pa.float64()))
     return pa.Table.from_arrays(columns, schema=schema)
 
 
@@ -392,7 +415,11 @@ def _read_queries(
     y = np.empty(len(rows), np.int32)
     named = QUERY_COLUMN in file.schema_arrow.names and pa.types.is_string(file.schema_arrow.field(QUERY_COLUMN).type)
     names: list[str] | None = [] if named else None
-    columns = ["label", "features"] + ([QUERY_COLUMN] if names is not None else [])
+    weighted = WEIGHT_COLUMN in file.schema_arrow.names and pa.types.is_float64(
+        file.schema_arrow.field(WEIGHT_COLUMN).type
+    )
+    weights = np.empty(len(rows)) if weighted else None
+    columns = ["label", "features"] + ([QUERY_COLUMN] if named else []) + ([WEIGHT_COLUMN] if weighted else [])
     for group in np.unique(np.searchsorted(group_starts, rows, side="right") - 1):
         lo, hi = np.searchsorted(rows, [group_starts[group], group_starts[group + 1]])
         table = file.read_row_group(int(group), columns=columns, use_threads=False)
@@ -401,6 +428,8 @@ def _read_queries(
             local = slice(rows[lo] - group_starts[group], rows[hi - 1] - group_starts[group] + 1)
         y[lo:hi] = checks.labels(f"{path}: label", _filled(table, "label", path))[local]
         X[lo:hi] = _filled(table, "features", path).reshape(-1, d)[local]
+        if weights is not None:
+            weights[lo:hi] = _filled(table, WEIGHT_COLUMN, path)[local]
         if names is not None:
             first = targets[np.searchsorted(targets[:-1], lo) : np.searchsorted(targets[:-1], hi)]
             names += table.column(QUERY_COLUMN).take(rows[first] - group_starts[group]).to_pylist()
@@ -408,7 +437,10 @@ def _read_queries(
     feature_names, query_names = (None if found is None else tuple(found) for found in (said, names))
     no_features = Columns.of(f"{path}: columns", _said(file, COLUMNS_KEY))
     judging = Judging(**(_said(file, JUDGING_KEY) or {}))
-    return Stored(X, y, targets, qids[wanted], feature_names, query_names, no_features, *judging)
+    of_queries = None if weights is None else weights[targets[:-1]]
+    if of_queries is not None and np.any(np.repeat(of_queries, np.diff(targets)) != weights):
+        raise DataError(f"{path}: {WEIGHT_COLUMN}: expected one weight for all documents of a query, found several")
+    return Stored(X, y, targets, qids[wanted], feature_names, query_names, no_features, *judging, of_queries)
 
 
 def rows_of(offsets: NDArray[np.int64], queries: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

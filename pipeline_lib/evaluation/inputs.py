@@ -199,7 +199,7 @@ def values(
     ------
     DataError
         When runs or judgements have none of these forms, hold a number that is not finite or a document twice in a
-        query, share no query, or no query is left.
+        query, share no query, no query is left, or queries have weights.
     ConfigurationError
         When the measure is unknown.
 
@@ -564,6 +564,12 @@ def _named(runs: Any) -> dict[str, Any]:
         raise ArgumentError(f"runs: expected runs, or a dictionary of names and runs, found {checks.shown(runs)}")
     if not named:
         raise DataError("runs: expected at least one run, found none")
+    for name, run in named.items():
+        if _is_pair(run) and not run[1].count_alike:
+            raise DataError(
+                f"{name}: expected queries that count alike, found weights of queries, for which there are no "
+                "intervals and tests; `dataclasses.replace(data, weights=None)` leaves them out"
+            )
     return named
 
 

@@ -92,7 +92,7 @@ def of_data(parts: Mapping[str, RankingData]) -> Sample:
         raise DataError(f"data: expected the same number of features in every part, found {sorted(widths)}")
     for name, data in parts.items():
         names = data.query_names or tuple(map(str, data.qids.tolist()))
-        named = replace(data, query_names=names)
+        named = replace(data, query_names=names, weights=None)  # queries are checked alike
         made.append(Part(name, name if name in ROLES else "", named, names=names, documents=data.n_documents))
     return Sample(tuple(made), {}, 1.0)
 
@@ -177,6 +177,7 @@ def _in_common(paths: Sequence[Path], options: Options) -> tuple[Options, dict[s
         label=options.label,
         query=options.query,
         ignore=[name for name in options.ignore if name in common],
+        weight=options.weight,
     )
     missing = "mean" if options.missing == "flag" else options.missing
     lacking = {path: tuple(name for name in found if name not in options.ignore) for path, found in lacking.items()}

@@ -27,9 +27,10 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline_lib.core import submodules
 from pipeline_lib.core.checks import checked
-from pipeline_lib.core.errors import ConfigurationError, hint
+from pipeline_lib.core.errors import ConfigurationError, UnlearnableError, hint
 
 if TYPE_CHECKING:
+    from pipeline_lib.data.ranking_data import RankingData
     from pipeline_lib.learners.configured import ConfiguredLearner
     from pipeline_lib.learners.learner import Learner
     from pipeline_lib.learners.ranker import Trained
@@ -165,6 +166,28 @@ def completed(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     pipeline_lib.core.errors.ConfigurationError: rankboost: unknown key 'round'; did you mean 'rounds'?
     """
     return get(name).every_setting.parse(settings, name).plain()
+
+
+def check_weights(name: str, data: RankingData) -> None:
+    """Raise an UnlearnableError where queries have different weights and the learner ``name`` would count all alike.
+
+    Example
+    -------
+    >>> from pipeline_lib import RankingData
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [1, 1], [7, 8], weight=[2.0, 1.0])
+    >>> check_weights("perceptron", data)
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.UnlearnableError: train: perceptron: expected queries without weights, which it cannot \
+use, found some; learners that can: adarank, erm, rankboost
+    """
+    if data.count_alike or get(name).weighs:
+        return
+    can = [other for other in _names() if get(other).weighs and not get(other).control]
+    raise UnlearnableError(
+        f"train: {name}: expected queries without weights, which it cannot use, found some; learners that can: "
+        f"{', '.join(can)}"
+    )
 
 
 def target_of(name: str) -> str:

@@ -1,10 +1,11 @@
 """How does AdaRank boost single features towards a ranking measure?
 
-The weights of the queries start at P_1 = 1/Q. In every round t, the weak ranker is the feature k that maximises sum_q
-P_t(q) E(q, x_k), where E in [0, 1] is the measure of the query ranked by that feature alone, and
+The weights of the queries start at P_1 = 1/Q; where the data have weights c of queries, P_1(q) = c_q / sum(c). In every
+round t, the weak ranker is the feature k that maximises sum_q P_t(q) E(q, x_k), where E in [0, 1] is the measure of the
+query ranked by that feature alone, and
 
     alpha_t = 1/2 ln( sum_q P_t(q) (1 + E(q, x_k)) / sum_q P_t(q) (1 - E(q, x_k)) ),
-    f_t = f_(t-1) + alpha_t x_k,      P_(t+1)(q) proportional to exp(-E(q, f_t)).
+    f_t = f_(t-1) + alpha_t x_k,      P_(t+1)(q) proportional to P_1(q) exp(-E(q, f_t)).
 
 As printed, the algorithm stalls when f_t gives the same ranking as f_(t-1), in particular when the first feature is
 chosen again: P then no longer changes, and this feature is chosen in all later rounds. ``repeats`` limits how often a
@@ -112,7 +113,8 @@ def run(data: RankingData, measure: str, *, rounds: Count, repeats: Count | None
         raise UnlearnableError("data: adarank: expected at least one feature, found none")
     train = data.take(known)
     alone = np.stack([_measured(measure, column.astype(np.float64), train) for column in train.X.T])
-    P = np.full(train.n_queries, 1.0 / train.n_queries)
+    shares = None if train.weights is None else train.weights / train.weights.sum()
+    P = np.full(train.n_queries, 1.0 / train.n_queries) if shares is None else shares
     w, scores = np.zeros(train.n_features), np.zeros(train.n_documents)
     chosen, alphas, weights = [], [], []
     values: list[float] = []
@@ -127,11 +129,11 @@ def run(data: RankingData, measure: str, *, rounds: Count, repeats: Count | None
         w[k] += alpha
         scores += alpha * train.X[:, k].astype(np.float64)
         E = _measured(measure, scores, train)
-        P = np.exp(-E)
+        P = np.exp(-E) if shares is None else shares * np.exp(-E)
         P /= P.sum()
         chosen.append(k)
         alphas.append(alpha)
-        values.append(float(E.mean()))
+        values.append(float(E.mean() if shares is None else shares @ E))
         weights.append(w.copy())
     return Run(np.array(chosen), np.array(alphas), np.array(values), np.array(weights), names_of(data))
 
@@ -208,4 +210,5 @@ LEARNER = Learner(
         r"P_t(q) \propto e^{-E(s, y_q)}"
     ),
     seconds=_seconds,
+    weighs=True,
 )

@@ -74,6 +74,7 @@ LEARNER = Learner(
     BestFeatureSettings,
     formula=r"s = \pm x_k, \text{ the feature and the sign that rank the training queries best}",
     control=True,
+    weighs=True,
     # Every feature is ranked by, with both signs.
     seconds=lambda settings, size: IMPORTS + 2e-7 * size.cells,
 )

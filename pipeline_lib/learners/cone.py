@@ -52,7 +52,7 @@ from pipeline_lib.core.errors import DataError, UnlearnableError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Whole
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.learners import completed, cone_kernels, selection
+from pipeline_lib.learners import check_weights, completed, cone_kernels, selection
 from pipeline_lib.learners.cone_ranking import FoldIn, direction
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.learner import IMPORTS, TRAINING, Learner, PlainFeatures, Selecting, Sizes, listed, megabytes
@@ -478,6 +478,7 @@ def random_order(n_queries: Natural, passes: Count, seed: SeedAxes) -> NDArray[n
 
 
 def _check_data(data: RankingData) -> None:
+    check_weights("cone", data)
     if not data.n_features:
         raise UnlearnableError("data: expected documents with at least one feature, found none")
     if not has_pairs(data):

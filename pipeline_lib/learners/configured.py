@@ -71,7 +71,8 @@ class ConfiguredLearner:
         Raises
         ------
         DataError
-            When there is no query, the validation part has other features, or the learner cannot learn from the data.
+            When there is no query, the validation part has other features, or the learner cannot learn from the data,
+            such as one that cannot use the weights that their queries have.
 
         Example
         -------
@@ -88,6 +89,7 @@ class ConfiguredLearner:
         if validation is None:
             train, validation = parts(data, seed) if learner.chooses(chosen) else (data, data)
         try:
+            learners.check_weights(self.name, train)
             trained = learner.train(train, validation, self.settings, seed)
         except DataError as error:  # the same data have another name here
             if not str(error).startswith("train: "):

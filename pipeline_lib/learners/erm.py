@@ -2,7 +2,8 @@
 
     minimise F(w) = l2/2 ||w||^2 + (1/Q) sum_q phi(X_q w, y_q),  optionally over ||w||_2 (or ||w||_1) <= radius.
 
-Which solver, and which certificate of the gap F(w) - min F:
+Where queries have weights, the mean over queries is the weighted one. Which solver, and which certificate of the gap
+F(w) - min F:
 
 | surrogate | solver | certificate |
 |---|---|---|
@@ -147,6 +148,7 @@ def fit(
         The starting point, projected onto the ball; for a convex surrogate, every point leads to the same minimum.
     weights : shape (Q,), >= 0, optional
         The weight of every query, such as the number of its rounds: the mean over queries becomes the weighted mean.
+        By default the weights of the data, if they have any.
     seed : int or axes of a seed
         Of the restarts for a surrogate that is not convex; nothing else is random.
 
@@ -168,12 +170,11 @@ def fit(
     >>> result.certified, round(result.objective, 6)
     (True, 2.0)
     """
-    factors = None
     if weights is not None:
         counted = checks.weights("weights", weights, data.n_queries)
         met = np.flatnonzero(counted)
-        data, factors = data.take(met), counted[met] / counted[met].mean()
-    problem = replace(_problem(data, surrogate, l2, radius, ball), weights=factors)
+        data = replace(data.take(met), weights=counted[met])
+    problem = _problem(data, surrogate, l2, radius, ball)
     d = data.n_features
     begin = np.zeros(d) if start is None else np.array(checks.floats("start", start, shape=(d,)))
     return replace(_solve(problem, begin, tol, seed), feature_names=names_of(data))
@@ -329,6 +330,7 @@ def _problem(data: RankingData, surrogate: str | Surrogate, l2: float, radius: f
         float(l2),
         reach,
         "l2" if radius is None else ball,
+        None if data.weights is None else data.weights / data.weights.mean(),
     )
 
 
@@ -425,5 +427,6 @@ LEARNER = Learner(
     ErmSettings,
     formula=r"\min_w \; \frac{\lambda}{2} \lVert w \rVert^2 + \frac{1}{n} \sum_{q=1}^{n} \varphi(X_q w, y_q)",
     with_surrogate=True,
+    weighs=True,
     seconds=_seconds,
 )

@@ -65,7 +65,8 @@ def fitted(setting: str | Mapping[str, Any], train: RankingData, seed: Seed) -> 
     ConfigurationError
         When the setting is none of these.
     DataError
-        When there is no document whose features can be standardised.
+        When there is no document whose features can be standardised, or queries have weights and the bandwidth is
+        "median", which does not know them.
 
     Example
     -------
@@ -85,6 +86,11 @@ def fitted(setting: str | Mapping[str, Any], train: RankingData, seed: Seed) -> 
         raise ConfigurationError(
             "features: expected 'standardised', 'raw' or the keys kernel: gaussian, components and bandwidth, found "
             f"{setting!r}"
+        )
+    if not train.count_alike and setting["bandwidth"] == "median":
+        raise UnlearnableError(
+            "train: expected a number as the bandwidth where queries have weights, which the median distance would not "
+            "see, found 'median'"
         )
     standard = Standardisation.of(train)
     random = RandomFourier.of(standard.apply(train), setting["components"], setting["bandwidth"], seed)

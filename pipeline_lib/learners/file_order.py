@@ -24,5 +24,9 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
 
 
 LEARNER = Learner(
-    train, NoSettings, formula=r"w = 0 \quad \text{(documents stay in the order of the file)}", control=True
+    train,
+    NoSettings,
+    formula=r"w = 0 \quad \text{(documents stay in the order of the file)}",
+    control=True,
+    weighs=True,
 )

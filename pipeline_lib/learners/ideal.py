@@ -18,4 +18,6 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     return Trained(IdealModel(), {})
 
 
-LEARNER = Learner(train, NoSettings, formula=r"s = y \quad \text{(the best any ranking can do)}", control=True)
+LEARNER = Learner(
+    train, NoSettings, formula=r"s = y \quad \text{(the best any ranking can do)}", control=True, weighs=True
+)

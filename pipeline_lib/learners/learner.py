@@ -66,6 +66,9 @@ class Learner:
         Whether it minimises a surrogate, which the settings of a model then name.
     control : bool
         Whether it is a control ranker, with which learners are compared, and not a learner.
+    weighs : bool
+        Whether a query of weight c counts in its training like c copies of the query. Data with weights are refused by
+        learners that do not say so (:func:`pipeline_lib.learners.check_weights`).
     requires : str or None
         A package that training needs and other learners do not. Where it cannot be used, a study leaves out the models
         of this learner, and its report says so.
@@ -82,6 +85,7 @@ class Learner:
     formula: str
     with_surrogate: bool = False
     control: bool = False
+    weighs: bool = False
     requires: str | None = None
     seconds: Callable[[Any, Size], float] = lambda settings, size: 0.02 + 1e-8 * size.cells
     megabytes: Callable[[Any, Size], float] = megabytes

@@ -19,4 +19,6 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     return Trained(RandomModel(axes), {"seed": list(axes)})
 
 
-LEARNER = Learner(train, NoSettings, formula=r"s_i \text{ uniform on } [0, 1], \text{ independent}", control=True)
+LEARNER = Learner(
+    train, NoSettings, formula=r"s_i \text{ uniform on } [0, 1], \text{ independent}", control=True, weighs=True
+)

@@ -1,7 +1,8 @@
 """How does RankBoost boost thresholds of single features towards the order of all pairs?
 
-With D_1 uniform over the pairs of each query with y_l > y_m (so that all queries count alike, or all pairs), in every
-round the weak ranker h(x) = [x_k > theta] is the one with the largest |r|, where
+With D_1 uniform over the pairs of each query with y_l > y_m (so that all queries count alike, or all pairs), times the
+weight of the query where queries have weights, in every round the weak ranker h(x) = [x_k > theta] is the one with the
+largest |r|, where
 
     pi(x_l) = sum over pairs (l, m) of D(l, m) - sum over pairs (m, l) of D(m, l),     r = sum_x pi(x) h(x),
     alpha = 1/2 ln((1 + r) / (1 - r)),     D(l, m) <- D(l, m) exp(-alpha (h(x_l) - h(x_m))) / Z.
@@ -119,7 +120,7 @@ def run(data: RankingData, *, rounds: Count, pairs: Literal["alike", "queries-al
     chosen: list[tuple[int, float, float, float]] = []
     course = progress.counted(range(rounds), "rounds", state=lambda: f"exponential loss {total:.6g}")
     for _ in course:
-        values, gradient = surrogate.value_and_gradient(H, data.y, data.offsets)
+        values, gradient = _weighted(data, *surrogate.value_and_gradient(H, data.y, data.offsets))
         before, total = total, float(values.sum())
         if chosen:
             chosen[-1] = (*chosen[-1][:3], total / before)
@@ -139,9 +140,18 @@ def run(data: RankingData, *, rounds: Count, pairs: Literal["alike", "queries-al
         H += alpha * (data.X[:, k].astype(np.float64) > theta)
         chosen.append((k, theta, alpha, math.nan))
     if chosen and math.isnan(chosen[-1][3]):
-        chosen[-1] = (*chosen[-1][:3], float(surrogate.value(H, data.y, data.offsets).sum()) / total)
+        values, _ = _weighted(data, *surrogate.value_and_gradient(H, data.y, data.offsets))
+        chosen[-1] = (*chosen[-1][:3], float(values.sum()) / total)
     table = np.array(chosen, dtype=np.float64).reshape(-1, 4)
     return Run(table[:, 0].astype(np.int64), table[:, 1], table[:, 2], table[:, 3], data.n_features, names_of(data))
+
+
+def _weighted(data: RankingData, values: Floats, gradient: Floats) -> tuple[Floats, Floats]:
+    # The losses of the queries and their gradients, times the weights of the queries
+    if data.weights is None:
+        return values, gradient
+    shares = data.weights / data.weights.max()
+    return shares * values, np.repeat(shares, data.documents_per_query) * gradient
 
 
 class RankBoostSettings(Selecting):
@@ -236,6 +246,7 @@ LEARNER = Learner(
         r"s \leftarrow s + \alpha_t\, \mathbb{1}[x_{k_t} > \theta_t], \quad "
         r"\text{pairs with } y_i > y_j \text{ weighted by } e^{s_j - s_i}"
     ),
+    weighs=True,
     # A round passes over all documents in the order of every feature.
     seconds=lambda settings, size: IMPORTS + settings.rounds * (1.5e-9 * size.cells + 1e-7 * size.documents),
     # The order of the documents by every feature, in 32 bits, and where its value changes

@@ -11,7 +11,7 @@ so that reading it executes nothing. The workflow stores its models in the same 
 
 import os
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -221,7 +221,7 @@ def trained_with(data: RankingData) -> dict[str, Any]:
     >>> list(trained_with(RankingData.from_frame(frame, label="stars", query="session"))["columns"].items())[:3]
     [('label', 'stars'), ('query', 'session'), ('ignore', ())]
     """
-    return {} if data.columns is None else {"columns": asdict(data.columns)}
+    return {} if data.columns is None else {"columns": data.columns.plain()}
 
 
 def _of_training(X: Any, expected: tuple[str, ...] | None) -> Any:

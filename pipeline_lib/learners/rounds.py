@@ -18,7 +18,7 @@ def of_order(data: RankingData, order: ArrayLike | None) -> NDArray[np.int64]:
     Raises
     ------
     DataError
-        When the order is not a list of whole numbers or names a query that does not exist.
+        When the order is not a list of whole numbers or names a query that does not exist, or queries have weights.
 
     Example
     -------
@@ -26,6 +26,7 @@ def of_order(data: RankingData, order: ArrayLike | None) -> NDArray[np.int64]:
     >>> of_order(data, None).tolist(), of_order(data, [1, 1, 0]).tolist()
     ([0, 1], [1, 1, 0])
     """
+    _check_unweighted(data)
     if order is None:
         return np.arange(data.n_queries)
     return checks.query_indices("order", order, data.n_queries)
@@ -59,6 +60,7 @@ def of_game(data: RankingData, T: Count, order: ArrayLike | None, seed: Seed) ->
     >>> of_game(data, 3, [1, 1, 0], 5).tolist(), sorted(of_game(data, 2, None, 5).tolist())
     ([1, 1, 0], [0, 1])
     """
+    _check_unweighted(data)
     if not data.n_queries:
         raise UnlearnableError("data: expected at least one query to play with, found none")
     if order is None:
@@ -67,3 +69,12 @@ def of_game(data: RankingData, T: Count, order: ArrayLike | None, seed: Seed) ->
     if len(queries) != T:
         raise DataError(f"order: expected one query for each of {T} rounds, found {len(queries)}")
     return queries
+
+
+def _check_unweighted(data: RankingData) -> None:
+    if not data.count_alike:
+        raise UnlearnableError(
+            "data: expected queries without weights, as every round counts alike, found some; leave the weights out "
+            "(`dataclasses.replace(data, weights=None)`) and name queries several times in `order`, or use a learner "
+            "that takes weights, such as erm"
+        )

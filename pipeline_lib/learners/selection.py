@@ -50,7 +50,8 @@ by, found none
 def mean_measure(scores: ArrayLike, data: RankingData, measure: str) -> float:
     """The mean over queries of a measure of ``metrics.per_query``, higher is better; ties count as the data say.
 
-    The largest label of the data counts as that of the scale, which ``err`` needs.
+    It is the weighted mean where queries have weights. The largest label of the data counts as that of the scale, which
+    ``err`` needs.
 
     Example
     -------
@@ -61,7 +62,8 @@ def mean_measure(scores: ArrayLike, data: RankingData, measure: str) -> float:
 
     y_max = int(data.y.max(initial=0))
     judging = data.judging._asdict()
-    return float(np.mean(metrics.per_query([measure], scores, data.y, data.offsets, y_max=y_max, **judging)[measure]))
+    values = metrics.per_query([measure], scores, data.y, data.offsets, y_max=y_max, **judging)[measure]
+    return float(np.mean(values) if data.weights is None else np.average(values, weights=data.weights))
 
 
 def measured(scores: Iterable[Floats], validation: RankingData, measure: str) -> list[float]:

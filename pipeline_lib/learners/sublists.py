@@ -16,7 +16,8 @@ from pipeline_lib.data.ranking_data import RankingData
 
 @checked
 def cut(data: RankingData, m: Count, rng: np.random.Generator) -> RankingData:
-    """Divide every query at random into lists of about ``m`` documents, each of which is a query with the same name.
+    """Divide every query at random into lists of about ``m`` documents, each of which is a query with the same name
+    and weight.
 
     A query of n documents becomes n // m lists (at least one) whose lengths differ by at most one. No
     document is lost, and documents keep their order within a list.
@@ -42,4 +43,6 @@ def cut(data: RankingData, m: Count, rng: np.random.Generator) -> RankingData:
     offsets = np.r_[0, np.cumsum(np.bincount(number))].astype(np.int64)
     parents = np.repeat(np.arange(data.n_queries), lists)
     names = None if data.query_names is None else tuple(data.query_names[q] for q in parents)
-    return replace(data, X=data.X[rows], y=data.y[rows], offsets=offsets, qids=data.qids[parents], query_names=names)
+    weights = None if data.weights is None else data.weights[parents]
+    queries = {"qids": data.qids[parents], "query_names": names, "weights": weights}
+    return replace(data, X=data.X[rows], y=data.y[rows], offsets=offsets, **queries)  # type: ignore[arg-type]

@@ -34,6 +34,7 @@ def given(study: Study, dataset: str) -> dict[str, Any]:
         "power": POWER,
         "blind": any(_tests(study, dataset, one) for one in headlines) and not study.can_differ(dataset),
         "single": study.tested_queries(dataset) == 1,
+        "weighted": study.is_weighted(dataset),
         "results": _results(study, dataset),
         "dots": _dot_figure(study, dataset, headlines),
         "compared": [(measure, _tests(study, dataset, measure)) for measure in headlines],
@@ -93,7 +94,8 @@ def _ideal(study: Study, dataset: str, shown: Sequence[str]) -> Row:
     total = sum(row["n_queries"] for row in rows)
     return {
         "title": study.model_title(ideal),
-        "below": bool(below),
+        # Of weighted means one cannot tell how many queries are 0.
+        "below": bool(below) and not study.is_weighted(dataset),
         "queries": total,
         "without": total - sum(round(row["n_queries"] * row["value"]) for row in rows),
     }

@@ -61,6 +61,10 @@ class Study:
         """Whether a single fold of a data set was studied, so that nothing is known of how folds differ."""
         return {row["n_folds"] for row in self.summary if row["dataset"] == dataset} == {1}
 
+    def is_weighted(self, dataset: str) -> bool:
+        """Whether the queries of a data set have weights, for which there are neither intervals nor tests."""
+        return any(entry["dataset"] == dataset and entry.get("weight") for entry in self.data)
+
     def tested_queries(self, dataset: str) -> int:
         """Test queries of a data set, all folds together."""
         return max((row["n_queries"] for row in self.summary if row["dataset"] == dataset), default=0)

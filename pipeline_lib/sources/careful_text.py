@@ -64,7 +64,7 @@ def _table(rows: Rows, names: list[str], cells: list[list[str]], chosen: columns
 
     place = {name: index for index, name in enumerate(names)}
     columns_read: dict[str, Any] = {}
-    for name in (*([chosen.label] if chosen.label else []), *chosen.features):
+    for name in (name for name in (chosen.label, chosen.weight, *chosen.features) if name is not None):
         column = [row[place[name]] for row in cells]
         columns_read[name] = pa.array(
             [_value(rows, index, name, text) for index, text in enumerate(column)], pa.float64()

@@ -230,7 +230,8 @@ def _store(
     columns: Columns | None = None,
     judging: Judging = Judging(),  # noqa: B008
 ) -> ConversionSummary:
-    schema = parquet_schema(n_features, named_queries=textual)
+    weighted = columns is not None and columns.weight is not None
+    schema = parquet_schema(n_features, named_queries=textual, weighted=weighted)
     parts: list[PartSummary] = []
     starts: list[NDArray[np.int64]] = []
     labels: list[NDArray[np.uint8]] = []
@@ -242,7 +243,7 @@ def _store(
             last, first_row, n_queries = None, row, 0
             for block in blocks(name) if sharing is None else sharing.new(name, blocks(name)):
                 queries = _query_names(block) if textual else None
-                writer.write_table(parquet_table(block.qid, block.label, block.X, schema, queries))
+                writer.write_table(parquet_table(block.qid, block.label, block.X, schema, queries, block.weights))
                 begun = np.flatnonzero(np.r_[last is None or block.qid[0] != last, block.qid[1:] != block.qid[:-1]])
                 starts.append(row + begun)
                 labels.append(block.label)
@@ -288,7 +289,7 @@ def _query_names(block: Block) -> list[str]:
 
 
 class _Sharing:
-    """Which queries of several files are the same: those with the same name, labels and features, in the same order.
+    """Which queries of several files are the same: those with the same name, weight, labels and features, in order.
 
     Attributes
     ----------
@@ -324,11 +325,13 @@ class _Sharing:
 
 
 def _query_digest(block: Block, start: int, stop: int) -> bytes:
-    """A digest of the documents of a query, with its name where the file gives one."""
+    """A digest of the documents of a query, with its name and its weight where the file gives one."""
     found = hashlib.sha256()
     if not block.grouped:
         name = block.qid[start] if block.names is None else block.names[block.qid[start]]
         found.update(f"{name}\n".encode())
     found.update(block.label[start:stop].tobytes())
     found.update(block.X[start:stop].tobytes())
+    if block.weights is not None:
+        found.update(block.weights[start].tobytes())
     return found.digest()

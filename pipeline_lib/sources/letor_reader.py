@@ -97,6 +97,8 @@ class Block:
         Whether the queries follow from group sizes, so that their numbers are no names.
     documents : object array, shape (n,), optional
         The ids of the documents, None where one has none, if they are read.
+    weights : float64 array, shape (n,), optional
+        The weight of every document's query, if these have any.
     """
 
     qid: NDArray[np.int64]
@@ -105,18 +107,28 @@ class Block:
     names: list[str] | None = None
     grouped: bool = False
     documents: NDArray[np.object_] | None = None
+    weights: NDArray[np.float64] | None = None
 
     def rows(self, rows: slice | NDArray[np.bool_]) -> "Block":
         """Some of the documents."""
         ids = None if self.documents is None else self.documents[rows]
-        return replace(self, qid=self.qid[rows], label=self.label[rows], X=self.X[rows], documents=ids)
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, qid=self.qid[rows], label=self.label[rows], X=self.X[rows], documents=ids, weights=weights)
 
     @staticmethod
     def joined(blocks: "Sequence[Block]") -> "Block":
         """The documents of several blocks of the same width, one after the other, with the names of the last."""
         qid, label, X = (np.concatenate([getattr(one, name) for one in blocks]) for name in ("qid", "label", "X"))
         ids = [one.documents for one in blocks if one.documents is not None]
-        return replace(blocks[-1], qid=qid, label=label, X=X, documents=np.concatenate(ids) if ids else None)
+        weights = [one.weights for one in blocks if one.weights is not None]
+        return replace(
+            blocks[-1],
+            qid=qid,
+            label=label,
+            X=X,
+            documents=np.concatenate(ids) if ids else None,
+            weights=np.concatenate(weights) if weights else None,
+        )
 
 
 def whole_queries(blocks: Iterator[Block]) -> Iterator[Block]:

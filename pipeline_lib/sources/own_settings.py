@@ -75,6 +75,9 @@ class OwnDataSettings(Settings):
     label: Text | None = Field(None, description="column of the labels in tables")
     query: Text | None = Field(None, description="column of the queries in tables")
     ignore: Names | tuple[()] = Field((), description="columns of tables that are no features")
+    weight: Text | None = Field(
+        None, description="column of the weights of queries in tables; a query of weight 3 counts like three of it"
+    )
     labels: Policy = Field(
         "whole",
         description="how labels are read: whole numbers; real ones, `rounded`; halves, `doubled`; -1, 0, 1, ..., "
@@ -146,6 +149,8 @@ def problems(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             "separator",
             f"expected for files that end with {' or '.join(SEPARATORS)} only, found {str(min(others))!r}",
         )
+    if entry.get("weight") is not None and (others := set(named) - set(tables)):
+        yield "weight", f"expected for files that end with {' or '.join(TABLES)} only, found {str(min(others))!r}"
     if entry.get("missing") == "flag" and (others := set(named) - set(tables)):
         yield (
             "missing",

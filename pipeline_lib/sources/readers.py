@@ -157,6 +157,8 @@ def group_sizes(path: Path) -> NDArray[np.int64]:
 def _layout_of(path: Path, options: tables.Options) -> Layout:
     if tables.is_table(path):
         return tables.layout(path, options)
+    if options.weight is not None:
+        raise DataError(f"{path}: expected a table with the weights of queries, {options.weight!r}, found LETOR text")
     groups = _groups(path)
     if groups:
         group_sizes(groups)

@@ -101,7 +101,7 @@ def layout(path: Path, options: Options) -> Layout:
     said = None
     if chosen.label is not None:
         how = (options.labels, options.missing, options.separator, options.extreme)
-        said = Columns(chosen.label, chosen.query, options.ignore, *how)
+        said = Columns(chosen.label, chosen.query, options.ignore, *how, weight=chosen.weight)
     return Layout(len(chosen.features), chosen.features, textual, columns=said, flagged=flagged)
 
 
@@ -161,6 +161,7 @@ def blocks(path: Path, options: Options, known: Layout) -> Iterator[Block]:
 
 def _blocks(path: Path, options: Options, known: Layout, chosen: columns.Roles) -> Iterator[Block]:
     queries = columns.Queries(textual=known.textual)
+    weights = columns.Weights(queries)
     place, row, size = place_of(path), 0, rows_per_group(known.n_features)
     waiting: list[Block] = []
     for piece in _pieces(path, chosen.all, chosen, options):
@@ -170,7 +171,8 @@ def _blocks(path: Path, options: Options, known: Layout, chosen: columns.Roles) 
             X[np.isnan(X)] = 0.0
         qid = queries.number(piece.column(chosen.query), chosen.query, here)
         row += len(y)
-        waiting.append(Block(qid, y, X, queries.names, documents=_ids(piece, chosen, here)))
+        of_queries = _weights(piece, chosen, here, weights, qid)
+        waiting.append(Block(qid, y, X, queries.names, documents=_ids(piece, chosen, here), weights=of_queries))
         if sum(len(block.qid) for block in waiting) >= size:
             joined = Block.joined(waiting)
             full = len(joined.qid) // size * size
@@ -199,6 +201,11 @@ def _ids(piece: Any, chosen: columns.Roles, place: columns.Place) -> Any:
     return None if (name := chosen.documents) is None else columns.ids(piece.column(name), name, place)
 
 
+def _weights(piece: Any, chosen: columns.Roles, place: columns.Place, weights: columns.Weights, qid: Any) -> Any:
+    """The weights of the rows' queries, or None where these have none."""
+    return None if (name := chosen.weight) is None else weights.read(piece.column(name), name, place, qid)
+
+
 def with_means(block: Block, flagged: Sequence[int] = ()) -> Block:
     """The block with the mean of its query for each missing value, and marks of these columns."""
     starts = np.array([start for start, _ in columns.runs(block.qid)])
@@ -225,10 +232,12 @@ def _all_problems(path: Path, options: Options, chosen: columns.Roles) -> Iterat
         yield
     except DataError as error:
         found, queries = Problems(), columns.Queries(textual=True)
+        weights = columns.Weights(queries)
         try:
             for rows, piece, numeric in _careful_pieces(path, options, chosen):
                 _values(piece, numeric, options, rows)
-                queries.number(piece.column(chosen.query), chosen.query, rows)
+                qid = queries.number(piece.column(chosen.query), chosen.query, rows)
+                _weights(piece, chosen, rows, weights, qid)
                 _ids(piece, chosen, rows)
                 rows.hand_over(found)
         except Enough:
@@ -251,6 +260,7 @@ def _roles(path: Path, schema: Any, options: Options) -> columns.Roles:
         ignore=options.ignore,
         features=options.features,
         labelled=options.labelled,
+        weight=options.weight,
     )
     return found if options.documents else replace(found, documents=None)
 

@@ -75,7 +75,8 @@ def facts(data: RankingData, w: Floats, surrogate: Surrogate) -> Facts:
     Raises
     ------
     DataError
-        When there is no query, or ``w`` has another length than documents have features.
+        When there is no query, queries have different weights, or ``w`` has another length than documents have
+        features.
 
     Example
     -------
@@ -89,6 +90,8 @@ def facts(data: RankingData, w: Floats, surrogate: Surrogate) -> Facts:
         raise DataError("data: expected at least one query, found none")
     if w.shape != (data.n_features,):
         raise DataError(f"w: expected {data.n_features} weights, one for each feature, found shape {w.shape}")
+    if not data.count_alike:
+        raise DataError("data: its queries have weights, and the bounds are about queries that count alike")
     scores = np.empty(data.n_documents)
     squared_norms, largest, squares = [], [], []
     for block, X in data.blocks():
@@ -126,8 +129,8 @@ def of_model(model: Model, data: RankingData, surrogate: Surrogate) -> Facts:
     Raises
     ------
     DataError
-        When the model is not linear, the data have no query or other features than the model, or a loss exceeds the
-        range of float64.
+        When the model is not linear, the data have no query, other features than the model or different weights of
+        queries, or a loss exceeds the range of float64.
 
     Example
     -------

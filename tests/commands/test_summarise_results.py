@@ -24,6 +24,32 @@ def measured(folds: dict[int, list[float]]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_means_are_those_without_weights_to_the_last_bit_where_there_are_none(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    queries = int(rng.integers(1000, 5000))
+    table = pl.DataFrame(
+        {
+            "dataset": ["made"] * queries,
+            "model": rng.choice(["one", "other"], queries),
+            "fold": pl.Series(np.sort(rng.integers(1, 4, queries)), dtype=pl.UInt8),
+            "measure": ["map"] * queries,
+            "value": rng.random(queries),
+        }
+    )
+    alike = table.with_columns(weight=pl.lit(None, pl.Float64))
+    grouped = table.group_by(["dataset", "model", "fold", "measure"], maintain_order=True)
+    plain = grouped.agg(pl.col("value").mean(), n_queries=pl.len())["value"].to_list()
+    assert summarise_results.measure_table(alike)["value"].to_list() == plain
+    weighted = table.with_columns(weight=rng.integers(1, 5, queries).astype(float), dataset=pl.lit("weighted"))
+    both = summarise_results.measure_table(pl.concat([alike, weighted.select(alike.columns)]))
+    assert both.filter(dataset="made")["value"].to_list() == pytest.approx(plain, rel=1e-14)
+    for row in both.filter(dataset="weighted").to_dicts():
+        known = weighted.filter(model=row["model"], fold=row["fold"])
+        assert row["value"] == pytest.approx(np.average(known["value"], weights=known["weight"]), rel=1e-12)
+        assert row["n_queries"] == len(known)
+
+
 def written(tmp_path: Path, *folds: str) -> list[Path]:
     path = tmp_path / "made.csv"
     lines = [f"A paper,made,Theirs,{fold},map,0.25" for fold in folds]

@@ -60,6 +60,7 @@ def small(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small
         papers: Sequence[str] = (),
         ideal: float = 1.0,
         folds: int = 1,
+        weight: str | None = None,
     ) -> Page:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         results = folder / "results" / "own"
@@ -83,7 +84,14 @@ def small(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small
             if "n_folds" in frame.columns:
                 sd = pl.col("sd") if folds > 1 else pl.lit(None, pl.Float64)
                 frame = frame.with_columns(n_folds=pl.lit(folds, pl.Int64), sd=sd)
+            if weight and {"low", "high"} <= set(frame.columns):
+                frame = frame.with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
+            if weight and path.stem == "comparisons":
+                frame = frame.clear()
             storage.write_table(path, frame)
+        if weight:
+            described = results / "data" / "letor-sim.json"
+            storage.write_json(described, {**storage.read_json(described), "weight": weight})
         known = storage.read_json(results / "models.json")["models"]
         storage.write_json(results / "models.json", {"models": [one for one in known if one["model"] in models]})
         availability = storage.read_json(results / "availability.json")["datasets"]
@@ -121,6 +129,15 @@ def test_the_page_speaks_of_the_papers_that_were_chosen(papers: Sequence[str], s
 @pytest.mark.parametrize("folds", [1, 2])
 def test_several_folds_have_a_deviation(folds: int, small: Small) -> None:
     assert ("±" in small(folds=folds).words) == (folds > 1)
+
+
+def test_weights_of_queries_leave_no_intervals_and_no_tests(small: Small) -> None:
+    words = small(weight="clicks").words
+    assert "weighted by the queries' weights" in words
+    assert "there are none where queries have weights" in words
+    assert "bootstrap intervals over all test queries" not in words
+    assert "No paired tests" not in words
+    assert "weighted by the queries' weights" not in small().words
 
 
 def test_no_section_and_no_table_is_empty(small: Small) -> None:

@@ -14,7 +14,7 @@ from pipeline_lib import RankingData, learners
 from pipeline_lib.commands import convert_data, describe_data, evaluate_model, register_data, split_folds, train_model
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import ConfigurationError, DataError
-from pipeline_lib.sources import folds, own_data, raw_files
+from pipeline_lib.sources import folds, own_data, raw_files, tables
 from pipeline_lib.sources.own_settings import OwnDataSettings, group_file, problems
 from pipeline_lib.study import configuration
 
@@ -169,6 +169,84 @@ def test_settings_of_tables_are_refused_for_other_files() -> None:
         ("separator", "found 'my.txt'"),
         ("missing", "found 'my.txt'; in LETOR text, `zero` takes 0 and `mean` the mean of the query"),
     ]
+
+
+WEIGHTED = [("a", 1, 0.5, 2.5), ("a", 0, 1.0, 2.5), ("b", 0, 0.0, 1.0), ("c", 2, 1.5, 4.0), ("c", 1, 0.0, 4.0)]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_queries_have_the_weights_of_a_column(ending: str) -> None:
+    frame = pl.DataFrame(WEIGHTED, schema=["qid", "label", "bm25", "clicks"], orient="row")
+    frame.write_csv("my.csv") if ending == ".csv" else frame.write_parquet("my.parquet")
+    data, _, description = prepared(files=f"my{ending}", folds=3, weight="clicks")
+    assert data.weights is not None
+    assert data.weights.tolist() == [2.5, 1.0, 4.0]
+    assert data.feature_names == ("bm25",)
+    assert description["weight"] == "clicks"
+    assert "Its queries have weights (column 'clicks')" in description["notes"][-1]
+    again = RankingData.from_frame(frame, weight="clicks")
+    assert again.weights is not None
+    assert again.weights.tolist() == data.weights.tolist()
+    frame = data.to_pandas()
+    assert RankingData.from_frame(frame, weight="weight").feature_names == data.feature_names
+
+
+def test_queries_in_several_pieces_of_a_table_have_one_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "rows_per_group", lambda n_features: 2)
+    rows = [(f"q{i // 5}", i % 3, float(i), 1.0 + i // 5) for i in range(20)]
+    frame = pl.DataFrame(rows, schema=["qid", "label", "bm25", "clicks"], orient="row")
+    frame.write_parquet("my.parquet")
+    data, _, _ = prepared(files="my.parquet", folds=3, weight="clicks")
+    assert data.weights is not None
+    assert data.weights.tolist() == [1.0, 2.0, 3.0, 4.0]
+    frame.with_columns(clicks=pl.when(pl.col("bm25") == 14.0).then(9.0).otherwise("clicks")).write_parquet("my.parquet")
+    with pytest.raises(DataError, match=r"my.parquet: row 14: expected one weight .* of query q2, found 9 after 3"):
+        prepared(files="my.parquet", folds=3, weight="clicks")
+
+
+def test_every_wrong_weight_is_named_with_its_line() -> None:
+    rows = ["a,1,0.5,2", "a,0,1,3", "b,0,0,-1", "c,2,1,0", "d,1,1,none", "e,1,1,", "f,0,1,5"]
+    Path("my.csv").write_text("\n".join(["qid,label,bm25,clicks", *rows, ""]))
+    with pytest.raises(DataError) as found:
+        prepared(files="my.csv", folds=3, weight="clicks")
+    lines = str(found.value).splitlines()
+    # Three of a kind are shown, and how many more there are.
+    assert [line.partition(": ")[0] for line in lines] == ["my.csv:3", "my.csv:4", "my.csv:5", "my.csv"]
+    assert "one weight (column 'clicks') for all documents of query a, found 3 after 2" in lines[0]
+
+
+def test_a_weight_that_is_refused_makes_no_other_wrong() -> None:
+    Path("my.csv").write_text("qid,label,bm25,clicks\na,1,0.5,none\na,0,1,3\na,0,2,3\nb,1,1,2\nb,0,1,x\n")
+    with pytest.raises(DataError) as found:
+        prepared(files="my.csv", folds=3, weight="clicks")
+    assert {line.partition(": ")[0] for line in str(found.value).splitlines()} == {"my.csv:2", "my.csv:6"}
+
+
+def test_a_column_of_weights_must_be_there_and_have_no_other_role() -> None:
+    Path("my.csv").write_text("qid,label,bm25\na,1,0.5\n")
+    for weight, said in (("click", "expected the column 'click'"), ("label", "found 'label', which has another role")):
+        with pytest.raises(DataError, match=said):
+            prepared(files="my.csv", folds=3, weight=weight)
+    write("my.txt", [1])
+    [(key, said)] = problems({"name": "mine", "files": ["my.txt"], "weight": "clicks"})
+    assert (key, said.split(" only, ")[1]) == ("weight", "found 'my.txt'")
+    for role in ("train", "test"):
+        write(f"mine/{role}.txt", [1, 2])
+    with pytest.raises(DataError, match="expected a table with the weights of queries, 'clicks', found LETOR text"):
+        prepared(folder="mine", weight="clicks")
+
+
+def test_queries_of_folds_that_differ_in_their_weight_are_not_one() -> None:
+    for fold, weight in ((1, 2), (2, 2), (3, 5)):
+        for role, query in (("train", "a"), ("vali", "b"), ("test", f"c{fold}")):
+            path = Path(f"mine/Fold{fold}/{role}.csv")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"qid,label,bm25,clicks\n{query},1,0.5,{weight}\n")
+    data, _, _ = prepared(folder="mine", weight="clicks")
+    assert data.weights is not None
+    assert sorted(zip(data.query_names or (), data.weights.tolist(), strict=True)) == [
+        ("a", 2.0), ("a", 5.0), ("b", 2.0), ("b", 5.0), ("c1", 2.0), ("c2", 2.0), ("c3", 5.0)
+    ]  # fmt: skip
 
 
 def test_columns_are_named_and_kept() -> None:
