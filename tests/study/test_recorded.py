@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from pipeline_lib import cli
+from pipeline_lib import cli, papers
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DamagedFileError
 from pipeline_lib.study import provenance, recorded
@@ -85,6 +85,7 @@ def test_kept_records_are_of_whole_studies(name: str) -> None:
     known = {claim.id: {*claim.names} for claim in readings.ledger_of_claims()}
     assert {*record.claims} <= {*known}
     assert {*known} - {*record.claims} <= readings.added_claims()
-    # What a record has is a part of the project, and tests are not lenient with it.
-    assert not {*record.claims} & readings.added_claims()
+    # What a record has is a part of the project, and tests are not lenient with it; promises have no certificates.
+    promised = {claim.id for claim in readings.ledger_of_claims() if claim.paper in papers.ours()}
+    assert not {*record.claims} & readings.added_claims() - promised
     assert all({*claim.ranges} <= known[one] for one, claim in record.claims.items())
