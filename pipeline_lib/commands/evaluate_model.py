@@ -90,10 +90,7 @@ def _ties(trained: Trained, test: RankingData, y_max: int, wanted: Sequence[str]
         values = metrics.per_query(
             wanted, scores, test.y, test.offsets, y_max=y_max, ties=ties, relevant_from=test.relevant_from
         )
-        ends[ties] = {
-            name: float(found.mean() if test.weights is None else np.average(found, weights=test.weights))
-            for name, found in values.items()
-        }
+        ends[ties] = {name: float(np.average(found, weights=test.weights)) for name, found in values.items()}
     orderable = ~ranking.all_equal(test.y, test.offsets)
     tied = orderable & ranking.all_equal(scores, test.offsets)
     return {**ends, "lists": int(orderable.sum()), "tied_lists": int(tied.sum())}

@@ -63,7 +63,7 @@ def mean_measure(scores: ArrayLike, data: RankingData, measure: str) -> float:
     y_max = int(data.y.max(initial=0))
     judging = data.judging._asdict()
     values = metrics.per_query([measure], scores, data.y, data.offsets, y_max=y_max, **judging)[measure]
-    return float(np.mean(values) if data.weights is None else np.average(values, weights=data.weights))
+    return float(np.average(values, weights=data.weights))
 
 
 def measured(scores: Iterable[Floats], validation: RankingData, measure: str) -> list[float]:

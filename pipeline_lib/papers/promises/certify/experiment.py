@@ -14,8 +14,7 @@ value is just below one of the limits, since between two of them the sum rises w
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +26,12 @@ from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Rising, Settings, Several, Whole
 from pipeline_lib.data.rows import Field, Interval, Row
-from pipeline_lib.evaluation import betting, simple_rankers
+from pipeline_lib.evaluation import betting
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
+from pipeline_lib.papers.promises.laws import ALL, Law, like_ndcg, of_data_sets
 from pipeline_lib.papers.promises.shares import share
 from pipeline_lib.statistics import LEVEL
 
-Law = Callable[[np.random.Generator, tuple[int, int]], Any]
 Counts = NDArray[np.int64]
 
 LAWS: Mapping[str, tuple[Law, float]] = {
@@ -43,14 +42,9 @@ LAWS: Mapping[str, tuple[Law, float]] = {
     "Beta(1/2, 1/2)": (lambda rng, shape: rng.beta(0.5, 0.5, shape), 0.5),
     "Beta(5, 1)": (lambda rng, shape: rng.beta(5.0, 1.0, shape), 5.0 / 6.0),
     "Beta(10, 30)": (lambda rng, shape: rng.beta(10.0, 30.0, shape), 0.25),
-    "like NDCG": (
-        lambda rng, shape: np.where(rng.random(shape) < 0.2, rng.random(shape) < 0.7, rng.beta(2.0, 1.0, shape)),
-        0.2 * 0.7 + 0.8 * 2.0 / 3.0,
-    ),
+    "like NDCG": (like_ndcg, 0.2 * 0.7 + 0.8 * 2.0 / 3.0),
 }
 """Laws of values in [0, 1], with their means."""
-ALL = "all laws"
-"""The law of a row that is one of the laws, each as often."""
 LOWER_LEVEL = 0.9
 """The level that is planted in the place of that of the limits."""
 
@@ -101,9 +95,8 @@ def normal(values: Floats, chosen_from: int = 1) -> float:
 def measure(job: Job) -> Iterator[Missed | TwoValues]:
     """Draw queries from every law and data set, and go through all means of values that are 0 or 1."""
     laws = dict(LAWS)
-    for name, data in job.datasets().items():
-        _, of_queries = simple_rankers.best_feature(data)
-        laws[name] = _resampled(of_queries), float(of_queries.mean())
+    for name, draw, of_queries in of_data_sets(job):
+        laws[name] = draw, float(of_queries.mean())
     for n in job.settings.queries:
         for runs in (1, job.settings.runs):
             sums = np.zeros(3, np.int64)
@@ -114,10 +107,6 @@ def measure(job: Job) -> Iterator[Missed | TwoValues]:
             yield _row(ALL, n, runs, job.settings.draws * len(laws), sums)
     for n in job.settings.two_values:
         yield _two_values(n, job.settings.arrangements, generator(job.seed, "certify", "two values", n))
-
-
-def _resampled(of_queries: Floats) -> Law:
-    return lambda rng, shape: rng.choice(of_queries, shape)
 
 
 def _misses(draw: Law, mean: float, n: int, runs: int, draws: int, rng: np.random.Generator) -> Counts:

@@ -97,7 +97,7 @@ def measure(job: Job) -> Iterator[FamilyWise | Power | SignPatterns]:
     for case in CASES:
         sums, number = np.zeros(3, np.int64), 0
         for runs in progress.counted(job.settings.runs, f"numbers of runs, {case}"):
-            draws = max(2, min(job.settings.draws, job.settings.pairs // (runs * (runs - 1) // 2)))
+            draws = _draws(job.settings, runs)
             rng = generator(job.seed, "compare", case, runs)
             better = np.arange(runs) < (runs // 2 if case == "half better" else 0)
             found = [_drawn(better, job.settings.queries, job.settings.resamples, rng) for _ in range(draws)]
@@ -111,6 +111,15 @@ def measure(job: Job) -> Iterator[FamilyWise | Power | SignPatterns]:
             yield _family_wise(case, ALL, number, sums)
     for runs in job.settings.enumerated_runs:
         yield _enumerated(runs, job.settings.enumerated_queries, generator(job.seed, "compare", "signs", runs))
+
+
+def _pairs(runs: int) -> int:
+    return runs * (runs - 1) // 2
+
+
+def _draws(settings: CompareSettings, runs: int) -> int:
+    """How often values of so many runs are drawn."""
+    return max(2, min(settings.draws, settings.pairs // _pairs(runs)))
 
 
 def _drawn(
@@ -195,11 +204,9 @@ def _power(runs: int, shares: Floats, better: NDArray[np.bool_]) -> Power:
 
 
 def _seconds(settings: CompareSettings) -> float:
-    pairs = [runs * (runs - 1) // 2 for runs in settings.runs]
-    draws = [max(2, min(settings.draws, settings.pairs // one)) for one in pairs]
-    resamples = settings.resamples
     enumerated = 2.0**settings.enumerated_queries * 4e-3 * len(settings.enumerated_runs)
-    return enumerated + 4.0 * sum(n * (2e-3 + 1e-7 * one * resamples) for n, one in zip(draws, pairs, strict=True))
+    tried = (_draws(settings, runs) * (2e-3 + 1e-7 * _pairs(runs) * settings.resamples) for runs in settings.runs)
+    return enumerated + 4.0 * sum(tried)
 
 
 EXPERIMENT = Experiment(

@@ -9,8 +9,8 @@ its upper limit.
 A data set's law is that of the NDCG@10 of its best feature on its queries, drawn with replacement.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,10 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Rising, Settings, Whole, at_least
 from pipeline_lib.data.rows import Field, Interval, Row
-from pipeline_lib.evaluation import pilot, simple_rankers
+from pipeline_lib.evaluation import pilot
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
+from pipeline_lib.papers.promises.laws import ALL, Law, like_ndcg, of_data_sets
 from pipeline_lib.papers.promises.shares import share
-
-Law = Callable[[np.random.Generator, int], Any]
 
 
 def _beta(a: float, b: float) -> tuple[Law, float]:
@@ -40,10 +39,7 @@ LAWS: Mapping[str, tuple[Law, float]] = {
     "Beta(2, 5)": _beta(2.0, 5.0),
     "Beta(20, 20)": _beta(20.0, 20.0),
     "0 or 1, evenly": (lambda rng, n: 1.0 * (rng.random(n) < 0.5), 0.5),
-    "like NDCG": (
-        lambda rng, n: np.where(rng.random(n) < 0.2, rng.random(n) < 0.7, rng.beta(2.0, 1.0, n)),
-        (0.2 * 0.7 + 0.8 / 2.0 - (0.2 * 0.7 + 0.8 * 2.0 / 3.0) ** 2) ** 0.5,
-    ),
+    "like NDCG": (like_ndcg, (0.2 * 0.7 + 0.8 / 2.0 - (0.2 * 0.7 + 0.8 * 2.0 / 3.0) ** 2) ** 0.5),
     "reciprocal ranks": (
         lambda rng, n: rng.choice(RANKS, n, p=SHARES),
         float(SHARES @ RANKS**2 - (SHARES @ RANKS) ** 2) ** 0.5,
@@ -54,8 +50,6 @@ LAWS: Mapping[str, tuple[Law, float]] = {
     ),
 }
 """Laws of the values of a query, with their standard deviations."""
-ALL = "all laws"
-"""The law of a row about all pilots of one size."""
 
 
 class PlanSettings(Settings):
@@ -81,9 +75,8 @@ class Broken(Row, table="tables/promises-plan"):
 def measure(job: Job) -> Iterator[Broken]:
     """Plan from pilots of every law and data set."""
     laws = dict(LAWS)
-    for name, data in job.datasets().items():
-        _, of_queries = simple_rankers.best_feature(data)
-        laws[name] = _resampled(of_queries), float(of_queries.std())
+    for name, draw, of_queries in of_data_sets(job):
+        laws[name] = draw, float(of_queries.std())
     for n in job.settings.queries:
         every: list[list[bool]] = []
         refused = 0
@@ -96,10 +89,6 @@ def measure(job: Job) -> Iterator[Broken]:
                 yield _row(law, n, len(found) - len(kept), kept)
         if every:
             yield _row(ALL, n, refused, every)
-
-
-def _resampled(of_queries: NDArray[np.float64]) -> Law:
-    return lambda rng, n: rng.choice(of_queries, n)
 
 
 def _planned(values: NDArray[np.float64], sd: float, within: float) -> list[bool]:
