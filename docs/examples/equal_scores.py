@@ -1,7 +1,7 @@
 """What do equal scores hide?
 
-A run whose scores are rounded leaves the order of many documents open. The mean over all orders hardly moves, but a
-program that puts them in some order may report anything between the ends of the bars.
+A run whose scores are rounded leaves the order of many documents open. A program that puts them in some order
+may report anything between the ends of the bars, beside which the mean over all orders moves little.
 """
 
 import numpy as np

@@ -1,6 +1,7 @@
 """How fast does a ranker learn?
 
-With more training queries, NDCG@10 on new queries rises, that on the training queries falls, and both meet.
+On few training queries, NDCG@10 is far above that on new queries, which the ranker does not know; with 100 and more,
+the two are nearly the same. It is one draw of the data.
 """
 
 import numpy as np
