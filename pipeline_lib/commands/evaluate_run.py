@@ -4,17 +4,18 @@ Equal scores say nothing about the order of their documents, so that every measu
 scores allow.
 """
 
+import csv
+import io
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
-
-import polars as pl
+from typing import Annotated, NamedTuple
 
 from pipeline_lib import metrics, ranking, statistics
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.core.files import Output, write_text
+from pipeline_lib.core.markup import count
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.evaluation import inputs
 
@@ -28,12 +29,18 @@ MEASURES = tuple(
     if not name.startswith("letor4_")
     for k in (CUTOFFS if name.endswith("@K") else CUTOFFS[:1])
 )
-SUMMARY = {
-    "measure": pl.String,
-    **dict.fromkeys(("mean", "low", "high"), pl.Float64),
-    "queries": pl.Int64,
-    **dict.fromkeys(("worst", "best"), pl.Float64),
-}
+
+
+class Summary(NamedTuple):
+    """The mean of a measure over queries, its interval, and its ends over the orders that equal scores allow."""
+
+    measure: str
+    mean: float
+    low: float | None
+    high: float | None
+    queries: int
+    worst: float
+    best: float
 
 
 def run(
@@ -70,29 +77,41 @@ def run(
     asked, worst, best = (
         inputs.measured(of_run, highest, one, scale, relevant_from) for one in (order, "worst", "best")
     )
-    rows = [
-        (*_row(name, asked[name], level, resamples, seed), worst[name].mean(), best[name].mean()) for name in measures
+    summary = [
+        Summary(name, *_mean(name, asked[name], level, resamples, seed), worst[name].mean(), best[name].mean())
+        for name in measures
     ]
-    summary = pl.DataFrame(rows, schema=SUMMARY, orient="row")
-    print(f"{len(judged.queries):,} queries, {100 * level:g} % bootstrap intervals\n\n{_text(summary)}")
-    of_queries = pl.DataFrame({"qid": judged.queries, **asked})
-    for path, table in ((output, summary), (per_query, of_queries)):
-        if path is not None:
-            write_text(path, table.write_csv())
+    queries = count(len(judged.queries), "query", "queries")
+    print(f"{queries}, {100 * level:g} % bootstrap intervals\n\n{_text(summary)}")
+    if output is not None:
+        write_text(output, _csv(Summary._fields, summary))
+    if per_query is not None:
+        values = zip(judged.queries, *(column.tolist() for column in asked.values()), strict=True)
+        write_text(per_query, _csv(["qid", *asked], values))
 
 
-def _row(measure: str, values: Floats, level: float, resamples: int, seed: int) -> tuple[object, ...]:
+def _mean(
+    measure: str, values: Floats, level: float, resamples: int, seed: int
+) -> tuple[float, float | None, float | None, int]:
     low, high = None, None
     if len(values) > 1:
         rng = generator(seed, "evaluate", measure)
         low, high = statistics.bootstrap_interval(values, level=level, resamples=resamples, rng=rng)
-    return measure, float(values.mean()), low, high, len(values)
+    return float(values.mean()), low, high, len(values)
 
 
-def _text(summary: pl.DataFrame) -> str:
-    width = max(map(len, ["measure", *summary["measure"]]))
+def _csv(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+def _text(summary: Sequence[Summary]) -> str:
+    width = max(len("measure"), *(len(row.measure) for row in summary))
     lines = [f"{'measure':<{width}}  {'mean':>6}  {'low':>6}  {'high':>6}"]
-    for name, mean, low, high, _, worst, best in summary.iter_rows():
+    for name, mean, low, high, _, worst, best in summary:
         ends = "".join(f"  {'-':>6}" if end is None else f"  {end:6.4f}" for end in (low, high))
         least, most = f"{worst:.4f}", f"{best:.4f}"
         ends += f"  {least} to {most} with the order of equal scores" if least != most else ""

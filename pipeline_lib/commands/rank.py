@@ -11,6 +11,7 @@ from pipeline_lib import learners
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import Output, check_outputs, replacing
+from pipeline_lib.core.markup import count
 from pipeline_lib.data.stored_data import Columns
 from pipeline_lib.sources import query_stream, trec
 from pipeline_lib.sources.own_settings import companions
@@ -57,7 +58,7 @@ def run(
             except DataError as error:
                 raise DataError(f"{data}: {error}") from error
             n_queries, n_documents = n_queries + batch.data.n_queries, n_documents + batch.data.n_documents
-    _LOG.info(f"{output}: {n_queries:,} queries with {n_documents:,} documents")
+    _LOG.info(f"{output}: {count(n_queries, 'query', 'queries')} with {count(n_documents, 'document')}")
 
 
 @contextmanager

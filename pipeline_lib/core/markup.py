@@ -24,3 +24,14 @@ def listed(names: Sequence[str]) -> str:
     ('MAP', 'MAP and NDCG', 'MAP, NDCG and P@10')
     """
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun.
+
+    Example
+    -------
+    >>> count(1, "query", "queries"), count(1200, "query", "queries")
+    ('1 query', '1,200 queries')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"

@@ -19,7 +19,7 @@ from pipeline_lib.core import checks, seeds, storage
 from pipeline_lib.core.checks import Count, checked
 from pipeline_lib.core.errors import ArgumentError, DataError
 from pipeline_lib.core.files import check_replaceable
-from pipeline_lib.core.markup import listed
+from pipeline_lib.core.markup import count, listed
 from pipeline_lib.core.seeds import Role
 from pipeline_lib.data import query_blocks, stored_data
 from pipeline_lib.data.labels import PolicyOrNone
@@ -65,7 +65,7 @@ class RankingData:
     -------
     >>> data = RankingData.from_arrays([[0.0], [1.0], [0.5]], [0, 2, 1], [7, 7, 8])
     >>> data
-    RankingData(2 queries, 3 documents, 1 features, labels 0..2)
+    RankingData(2 queries, 3 documents, 1 feature, labels 0..2)
     """
 
     X: NDArray[np.float32]
@@ -111,15 +111,15 @@ class RankingData:
                 array = np.ascontiguousarray(array)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-        for name, count in (("feature_names", self.n_features), ("query_names", self.n_queries)):
-            object.__setattr__(self, name, _names(name, getattr(self, name), count))
+        for name, length in (("feature_names", self.n_features), ("query_names", self.n_queries)):
+            object.__setattr__(self, name, _names(name, getattr(self, name), length))
 
     def __repr__(self) -> str:
         labels = f"labels {self.y.min()}..{self.y.max()}" if self.n_documents else "no labels"
         weights = "" if self.weights is None else ", weights of queries"
         return (
-            f"RankingData({self.n_queries} queries, {self.n_documents} documents, {self.n_features} features, "
-            f"{labels}{weights})"
+            f"RankingData({count(self.n_queries, 'query', 'queries')}, {count(self.n_documents, 'document')}, "
+            f"{count(self.n_features, 'feature')}, {labels}{weights})"
         )
 
     def __len__(self) -> int:

@@ -25,17 +25,21 @@ n
 ...
 """
 
+from __future__ import annotations
+
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, ClassVar, NamedTuple, Self, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, Union, get_args, get_origin
 
-import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.statistics import Interval
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["Column", "Ends", "Field", "Interval", "OnlyInterval", "Row", "columns", "frame", "schema"]
 
@@ -50,7 +54,8 @@ class Ends:
 
 OnlyInterval = Annotated[Interval, Ends("low", "high")]
 """The only interval of a row, whose ends are the columns low and high."""
-STORED = {str: pl.String(), int: pl.Int64(), float: pl.Float64(), bool: pl.Boolean()}
+STORED = {str: "String", int: "Int64", float: "Float64", bool: "Boolean"}
+"""The type of polars of each type of values."""
 
 
 class Row(BaseModel):
@@ -135,11 +140,15 @@ def schema(row: type[Row]) -> dict[str, pl.DataType]:
     >>> schema(Slack)
     {'m': Int64, 'slack': Float64}
     """
-    return {column.name: STORED[column.kind] for column in columns(row)}
+    import polars as pl  # which whoever only declares rows need not have
+
+    return {column.name: getattr(pl, STORED[column.kind])() for column in columns(row)}
 
 
 def frame(found: Iterable[Row], row: type[Row]) -> pl.DataFrame:
     """Rows of one class as a table."""
+    import polars as pl
+
     return pl.DataFrame([one.plain() for one in found], schema=schema(row))
 
 

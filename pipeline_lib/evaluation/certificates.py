@@ -11,6 +11,7 @@ from pipeline_lib import metrics, statistics
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Count, Natural, Probability, checked
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.markup import count
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.evaluation import betting, inputs
 from pipeline_lib.evaluation.comparison import against, aligned, finite
@@ -94,7 +95,7 @@ class Certificate:
         row, n, percent = self.best, len(self.values.queries), f"{100 * self.level:g} %"
         if len(self.runs) > 1:
             yield f"Of {len(self.runs):,} runs, {self.runs[row]} was measured best."
-        measured = f"(measured {self.mean[row]:.{SHOWN}f} on {n:,} {'query' if n == 1 else 'queries'})"
+        measured = f"(measured {self.mean[row]:.{SHOWN}f} on {count(n, 'query', 'queries')})"
         relation = "is" if self.baseline is None else f"less that of {self.baseline} is"
         yield (
             f"With {percent} confidence, {self.values.measure} of {self.runs[row]} on queries like these {relation} at "
@@ -117,9 +118,9 @@ class Certificate:
         yield "Wrong or missing judgements, as of documents outside a pool, are taken as they are."
 
     def __repr__(self) -> str:
-        row = self.best
+        row, queries = self.best, count(len(self.values.queries), "query", "queries")
         return (
-            f"Certificate({self.values.measure} of {self.runs[row]} on {len(self.values.queries):,} queries: at least "
+            f"Certificate({self.values.measure} of {self.runs[row]} on {queries}: at least "
             f"{_floor(self.lower[row])} at {100 * self.level:g} %)"
         )
 
@@ -128,7 +129,11 @@ class Certificate:
         percent = f"{100 * self.level:g} %"
         heads = ("run", "measured", f"at least ({percent})", f"{percent} interval", "Hoeffding", "bootstrap")
         rows = [self._row(row) for row in np.argsort(-self.mean, kind="stable").tolist()]
-        parts = [f"{what}, {len(self.values.queries):,} queries", aligned(heads, rows), "\n".join(self.says())]
+        parts = [
+            f"{what}, {count(len(self.values.queries), 'query', 'queries')}",
+            aligned(heads, rows),
+            "\n".join(self.says()),
+        ]
         if self.values.notes:
             parts.append("\n".join(f"Note: {note}" for note in self.values.notes))
         return "\n\n".join(parts)

@@ -15,6 +15,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Natural, checked
 from pipeline_lib.core.errors import ArgumentError, DataError
 from pipeline_lib.core.files import expanded
+from pipeline_lib.core.markup import count
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.evaluation import column_checks, part_checks, samples, simple_rankers
 from pipeline_lib.evaluation.part_checks import Twins
@@ -90,14 +91,16 @@ class Findings:
         return len(self.found)
 
     def __repr__(self) -> str:
-        return f"Findings({len(self.found)} in {self.queries:,} queries: {', '.join(one.check for one in self.found)})"
+        queries = count(self.queries, "query", "queries")
+        return f"Findings({len(self.found)} in {queries}: {', '.join(one.check for one in self.found)})"
 
     def __str__(self) -> str:
         return "\n".join([*self.about(), *(_text(i, one) for i, one in enumerate(self.found, start=1))])
 
     def about(self) -> list[str]:
         """What was looked at, what simple rankers reach on it, and which difference can be seen: a sentence each."""
-        lines = [f"{self.queries:,} queries, {self.documents:,} documents, {self.features:,} features"]
+        documents, features = count(self.documents, "document"), count(self.features, "feature")
+        lines = [f"{count(self.queries, 'query', 'queries')}, {documents}, {features}"]
         if self.share < 1.0:
             lines[0] += f"; {self.share:.3g} of the queries were looked at"
         trained = "" if self.trained is None else f", least squares {self.trained:.4f}"
@@ -317,7 +320,8 @@ def _limits(data: RankingData) -> list[Finding]:
     return [
         Finding(
             "limits of learners",
-            f"{len(long):,} lists have more than {LONGEST_LIST:,} documents, up to {data.documents_per_query.max():,}",
+            f"{count(len(long), 'list')} of more than {LONGEST_LIST:,} documents, up to "
+            f"{data.documents_per_query.max():,}",
             "LambdaMART trains on no such list, so that it has no NDCG at all",
             None,
             None,

@@ -175,7 +175,7 @@ def documents(X: RankingData | ArrayLike) -> RankingData:
     Example
     -------
     >>> documents([[0.0, 1.0], [1.0, 2.0]])
-    RankingData(1 queries, 2 documents, 2 features, labels 0..0)
+    RankingData(1 query, 2 documents, 2 features, labels 0..0)
     """
     if isinstance(X, RankingData):
         return X

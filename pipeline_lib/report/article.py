@@ -17,6 +17,7 @@ from pipeline_lib.claims import errata
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import write_text
+from pipeline_lib.core.markup import count
 from pipeline_lib.report import errata_section, ledger_section, study_pages
 from pipeline_lib.report.blocks import Subsection, inline, mathematics, walk
 from pipeline_lib.report.errata_section import ErrataList
@@ -24,7 +25,7 @@ from pipeline_lib.report.figures import Figure
 from pipeline_lib.report.page import PaperPages
 from pipeline_lib.report.pages import Page
 from pipeline_lib.report.results import ResultsFolder
-from pipeline_lib.report.study import Study, count
+from pipeline_lib.report.study import Study
 from pipeline_lib.report.tables import Table, sources
 from pipeline_lib.report.typesetting import LATEX, TYPST, Dialect, has_engine, write_pdf
 

@@ -10,9 +10,9 @@ from pipeline_lib.claims import coverage, errata
 from pipeline_lib.claims.judged import JudgedClaim, JudgedProof, JudgedStudy
 from pipeline_lib.claims.severity import Plant, Severity
 from pipeline_lib.claims.words import STATUSES, Status, plain, setting_words, shown_value, spoken
+from pipeline_lib.core.markup import count
 from pipeline_lib.report.blocks import Section
 from pipeline_lib.report.markdown import prose
-from pipeline_lib.report.study import count
 from pipeline_lib.report.tables import Cell
 
 SIGNS: dict[Status, str] = {

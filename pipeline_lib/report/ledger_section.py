@@ -12,11 +12,11 @@ from pipeline_lib.claims.errata import Kind
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
 from pipeline_lib.claims.severity import SLACK
 from pipeline_lib.claims.words import STATUSES, plain, rounded_down
+from pipeline_lib.core.markup import count
 from pipeline_lib.report.blocks import Block, Subsection
 from pipeline_lib.report.claims_section import excluded
 from pipeline_lib.report.markdown import prose
 from pipeline_lib.report.results import Row
-from pipeline_lib.report.study import count
 from pipeline_lib.report.tables import Cell, whole
 
 WHOSE = {"Stated by the paper": False, "Stated by this project, on its own or as a correction": True}

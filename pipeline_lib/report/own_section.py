@@ -6,12 +6,12 @@ from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
 
-from pipeline_lib.core.markup import listed
+from pipeline_lib.core.markup import count, listed
 from pipeline_lib.report import figures, findings
 from pipeline_lib.report.figures import Figure
 from pipeline_lib.report.results import Row
 from pipeline_lib.report.results_section import range_over_ties
-from pipeline_lib.report.study import Study, count, measure_title
+from pipeline_lib.report.study import Study, measure_title
 from pipeline_lib.report.tables import Cell, number
 from pipeline_lib.statistics import POWER
 

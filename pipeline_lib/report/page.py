@@ -56,13 +56,13 @@ from pipeline_lib import papers
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.core.errors import DataError, hint
-from pipeline_lib.core.markup import listed
+from pipeline_lib.core.markup import count, listed
 from pipeline_lib.report import chains, declared_figures, markdown, proofs_section, tables
 from pipeline_lib.report.blocks import TEMPLATES, Block, Definitions, Listing, Section
 from pipeline_lib.report.claims_section import ClaimList, linked
 from pipeline_lib.report.queries import Rows, Tables
 from pipeline_lib.report.results import ResultsFolder
-from pipeline_lib.report.study import count, measure_title
+from pipeline_lib.report.study import measure_title
 from pipeline_lib.report.tables import whole
 from pipeline_lib.statistics import Interval
 

@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from pipeline_lib import papers
-from pipeline_lib.core.markup import listed
+from pipeline_lib.core.markup import count, listed
 from pipeline_lib.experiment import Step, pattern_of
 from pipeline_lib.report.results import ResultsFolder
-from pipeline_lib.report.study import COMPARISONS, LIMITS, PLANS, TABLES, count
+from pipeline_lib.report.study import COMPARISONS, LIMITS, PLANS, TABLES
 
 STUDIES = Path("workflow/studies")
 """The configurations that belong to the project, each in a file with the name of its study."""

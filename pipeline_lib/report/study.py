@@ -209,17 +209,6 @@ def slug(measure: str) -> str:
     return measure.replace("@", "-at-").replace("_", "-")
 
 
-def count(number_: int, noun: str, plural: str = "") -> str:
-    """A number with its noun.
-
-    Example
-    -------
-    >>> count(1, "query", "queries"), count(1200, "query", "queries")
-    ('1 query', '1,200 queries')
-    """
-    return f"{number_:,} {noun if number_ == 1 else plural or f'{noun}s'}"
-
-
 def flat(values: Mapping[str, Any], separator: str, place: str = "") -> dict[str, str]:
     """The values of nested mappings as they are printed, each by its place.
 

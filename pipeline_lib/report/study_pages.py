@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from pipeline_lib import learners, metrics, surrogates
+from pipeline_lib.core.markup import count
 from pipeline_lib.data import labels
 from pipeline_lib.report.blocks import Section, walk
 from pipeline_lib.report.declared_figures import OURS, PRINTED, RowFigure
 from pipeline_lib.report.results import Row
 from pipeline_lib.report.results_section import range_over_ties
-from pipeline_lib.report.study import PUBLISHED, SUMMARY, TIED, Study, as_text, count, measure_title
+from pipeline_lib.report.study import PUBLISHED, SUMMARY, TIED, Study, as_text, measure_title
 from pipeline_lib.report.tables import Cell, number, shown_as
 from pipeline_lib.statistics import POWER
 

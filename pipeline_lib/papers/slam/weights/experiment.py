@@ -187,7 +187,7 @@ def gaussian(n: int, m: int, r: int, separation: float, rng: np.random.Generator
     Example
     -------
     >>> gaussian(2, 3, 1, 1.0, np.random.default_rng(0))
-    RankingData(2 queries, 6 documents, 1 features, labels 0..1)
+    RankingData(2 queries, 6 documents, 1 feature, labels 0..1)
     """
     relevant = np.tile(np.arange(m) < r, n)
     X = rng.standard_normal(n * m) + separation * relevant
