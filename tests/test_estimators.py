@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 from pipeline_lib import RankingData, learners, metrics
 from pipeline_lib.core.errors import ConfigurationError
@@ -42,8 +43,8 @@ def routing() -> Iterator[None]:
 def test_the_checks_of_scikit_learn(name: str) -> None:
     # Labels are numbers, though none of classes, and one query is a data set too. Its documents have one weight, where
     # some checks give them several.
-    weights = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weights_not_overwritten")
-    expected = dict.fromkeys(weights, "weights are those of queries")
+    weights = [f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")]
+    expected = dict.fromkeys([*weights, "check_sample_weights_not_overwritten"], "weights are those of queries")
     estimator = estimators.RANKERS[name](**QUICK.get(name, {}))
     found = check_estimator(estimator, expected_failed_checks=expected, on_skip=None)
     assert len(found) > 30
@@ -220,3 +221,13 @@ def test_an_estimator_shows_what_is_not_a_default(documents: Documents) -> None:
     assert repr(ranker) == "ErmRanker(l2=0.1, surrogate='ranksvm')"
     assert repr(RankboostRanker()) == "RankboostRanker()"
     assert len(repr(ranker.ranker_)) < 200
+
+
+def test_sparse_documents_are_those_with_their_zeros(documents: Documents) -> None:
+    X, y, qid = documents
+    X = X * (X > 0.5)
+    order = np.random.default_rng(1).permutation(len(y))
+    full, sparse = (ErmRanker(l2=0.1).fit(form(X[order]), y[order], qid=qid[order]) for form in (np.array, csr_array))
+    np.testing.assert_array_equal(sparse.predict(X), full.predict(X))
+    np.testing.assert_array_equal(sparse.predict(csr_array(X)), full.predict(X))
+    np.testing.assert_array_equal(sparse.ranker_.predict(csr_array(X)), full.predict(X))

@@ -5,6 +5,7 @@ a query contiguous, and the offsets where each query begins. :mod:`pipeline_lib.
 """
 
 import importlib
+import logging
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,8 @@ from pipeline_lib.core.seeds import Role
 from pipeline_lib.data import query_blocks, stored_data
 from pipeline_lib.data.labels import PolicyOrNone
 from pipeline_lib.ranking import Convention
+
+_LOG = logging.getLogger(__name__)
 
 # So many documents are standardised at a time.
 ROWS_AT_ONCE = 4096
@@ -224,7 +227,7 @@ class RankingData:
         pipeline_lib.core.errors.DataError: qid: row 2: query 1 appears again after other queries; sort the \
 rows by query
         """
-        X = _dense(X)
+        X = dense(X)
         with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused as such
             features = np.array(checks.array("X", X, ndim=2), dtype=np.float32)
         checks.array("X (in float32)", features)
@@ -275,7 +278,7 @@ rows by query
         array([0, 1, 3])
         """
         sizes = checks.whole_numbers("groups", groups, 1)
-        features = checks.array("X", _dense(X), ndim=2)
+        features = checks.array("X", dense(X), ndim=2)
         if sizes.sum() != len(features):
             raise DataError(
                 f"groups: expected sizes that add up to the {len(features):,} rows of X, found a sum of {sizes.sum():,}"
@@ -669,8 +672,22 @@ def _names(name: str, given: Any, count: int | None = None) -> tuple[str, ...] |
     return tuple(map(str, names))
 
 
-def _dense(X: Any) -> Any:
-    """The matrix with its zeros, if it is a sparse one of scipy that memory can hold so."""
+def dense(X: Any) -> Any:
+    """A sparse matrix of scipy with its zeros, in float32; anything else as it is.
+
+    The memory that it then takes, 4 bytes a number, is logged before it is taken.
+
+    Raises
+    ------
+    DataError
+        When it would take more than :data:`LARGEST_DENSE` bytes.
+
+    Example
+    -------
+    >>> import scipy.sparse
+    >>> dense(scipy.sparse.csr_array([[0.0, 1.5]])).tolist(), dense([[1.0]])
+    ([[0.0, 1.5]], [[1.0]])
+    """
     if not (hasattr(X, "toarray") and hasattr(X, "nnz")):
         return X
     if (size := 4 * math.prod(X.shape)) > LARGEST_DENSE:
@@ -679,6 +696,10 @@ def _dense(X: Any) -> Any:
             f"{X.shape[0]:,} rows and {X.shape[1]:,} columns, which takes {size / 1e9:,.1f} GB; choose columns first, "
             "or pass X.toarray() if that fits into memory"
         )
+    _LOG.info(
+        f"X: a sparse matrix of {X.shape[0]:,} rows and {X.shape[1]:,} columns with {X.nnz:,} values; with its zeros "
+        f"it takes {size / 1e6:,.1f} MB"
+    )
     with np.errstate(over="ignore"):
         return X.astype(np.float32).toarray()
 

@@ -22,7 +22,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Seed, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import check_replaceable
-from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.ranking_data import RankingData, dense
 
 
 def axes_of(seed: Seed) -> tuple[seeds.Axis, ...]:
@@ -65,16 +65,16 @@ class Model(ABC):
         Parameters
         ----------
         X : RankingData, or shape (N, d)
-            The documents; a matrix is rounded to single precision, in which features are stored, and counts as the
-            documents of one query. Where the features of training have names, those columns of a data frame are taken,
-            in whatever order and among whatever others they stand.
+            The documents; a matrix, which may be a sparse one of scipy, is rounded to single precision, in which
+            features are stored, and counts as the documents of one query. Where the features of training have names,
+            those columns of a data frame are taken, in whatever order and among whatever others they stand.
 
         Raises
         ------
         DataError
             When there are more or fewer features than in training, or other ones; or a feature is not finite.
         """
-        data = documents(_of_training(X, self.feature_names))
+        data = documents(_of_training(dense(X), self.feature_names))
         _check_names(self.feature_names, data.feature_names)
         expected = self.n_inputs()
         if expected is not None and data.n_features != expected:

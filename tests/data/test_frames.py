@@ -86,6 +86,16 @@ def test_sparse_features_are_those_of_the_dense_matrix(form: str, monkeypatch: p
         RankingData.from_arrays(sparse, [0, 1], [1, 1])
 
 
+def test_the_memory_of_sparse_features_is_said_before_it_is_taken(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sparse = scipy.sparse.random_array((1000, 500), density=0.001, format="csr", rng=np.random.default_rng(0))
+    monkeypatch.setattr(type(sparse), "toarray", lambda self: (_ for _ in ()).throw(MemoryError))
+    with caplog.at_level("INFO", logger="pipeline_lib"), pytest.raises(MemoryError):
+        RankingData.from_arrays(sparse, np.zeros(1000), np.zeros(1000))
+    assert "1,000 rows and 500 columns with 500 values; with its zeros it takes 2.0 MB" in caplog.text
+
+
 @given(data=data_sets())
 @settings(max_examples=40)
 def test_names_are_stored(tmp_path_factory: pytest.TempPathFactory, data: RankingData) -> None:
