@@ -12,6 +12,7 @@ import yaml
 from pipeline_lib import RankingData, cli
 from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.learners.selection import mean_measure
+from pipeline_lib.sources import catalog
 from pipeline_lib.study import configuration, study_settings
 
 ROOT = Path(__file__).parents[2]
@@ -168,6 +169,13 @@ def test_what_the_page_of_settings_shows_is_a_configuration_and_changes_nothing(
     for part in map(yaml.safe_load, shown):
         found |= {"experiments": {**found["experiments"], **part["experiments"]}} if found.keys() & part else part
     assert check(found).config == DEFAULT
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "workflow/studies").iterdir()), ids=lambda path: path.stem)
+def test_a_study_that_is_handed_out_can_be_run(path: Path) -> None:
+    folds = {name: entry.n_folds for name, entry in catalog.load().items()}
+    study = configuration.check(yaml.safe_load(path.read_text()), folds)
+    assert study.name == path.stem
 
 
 def test_the_file_for_people_to_edit_states_the_defaults() -> None:
