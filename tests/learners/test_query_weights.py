@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline_lib import RankingData, evaluation, learners, metrics, surrogates
@@ -73,13 +73,15 @@ def test_a_learner_chooses_and_trains_as_with_copies(seed: int) -> None:
 
 @pytest.mark.parametrize("pairs", ["alike", "queries-alike"])
 @given(seed=SEEDS)
+@example(seed=564)  # of two thresholds with the same r, the other one
 @settings(max_examples=20)
 def test_rankboost_boosts_as_with_copies(pairs: str, seed: int) -> None:
     weighted, copied = drawn(seed)
     found, expected = (rankboost.run(data, rounds=1, pairs=pairs) for data in (weighted, copied))
     # Equal |r| of several thresholds, of which rounding chooses one, are likely in the first round.
     np.testing.assert_allclose(np.abs(found.alphas), np.abs(expected.alphas), rtol=1e-9)
-    np.testing.assert_allclose(found.normalisers, expected.normalisers, rtol=1e-9)
+    if (found.features, found.thresholds) == (expected.features, expected.thresholds):  # Z is not that of r alone
+        np.testing.assert_allclose(found.normalisers, expected.normalisers, rtol=1e-9)
 
 
 def test_rankboost_takes_the_same_rounds_as_with_copies() -> None:
