@@ -117,12 +117,14 @@ def read(
         unmentioned = len(names) - X.shape[1]
         before = reader.skipped - first_id
         X = np.pad(X, ((0, 0), (before, unmentioned - before)))
+    # Documents to be ranked are then read alike.
+    how = None if missing == "refuse" else Columns(missing=missing, extreme=extreme, repeated_features=repeated)
     if groups:
-        return RankingData(X, y, offsets, np.arange(len(offsets) - 1), names)
+        return RankingData(X, y, offsets, np.arange(len(offsets) - 1), names, columns=how)
     assert reader.names is not None
     if all(map(_WHOLE.fullmatch, reader.names)):
-        return RankingData(X, y, offsets, np.array([int(name) for name in reader.names], np.int64), names)
-    return RankingData(X, y, offsets, np.arange(len(reader.names)), names, tuple(reader.names))
+        return RankingData(X, y, offsets, np.array([int(name) for name in reader.names], np.int64), names, columns=how)
+    return RankingData(X, y, offsets, np.arange(len(reader.names)), names, tuple(reader.names), how)
 
 
 def place(path: Path, row: int) -> str:
