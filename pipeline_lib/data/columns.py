@@ -447,7 +447,7 @@ def fields_as_trained(frame: Any, trained: Columns, expected: Sequence[str]) -> 
     checks.features_of_training("X", (*made.plain, *made.values), table.schema.names)
     X = features(table, made.plain, place, missing=trained.missing != "refuse")
     qid = np.zeros(len(X), np.int64)
-    if trained.query in table.schema.names and np.isnan(X).any():
+    if trained.query is not None and trained.query in table.schema.names and np.isnan(X).any():
         column = table.column(trained.query)
         qid = Queries(textual=is_textual(column.type)).number(column, trained.query, place)
     starts = np.array([start for start, _ in runs(qid)], np.int64)

@@ -153,9 +153,9 @@ def texts(column: Any, name: str, where: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
     try:
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
         if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
             raise pa.ArrowNotImplementedError
         found = column.cast(pa.string())
@@ -267,7 +267,7 @@ def completed(
     if missing == "refuse":
         return X
     marks = np.isnan(X[:, list(marked)]).astype(np.float32)
-    whole = np.nan_to_num(X, nan=0.0) if missing == "zero" else filled(X, starts)
+    whole = np.where(np.isnan(X), np.float32(0.0), X) if missing == "zero" else filled(X, starts)
     return np.hstack([whole, marks]) if marked else whole
 
 

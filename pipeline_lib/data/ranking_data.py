@@ -236,7 +236,7 @@ class RankingData:
 rows by query
         """
         checks.one_of("missing", missing, get_args(stored_data.Missing))
-        features = _features(X, missing)
+        features = single(X, missing)
         labels, names = checks.labels("y", y), _query_names(qid)
         if not len(features) == len(labels) == len(names):
             raise DataError(
@@ -297,7 +297,7 @@ rows by query
         """
         sizes = checks.whole_numbers("groups", groups, 1)
         checks.one_of("missing", missing, get_args(stored_data.Missing))
-        features = _features(X, missing)
+        features = single(X, missing)
         if sizes.sum() != len(features):
             raise DataError(
                 f"groups: expected sizes that add up to the {len(features):,} rows of X, found a sum of {sizes.sum():,}"
@@ -757,8 +757,19 @@ def read_as_trained(frame: Any, trained: stored_data.Columns, features: Sequence
     return RankingData(**_by_name("data.columns").fields_as_trained(frame, trained, features))
 
 
-def _features(X: Any, missing: stored_data.Missing) -> NDArray[np.float32]:
-    """A matrix of features in float32, NaN for what is missing unless that is refused."""
+def single(X: Any, missing: stored_data.Missing) -> NDArray[np.float32]:
+    """A matrix of features in float32, with NaN for what is missing unless that is refused; internal.
+
+    Raises
+    ------
+    DataError
+        When it is no matrix, or a number is not finite in float32.
+
+    Example
+    -------
+    >>> single([[1.0, None]], "mean")
+    array([[ 1., nan]], dtype=float32)
+    """
     X = dense(X)
     absent = None
     if missing != "refuse":

@@ -22,7 +22,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Seed, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import check_replaceable
-from pipeline_lib.data.ranking_data import RankingData, dense, read_as_trained
+from pipeline_lib.data.ranking_data import RankingData, dense, read_as_trained, single
 from pipeline_lib.data.stored_data import Columns, Missing
 
 
@@ -205,7 +205,7 @@ def documents(X: RankingData | ArrayLike, missing: Missing = "refuse") -> Rankin
     if isinstance(X, RankingData):
         return X
     # By rows: sums over features would be taken in another order where features lie column by column.
-    matrix = np.ascontiguousarray(X if missing != "refuse" else checks.array("X", X, ndim=2))
+    matrix = np.ascontiguousarray(checks.array("X", X, ndim=2) if missing == "refuse" else single(X, missing))
     nothing = np.zeros(len(matrix), np.int64)
     return RankingData.from_arrays(matrix, nothing, nothing, missing=missing)
 

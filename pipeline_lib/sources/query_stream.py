@@ -99,10 +99,10 @@ def batches(
             options,
             labels=trained.labels,
             extreme=trained.extreme,
-            missing=trained.missing if trained.query is None else "refuse",
+            missing=trained.missing if trained.query is None and trained.missing != "flag" else "refuse",
             repeated_features=trained.repeated_features,
         )
-        if tables.is_table(path) and trained.query is not None:
+        if tables.is_table(path):
             options = _as_trained(options, trained, path)
     known = readers.layout([path], options)
     if known.feature_names is None:
@@ -126,7 +126,7 @@ def _as_trained(options: Options, trained: Columns, path: Path) -> Options:
         options = replace(
             options, features=made.plain, one_hot=tuple(made.values), values=made.values, flagged=made.flagged
         )
-    if options.query is None and trained.query not in names:
+    if options.query is None and trained.query is not None and trained.query not in names:
         raise DataError(
             f"{path}: expected the column {trained.query!r} of the queries, as in training, found the columns "
             f"{', '.join(names[:20])}; name the column with `query`"

@@ -38,7 +38,7 @@ def trained_on(data: RankingData) -> Trained:
 @example(brands=["", "a = b", "a"])
 def test_categories_are_the_dummies_of_pandas(brands: list[str | None]) -> None:
     frame = pl.DataFrame({"qid": [1] * len(brands), "label": 0, "x": 1.5, "brand": pl.Series(brands, dtype=pl.String)})
-    by_hand = pd.get_dummies(pd.Series(brands, dtype=object).replace("", None), prefix="brand", prefix_sep=" = ")
+    by_hand = pd.get_dummies(pd.Series([one or None for one in brands], dtype=object), prefix="brand", prefix_sep=" = ")
     by_hand = by_hand[sorted(by_hand.columns)]
     data = RankingData.from_frame(frame, one_hot=["brand"])
     assert data.feature_names == ("x", *by_hand.columns)
