@@ -29,8 +29,14 @@ def checked(datasets: Any) -> configuration.Configuration:
 LISTED = [
     {"name": "clicks", "files": ["a.txt", "b.txt"], "folds": 3},
     "MQ2008",
-    {"name": "books", "train": "old.csv", "test": "new.csv", "ignore": ["url", "isbn"], "missing": "zero",
-     "one_hot": ["genre"]},
+    {
+        "name": "books",
+        "train": "old.csv",
+        "test": "new.csv",
+        "ignore": ["url", "isbn"],
+        "missing": "zero",
+        "one_hot": ["genre"],
+    },
 ]
 COLUMNS = ("name", "files", "folds", "train", "test", "ignore", "missing", "one_hot")
 ROWS = (
