@@ -82,7 +82,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : shape (N, d)
-            Documents, in any order; a sparse matrix of scipy is given its zeros, which take 4 N d bytes.
+            Documents, in any order; a sparse matrix of scipy is given its zeros, which take 4 N d bytes. NaN is
+            refused by scikit-learn's check: one of its imputers may stand before the ranker.
         y : shape (N,)
             Their labels, whole numbers in 0..255.
         qid : shape (N,), optional

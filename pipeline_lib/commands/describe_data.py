@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import Output
+from pipeline_lib.core.markup import listed
 from pipeline_lib.data.stored_data import read_parts
 from pipeline_lib.sources import catalog, own_data
 
@@ -81,5 +82,9 @@ def _notes(data_set: catalog.DataSet, summary: dict[str, Any]) -> list[str]:
     notes += [LABELS[policy]] if (policy := data_set.columns.get("labels", data_set.labels)) in LABELS else []
     if weight := data_set.columns.get("weight"):
         notes.append(f"Its queries have weights (column {weight!r}): one of weight 3 counts like three of it.")
+    if columns := data_set.columns.get("one_hot"):
+        notes.append(
+            f"Each value of {listed(list(map(repr, columns)))} is a feature, which is 1 where a document has it."
+        )
     notes += [MISSING[policy]] if (policy := data_set.columns.get("missing")) in MISSING else []
     return notes

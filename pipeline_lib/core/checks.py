@@ -240,8 +240,10 @@ def shown(value: Any) -> str:
 # --- Arrays -----------------------------------------------------------------------------------------------------------
 
 
-def array(name: str, value: Any, *, ndim: int | None = None) -> NDArray[Any]:
+def array(name: str, value: Any, *, ndim: int | None = None, if_nan: str = "") -> NDArray[Any]:
     """The numbers of ``value`` as a plain array: nothing masked, nothing but numbers, and finite.
+
+    ``if_nan`` is what an error says of the remedy for a number that is missing.
 
     Raises
     ------
@@ -265,7 +267,7 @@ def array(name: str, value: Any, *, ndim: int | None = None) -> NDArray[Any]:
     if ndim is not None and numbers.ndim != ndim:
         raise DataError(f"{name}: expected {_DIMENSIONS[ndim]}, found {shown(numbers)}")
     if numbers.dtype.kind == "f":
-        _refuse_infinite(name, numbers)
+        _refuse_infinite(name, numbers, if_nan)
     return numbers
 
 
@@ -283,7 +285,7 @@ def _plain(name: str, value: Any) -> NDArray[Any]:
         raise ArgumentError(f"{name}: expected an array of numbers, found {shown(value)} ({error})") from error
 
 
-def _refuse_infinite(name: str, numbers: NDArray[Any]) -> None:
+def _refuse_infinite(name: str, numbers: NDArray[Any], if_nan: str = "") -> None:
     # A sum of finite numbers may overflow but is never NaN; only where it is not finite is every entry looked at.
     with np.errstate(over="ignore", invalid="ignore"):
         if numbers.size == 0 or math.isfinite(float(np.add.reduce(numbers, axis=None))):
@@ -291,7 +293,10 @@ def _refuse_infinite(name: str, numbers: NDArray[Any]) -> None:
     good = np.isfinite(numbers)
     if not good.all():
         where = np.argwhere(~good)[0]
-        raise DataError(f"{entry(name, where)}: expected a finite number, found {numbers[tuple(where)]}")
+        found = numbers[tuple(where)]
+        raise DataError(
+            f"{entry(name, where)}: expected a finite number, found {found}{if_nan if np.isnan(found) else ''}"
+        )
 
 
 def entry(name: str, where: Sequence[Any] | NDArray[Any]) -> str:

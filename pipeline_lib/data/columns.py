@@ -1,12 +1,13 @@
 """How do the named columns of a table become queries, labels and features?
 
 One column holds the labels, one the queries, one may hold the ids of documents, and all others are features, unless
-they are to be left out. Tables are those of Arrow, into which files and data frames are read; they come whole or in
-pieces, row by row.
+they are to be left out or encoded (:mod:`pipeline_lib.data.derived`). Tables are those of Arrow, into which files and
+data frames are read; they come whole or in pieces, row by row.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -19,9 +20,11 @@ from numpy.typing import NDArray
 
 from pipeline_lib.core import checks
 from pipeline_lib.core.errors import ArgumentError, DataError, hint
+from pipeline_lib.data import derived
+from pipeline_lib.data.derived import Derived
 from pipeline_lib.data.labels import expected, grades, remedy
 from pipeline_lib.data.problems import refuse
-from pipeline_lib.data.stored_data import LARGEST_VALUE, Columns, Extreme
+from pipeline_lib.data.stored_data import LARGEST_VALUE, Columns, Extreme, Missing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +35,13 @@ LABELS = ("label", "relevance", "rel", "grade", "y")
 QUERIES = ("qid", "query_id", "query", "topic")
 DOCUMENTS = ("docid", "doc_id", "docno")
 """Names by which the columns of labels, queries and ids of documents are recognised, whatever their case."""
+NO_NUMBER = "encode a column of categories (`one_hot`), and leave one out that is no feature (`ignore`)"
+"""What to do about a column of other values than numbers."""
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
+
+ADVICE = "fill it in first, as `missing='mean'` of RankingData.from_frame does"
+"""What to do about a missing value of a data frame."""
+_LOG = logging.getLogger(__name__)
 
 Place = Callable[[int], str]
 """How the row of a number, counted from 0, is named in an error."""
@@ -42,7 +51,8 @@ Place = Callable[[int], str]
 class Roles:
     """Which columns hold the labels, if they are read, the queries and the features.
 
-    The ids of ``documents`` and the ``weight`` of queries have columns in some tables.
+    The ids of ``documents`` and the ``weight`` of queries have columns in some tables, and ``one_hot`` are those that
+    are encoded.
     """
 
     label: str | None
@@ -50,11 +60,12 @@ class Roles:
     features: tuple[str, ...]
     documents: str | None = None
     weight: str | None = None
+    one_hot: tuple[str, ...] = ()
 
     @property
     def all(self) -> tuple[str, ...]:
         """The columns that are read."""
-        names = (self.query, self.label, *self.features, self.documents, self.weight)
+        names = (self.query, self.label, *self.features, self.documents, self.weight, *self.one_hot)
         return tuple(name for name in names if name is not None)
 
 
@@ -68,6 +79,7 @@ def roles(
     features: Collection[str] | None = None,
     labelled: bool = True,
     weight: str | None = None,
+    one_hot: Sequence[str] = (),
 ) -> Roles:
     """Say which column plays which role.
 
@@ -86,11 +98,14 @@ def roles(
         Whether labels are read; where they are not, there need not be any.
     weight : str, optional
         The column of the weights of queries.
+    one_hot : sequence of str
+        The columns of categories.
 
     Raises
     ------
     DataError
-        When a column is missing or stands twice, several may be meant, or no feature is left.
+        When a column is missing or stands twice, has two roles or the name of a feature that is made of another,
+        several may be meant, or no feature is left.
     """
     names = list(schema.names)
     for name, count in Counter(names).items():
@@ -99,15 +114,22 @@ def roles(
     for name in ignore:
         if name not in names:
             raise DataError(f"{where}: expected the column {name!r} to ignore; {hint(name, names)}")
-    if weight is not None and weight not in names:
-        raise DataError(f"{where}: expected the column {weight!r}, given as `weight`; {hint(weight, names)}")
-    checks.features_of_training(where, features or (), names)
-    free = [name for name in names if name not in (features or ())]
+    checks.features_of_training(where, (*features, *one_hot) if features is not None else (), names)
+    own = [*([("weight", weight)] if weight is not None else []), *(("one_hot", name) for name in one_hot)]
+    for role, name in own:
+        if name not in names:
+            raise DataError(f"{where}: expected the column {name!r}, given as `{role}`; {hint(name, names)}")
+    free = [name for name in names if features is None or name not in (*features, *one_hot)]
     chosen = _chosen(free, names, label, "label", LABELS, where, needed=labelled)
     of_queries = _chosen(free, names, query, "query", QUERIES, where)
-    if weight is not None and weight in (chosen, of_queries, *ignore):
-        raise DataError(f"{where}: expected a column of its own as `weight`, found {weight!r}, which has another role")
-    rest = [name for name in free if name not in (chosen, of_queries, weight, *ignore)]
+    for place, (role, name) in enumerate(own):
+        if name in (chosen, of_queries, *ignore, *(other for _, other in own[:place])):
+            raise DataError(
+                f"{where}: expected a column of its own as `{role}`, found {name!r}, which has another role"
+            )
+    if features is None:
+        derived.check_names(where, (name for name in names if name not in ignore), one_hot)
+    rest = [name for name in free if name not in (chosen, of_queries, weight, *ignore, *one_hot)]
     ids = [name for name in rest if name.lower() in DOCUMENTS]
     if len(ids) > 1:
         raise DataError(
@@ -115,9 +137,9 @@ def roles(
             "those that are none"
         )
     found = tuple(name for name in rest if name not in ids) if features is None else tuple(features)
-    if not found:
+    if not (found or one_hot):
         raise DataError(f"{where}: expected at least one column of features, found only {', '.join(names)}")
-    return Roles(chosen if labelled else None, of_queries, found, ids[0] if ids else None, weight)
+    return Roles(chosen if labelled else None, of_queries, found, ids[0] if ids else None, weight, tuple(one_hot))
 
 
 def _chosen(
@@ -165,13 +187,10 @@ def numbers(
 
     kind = column.type
     if pa.types.is_dictionary(kind):
-        column, kind = column.dictionary_decode(), kind.value_type
+        column, kind = column.cast(kind.value_type), kind.value_type
     if not is_numeric(kind):
         first = repr(column[0].as_py())[:40] if len(column) else str(kind)
-        raise DataError(
-            f"{place(0)}: expected a number in the column {name!r}, found {first}; "
-            f"if this is no feature, leave the column out (`ignore`)"
-        )
+        raise DataError(f"{place(0)}: expected a number in the column {name!r}, found {first}; {NO_NUMBER}")
     absent = _absent(column)
     if not missing:
         none = f"expected a number in the column {name!r}, found no value; {advice}"
@@ -226,9 +245,9 @@ def ids(column: Any, name: str, place: Place) -> NDArray[Any]:
 
 
 def features(
-    table: Any, chosen: Roles, place: Place, *, missing: bool = False, extreme: Extreme = "refuse", **advice: str
+    table: Any, names: Sequence[str], place: Place, *, missing: bool = False, extreme: Extreme = "refuse", **advice: str
 ) -> NDArray[np.float32]:
-    """The features of a table, a row a document; NaN for values that are ``missing``, if that is allowed.
+    """The columns of some names as features, a row a document; NaN for values that are ``missing``, if that is allowed.
 
     Values beyond the range of float32 are ``extreme``: an error, the nearest float32, or missing (and then NaN).
 
@@ -237,8 +256,8 @@ def features(
     DataError
         Naming the row and the column, when a value is missing, no number, or not finite in float32.
     """
-    X = np.empty((table.num_rows, len(chosen.features)), np.float32)
-    for j, name in enumerate(chosen.features):
+    X = np.empty((table.num_rows, len(names)), np.float32)
+    for j, name in enumerate(names):
         values = numbers(table.column(name), name, place, missing=missing, **advice)
         with np.errstate(over="ignore"):
             X[:, j] = values
@@ -362,11 +381,11 @@ def _absent(column: Any) -> NDArray[np.bool_]:
 
 
 def is_numeric(kind: Any) -> bool:
-    """Whether a column of this type holds numbers."""
+    """Whether a column of this type holds numbers, or nothing at all."""
     import pyarrow as pa
 
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    known = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_decimal)
+    known = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
     return any(is_kind(kind) for is_kind in known)
 
 
@@ -379,26 +398,78 @@ def is_textual(kind: Any) -> bool:
 
 
 def fields(
-    frame: Any, label: str | None, query: str | None, ignore: Collection[str], weight: str | None
+    frame: Any,
+    label: str | None,
+    query: str | None,
+    ignore: Collection[str],
+    weight: str | None,
+    one_hot: Sequence[str],
+    missing: Missing,
 ) -> dict[str, Any]:
     """The fields of a ``RankingData`` that a data frame holds: see ``RankingData.from_frame``."""
     table = arrow_table(frame)
-    chosen = roles(table.schema, "frame", label=label, query=query, ignore=ignore, weight=weight)
+    chosen = roles(table.schema, "frame", label=label, query=query, ignore=ignore, weight=weight, one_hot=one_hot)
     assert chosen.label is not None
     place = "frame: row {}".format
     queries = Queries(textual=is_textual(table.schema.field(chosen.query).type))
     qid = queries.number(table.column(chosen.query), chosen.query, place)
     starts = np.array([start for start, _ in runs(qid)], np.int64)
+    X = features(table, chosen.features, place, missing=missing != "refuse", advice=ADVICE)
+    lacking = [chosen.features[j] for j in np.flatnonzero(np.isnan(X).any(axis=0))] if missing == "flag" else []
+    if missing == "flag":
+        derived.check_marks("frame", chosen.features)
+    texts = {name: derived.texts(table.column(name), name, "frame") for name in one_hot}
+    values = {name: derived.values_of("frame", name, [found]) for name, found in texts.items()}
+    made = Derived(chosen.features, values, frozenset(lacking))
     return {
-        "X": features(table, chosen, place),
+        "X": _completed(table, X, made.checked("frame") if one_hot or lacking else made, starts, missing, "frame"),
         "y": labels(table.column(chosen.label), chosen.label, place).astype(np.int32),
         "offsets": np.r_[starts, len(qid)].astype(np.int64),
         "qids": qid[starts],
-        "feature_names": chosen.features,
+        "feature_names": made.names,
         "query_names": None if queries.names is None else tuple(queries.names),
-        "columns": Columns(chosen.label, chosen.query, tuple(ignore), weight=weight),
+        "columns": Columns(
+            chosen.label, chosen.query, tuple(ignore), missing=missing, weight=weight, one_hot=tuple(one_hot)
+        ),
         "weights": None if weight is None else Weights(queries).read(table.column(weight), weight, place, qid)[starts],
     }
+
+
+def fields_as_trained(frame: Any, trained: Columns, expected: Sequence[str]) -> dict[str, Any]:
+    """The fields of a ``RankingData`` without labels: the documents of a data frame, read as a ranker was trained.
+
+    Their queries matter only for means in place of missing values: these are means over a query where the frame has the
+    column that named the queries in training, and over all documents otherwise.
+    """
+    table = arrow_table(frame)
+    place = "X: row {}".format
+    made = Derived.of_training(expected, trained, table.schema.names)
+    checks.features_of_training("X", (*made.plain, *made.values), table.schema.names)
+    X = features(table, made.plain, place, missing=trained.missing != "refuse")
+    qid = np.zeros(len(X), np.int64)
+    if trained.query is not None and trained.query in table.schema.names and np.isnan(X).any():
+        column = table.column(trained.query)
+        qid = Queries(textual=is_textual(column.type)).number(column, trained.query, place)
+    starts = np.array([start for start, _ in runs(qid)], np.int64)
+    return {
+        "X": _completed(table, X, made, starts, trained.missing, "X"),
+        "y": np.zeros(len(X), np.int32),
+        "offsets": np.array([0, len(X)] if len(X) else [0], np.int64),
+        "qids": np.zeros(min(len(X), 1), np.int64),
+        "feature_names": made.names,
+    }
+
+
+def _completed(
+    table: Any, X: NDArray[np.float32], made: Derived, starts: NDArray[np.int64], missing: Missing, where: str
+) -> NDArray[np.float32]:
+    """The plain features of a table with those that are made."""
+    if made.values:
+        encoded, others = derived.encoded(table, made.values, where)
+        X = np.hstack([X, encoded])
+        if others:
+            _LOG.info(f"{where}: {derived.unknown(others, made.values)}")
+    return derived.completed(X, starts, missing, made.marked)
 
 
 def arrow_table(frame: Any) -> pa.Table:

@@ -196,6 +196,7 @@ class RankingData:
         *,
         feature_names: Sequence[str] | None = None,
         weight: ArrayLike | None = None,
+        missing: stored_data.Missing = "refuse",
     ) -> Self:
         """Build a data set from a feature matrix, labels and one query name per document.
 
@@ -210,27 +211,32 @@ class RankingData:
         feature_names : sequence of d str, optional
         weight : array-like, shape (N,), optional
             For every document the weight of its query, a number above 0 that all documents of the query share.
+        missing : {"refuse", "zero", "mean", "flag"}
+            Missing values (NaN, also a stored one of a sparse matrix, and None) are an error, 0, or the mean of the
+            other documents of the query, and 0 where none has a value. ``flag`` takes this mean, and adds a feature
+            (``bm25 missing``) that is 1 there for each one that lacks values; it needs ``feature_names``.
 
         Raises
         ------
         DataError
             When shapes differ, a value is not finite, a label is negative or not whole, the documents of a query
             are not contiguous, or they have several weights. The message names the first offending row.
+            Also when features without names are to be marked.
 
         Example
         -------
         >>> RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 0], [1, 1, 2], weight=[3.0, 3.0, 1.0]).weights
         array([3., 1.])
+        >>> RankingData.from_arrays([[1.0], [np.nan]], [0, 1], [1, 1], missing="mean").X.tolist()
+        [[1.0], [1.0]]
         >>> RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 0], [1, 2, 1])
         Traceback (most recent call last):
         ...
         pipeline_lib.core.errors.DataError: qid: row 2: query 1 appears again after other queries; sort the \
 rows by query
         """
-        X = dense(X)
-        with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused as such
-            features = np.array(checks.array("X", X, ndim=2), dtype=np.float32)
-        checks.array("X (in float32)", features)
+        checks.one_of("missing", missing, get_args(stored_data.Missing))
+        features = single(X, missing)
         labels, names = checks.labels("y", y), _query_names(qid)
         if not len(features) == len(labels) == len(names):
             raise DataError(
@@ -250,11 +256,23 @@ rows by query
         numbers = begun if texts is None else np.arange(len(begun))
         of_queries = None if weight is None else _weights_of_queries(weight, offsets, begun)
         feature_names = _names("feature_names", feature_names)
-        return cls(features, np.array(labels), offsets, numbers, feature_names, texts, weights=of_queries)
+        columns = None
+        if missing != "refuse":
+            features, feature_names = _by_name("data.derived").completed_arrays(
+                features, feature_names, starts, missing
+            )
+            columns = stored_data.Columns(missing=missing)
+        return cls(features, np.array(labels), offsets, numbers, feature_names, texts, columns, weights=of_queries)
 
     @classmethod
     def from_groups(
-        cls, X: ArrayLike, y: ArrayLike, groups: ArrayLike, *, feature_names: Sequence[str] | None = None
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        groups: ArrayLike,
+        *,
+        feature_names: Sequence[str] | None = None,
+        missing: stored_data.Missing = "refuse",
     ) -> Self:
         """Build a data set from a feature matrix, labels and the number of documents of every query.
 
@@ -262,7 +280,7 @@ rows by query
 
         Parameters
         ----------
-        X, y, feature_names
+        X, y, feature_names, missing
             As in :meth:`from_arrays`.
         groups : array-like, shape (Q,)
             Whole numbers of at least 1, which add up to N.
@@ -278,12 +296,14 @@ rows by query
         array([0, 1, 3])
         """
         sizes = checks.whole_numbers("groups", groups, 1)
-        features = checks.array("X", dense(X), ndim=2)
+        checks.one_of("missing", missing, get_args(stored_data.Missing))
+        features = single(X, missing)
         if sizes.sum() != len(features):
             raise DataError(
                 f"groups: expected sizes that add up to the {len(features):,} rows of X, found a sum of {sizes.sum():,}"
             )
-        return cls.from_arrays(features, y, np.repeat(np.arange(len(sizes)), sizes), feature_names=feature_names)
+        queries = np.repeat(np.arange(len(sizes)), sizes)
+        return cls.from_arrays(features, y, queries, feature_names=feature_names, missing=missing)
 
     @classmethod
     @checked
@@ -295,6 +315,8 @@ rows by query
         query: str | None = None,
         ignore: Sequence[str] = (),
         weight: str | None = None,
+        one_hot: Sequence[str] = (),
+        missing: stored_data.Missing = "refuse",
     ) -> Self:
         """Build a data set from a data frame of pandas or polars, or from a table of Arrow.
 
@@ -310,13 +332,21 @@ rows by query
             Columns that are no features. All others are, and keep their names.
         weight : str, optional
             The column of the queries' weights, numbers above 0 that all documents of a query share.
+        one_hot : sequence of str
+            Columns of categories: texts, or numbers, truth values and dates by their texts, of at most 1,000 different
+            values. For each value there is a feature (``brand = acme``) that is 1 for documents with this value and 0
+            for all others; these features stand after the other columns, sorted by value. A document without a value
+            (null, NaN, an empty text or one such as ``NA``) has 0 in all.
+        missing : {"refuse", "zero", "mean", "flag"}
+            Missing values of features (null and NaN): see :meth:`from_arrays`. Marks are the last features.
 
         Raises
         ------
         DataError
             When a column is missing, a value is not a finite number, a label is not whole or out of range, the
             documents of a query do not stand together, or they have several weights. The message names the row,
-            counted from 0, and the column.
+            counted from 0, and the column. Also when a column is to be encoded that has too many values or another
+            role, or the name of a feature that is made is that of a column.
 
         Example
         -------
@@ -325,8 +355,11 @@ rows by query
         >>> data = RankingData.from_frame(frame)
         >>> data.feature_names, data.query_names, data.y.tolist()
         (('bm25',), ('a', 'b'), [0, 2, 1])
+        >>> frame = frame.with_columns(brand=pl.Series(["acme", None, "zeta"]))
+        >>> RankingData.from_frame(frame, one_hot=["brand"]).feature_names
+        ('bm25', 'brand = acme', 'brand = zeta')
         """
-        return cls(**_by_name("data.columns").fields(frame, label, query, ignore, weight))
+        return cls(**_by_name("data.columns").fields(frame, label, query, ignore, weight, one_hot, missing))
 
     @classmethod
     @checked
@@ -702,6 +735,52 @@ def dense(X: Any) -> Any:
     )
     with np.errstate(over="ignore"):
         return X.astype(np.float32).toarray()
+
+
+def read_as_trained(frame: Any, trained: stored_data.Columns, features: Sequence[str]) -> RankingData:
+    """The documents of a data frame without labels, as one query, read as those were with which a ranker was trained.
+
+    The frame has the columns of training, of which its features are made, or all its ``features`` by their names.
+
+    Raises
+    ------
+    DataError
+        When a column of training is missing, or holds something else.
+
+    Example
+    -------
+    >>> import polars as pl
+    >>> trained = stored_data.Columns("label", "qid", one_hot=("brand",))
+    >>> read_as_trained(pl.DataFrame({"brand": ["zeta", "acme"]}), trained, ["brand = acme", "brand = zeta"]).X.tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    return RankingData(**_by_name("data.columns").fields_as_trained(frame, trained, features))
+
+
+def single(X: Any, missing: stored_data.Missing) -> NDArray[np.float32]:
+    """A matrix of features in float32, with NaN for what is missing unless that is refused; internal.
+
+    Raises
+    ------
+    DataError
+        When it is no matrix, or a number is not finite in float32.
+
+    Example
+    -------
+    >>> single([[1.0, None]], "mean")
+    array([[ 1., nan]], dtype=float32)
+    """
+    X = dense(X)
+    absent = None
+    if missing != "refuse":
+        X, absent = _by_name("data.derived").without_missing(X)
+    ways = "; missing='zero' takes 0 for it, and missing='mean' the mean of the query"
+    with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused as such
+        features = np.array(checks.array("X", X, ndim=2, if_nan=ways), dtype=np.float32)
+    checks.array("X (in float32)", features)
+    if absent is not None:
+        features[absent] = np.nan
+    return features
 
 
 def _query_names(qid: ArrayLike) -> NDArray[Any]:

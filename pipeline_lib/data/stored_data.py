@@ -41,7 +41,7 @@ BYTES_PER_GROUP = 1 << 24
 Missing = Literal["refuse", "zero", "mean", "flag"]
 """What is done about values that a file lacks: see :class:`pipeline_lib.sources.tables.Options`."""
 TextMissing = Literal["refuse", "zero", "mean"]
-"""The same for LETOR text, whose features have no names of which ``flag`` could make others."""
+"""The same where features have no names of which ``flag`` could make others, as in LETOR text."""
 
 
 Extreme = Literal["refuse", "clip", "missing"]
@@ -57,9 +57,10 @@ as in RankLib and XGBoost."""
 class Columns:
     """How the file of a person was read: the columns of a table that are no features, and what was done to its values.
 
-    The columns are those of the labels and the queries (None for LETOR text), those left out, and that of the queries'
-    weights, if there is one. ``labels``, ``missing``, ``separator``, ``extreme`` and ``repeated_features`` are those of
-    a data set's entry in a configuration.
+    The columns are those of the labels and the queries (None for LETOR text and arrays), those left out, that of the
+    queries' weights, if there is one, and those of categories, which are encoded (``one_hot``). ``labels``,
+    ``missing``, ``separator``, ``extreme`` and ``repeated_features`` are those of a data set's entry in a
+    configuration.
     """
 
     label: str | None = None
@@ -71,9 +72,10 @@ class Columns:
     extreme: Extreme = "refuse"
     repeated_features: Repeated = "refuse"
     weight: str | None = None
+    one_hot: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:
-        """All of it by name; the column of the weights where there is one.
+        """All of it by name; the columns of weights and categories where there are any.
 
         Example
         -------
@@ -81,8 +83,9 @@ class Columns:
         ('clicks', False)
         """
         known = asdict(self)
-        if self.weight is None:
-            known.pop("weight")
+        for name in ("weight", "one_hot"):
+            if not known[name]:
+                known.pop(name)
         return known
 
     @classmethod
@@ -93,7 +96,8 @@ class Columns:
         given, keys = checks.instance(name, said, Mapping), [field.name for field in fields(cls)]
         if not {"label", "query"} <= given.keys() <= set(keys):
             raise DataError(f"{name}: expected the keys {', '.join(keys)}, found {checks.shown(said)}")
-        found = cls(**{**given, "ignore": tuple(checks.texts(name, given.get("ignore", ())))})
+        lists = {key: tuple(checks.texts(name, given.get(key, ()))) for key in ("ignore", "one_hot")}
+        found = cls(**{**given, **lists})
         texts = (found.label, found.query, found.separator, found.weight)
         checks.texts(name, [text for text in texts if text is not None])
         checks.one_of(f"{name}: labels", found.labels, get_args(Policy))

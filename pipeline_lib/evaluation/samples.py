@@ -178,10 +178,11 @@ def _in_common(paths: Sequence[Path], options: Options) -> tuple[Options, dict[s
         query=options.query,
         ignore=[name for name in options.ignore if name in common],
         weight=options.weight,
+        one_hot=[name for name in options.one_hot if name in common],
     )
     missing = "mean" if options.missing == "flag" else options.missing
     lacking = {path: tuple(name for name in found if name not in options.ignore) for path, found in lacking.items()}
-    return replace(options, features=roles.features, ignore=(), missing=missing), lacking
+    return replace(options, features=roles.features, ignore=(), one_hot=roles.one_hot, missing=missing), lacking
 
 
 def _draws(names: Sequence[str]) -> Floats:
@@ -233,9 +234,9 @@ def _read(path: Path, role: str, options: Options, known: Layout, cells: int) ->
     # The hash may have left nothing of a file of few and long queries.
     kept = [one for one in kept if one.names] or [found]
     X = np.concatenate([one.X for one in kept])
-    width = X.shape[1] - len(known.flagged)
+    marked = known.derived.marked
+    width = X.shape[1] - len(marked)
     all_names = known.feature_names
-    flagged = [j for j, name in enumerate((all_names or ())[:width]) if name in known.flagged]
     data = RankingData(
         np.ascontiguousarray(X[:, :width]),
         np.concatenate([one.label for one in kept]).astype(np.int32),
@@ -244,7 +245,7 @@ def _read(path: Path, role: str, options: Options, known: Layout, cells: int) ->
         None if all_names is None else all_names[:width],
         tuple(name for one in kept for name in one.names),
     )
-    missing = {j: X[:, width + i] > 0.0 for i, j in enumerate(flagged)}
+    missing = {j: X[:, width + i] > 0.0 for i, j in enumerate(marked)}
     rows = np.concatenate([one.first_rows for one in kept])
     return Part(path.name, role, data, path, rows, names, not grouped, row, missing), share
 

@@ -22,7 +22,8 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.checks import Seed, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import check_replaceable
-from pipeline_lib.data.ranking_data import RankingData, dense
+from pipeline_lib.data.ranking_data import RankingData, dense, read_as_trained, single
+from pipeline_lib.data.stored_data import Columns, Missing
 
 
 def axes_of(seed: Seed) -> tuple[seeds.Axis, ...]:
@@ -129,8 +130,30 @@ class Trained:
         return f"Trained({learner}: a {self.model.kind} model, record of {', '.join(self.record) or 'nothing'})"
 
     def predict(self, X: RankingData | ArrayLike) -> Floats:
-        """See :meth:`Model.predict`."""
-        return self.model.predict(X)
+        """As :meth:`Model.predict`, with categories and missing values as in training.
+
+        Columns of a data frame are encoded as in training (``one_hot``), so that a value that training did not have
+        counts as none, and missing values are taken in the same way (``missing``). Their mean is that of a query where
+        the frame has the column of the queries, and that of all documents otherwise. Of a matrix, whose features have
+        no names, none can be encoded or marked.
+
+        Raises
+        ------
+        DataError
+            What :meth:`Model.predict` raises, and when a column of training is missing.
+        """
+        return self.model.predict(self._as_trained(X))
+
+    def _as_trained(self, X: Any) -> Any:
+        how = Columns.of("about: columns", self.about.get("columns"))
+        if how is None or isinstance(X, RankingData) or self.model.needs_labels:
+            return X
+        expected = self.model.feature_names
+        if expected is not None and names_of(X) is not None and (how.one_hot or how.missing != "refuse"):
+            return read_as_trained(X, how, expected)
+        if how.missing in ("zero", "mean"):
+            return documents(dense(X), how.missing)
+        return X
 
     @checked
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -164,8 +187,10 @@ class Result(ABC):
 
 
 @checked
-def documents(X: RankingData | ArrayLike) -> RankingData:
+def documents(X: RankingData | ArrayLike, missing: Missing = "refuse") -> RankingData:
     """The documents as they are, or those of a matrix (N, d) as one query without labels.
+
+    Missing values of a matrix are taken as ``missing`` says (:meth:`RankingData.from_arrays`).
 
     Raises
     ------
@@ -180,9 +205,9 @@ def documents(X: RankingData | ArrayLike) -> RankingData:
     if isinstance(X, RankingData):
         return X
     # By rows: sums over features would be taken in another order where features lie column by column.
-    matrix = np.ascontiguousarray(checks.array("X", X, ndim=2))
+    matrix = np.ascontiguousarray(checks.array("X", X, ndim=2) if missing == "refuse" else single(X, missing))
     nothing = np.zeros(len(matrix), np.int64)
-    return RankingData.from_arrays(matrix, nothing, nothing)
+    return RankingData.from_arrays(matrix, nothing, nothing, missing=missing)
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:

@@ -11,16 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_lib.data import columns
+from pipeline_lib.data.derived import ABSENT
 from pipeline_lib.data.problems import Rows
 from pipeline_lib.sources.compression import text_lines
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
-MISSING = (
-    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "N/A", "NA", "NULL"),
-    *("NaN", "n/a", "nan", "null"),
-)
-"""What stands for a value that is missing: the texts that Arrow and pandas take for one."""
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 _ROWS = 4096
@@ -69,7 +65,7 @@ def _table(rows: Rows, names: list[str], cells: list[list[str]], chosen: columns
         columns_read[name] = pa.array(
             [_value(rows, index, name, text) for index, text in enumerate(column)], pa.float64()
         )
-    for name in (chosen.query, *([chosen.documents] if chosen.documents else [])):
+    for name in (chosen.query, *([chosen.documents] if chosen.documents else []), *chosen.one_hot):
         texts = [_text(rows, index, name, row[place[name]]) for index, row in enumerate(cells)]
         columns_read[name] = pa.array(texts, pa.string())
     return pa.table(columns_read)
@@ -85,12 +81,12 @@ def _text(rows: Rows, index: int, name: str, text: str) -> str:
 
 
 def _value(rows: Rows, index: int, name: str, text: str) -> float | None:
-    if text in MISSING:
+    if text in ABSENT:
         return None
     text = text.strip(" \t")
     if _NUMBER.fullmatch(text) or _INFINITE.fullmatch(text):
         return float(text)
-    advice = "if this is no feature, leave the column out (`ignore`)"
+    advice = columns.NO_NUMBER
     if _NUMBER.fullmatch(text.replace(",", ".")):
         advice = "write decimals with a point"
     shown = repr(_decoded(text)[:40])

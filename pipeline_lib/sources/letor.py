@@ -30,9 +30,10 @@ from pipeline_lib.core import storage
 from pipeline_lib.core.checks import Natural, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import check_replaceable, replacing
+from pipeline_lib.data.derived import filled
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.stored_data import Extreme, Repeated, TextMissing
-from pipeline_lib.sources.letor_reader import Form, Reader, filled, gathered
+from pipeline_lib.sources.letor_reader import Form, Reader, gathered
 
 _SMALLEST_FIXED, _FIXED_LIMIT = np.float32(1e-4), np.float32(2.0**24)
 """Values of this range (and zero) are written without an exponent."""

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.derived import ABSENT, MAX_FEATURES
 from pipeline_lib.data.labels import SCALE_AND_SHIFT, SPELLED, PolicyOrNone, expected, grades, remedy
 from pipeline_lib.data.problems import Enough, Problems
 from pipeline_lib.data.stored_data import BYTES_PER_GROUP, LARGEST_VALUE, Extreme, Repeated, TextMissing, rows_per_group
 from pipeline_lib.sources import letor_kernels as kernels
-from pipeline_lib.sources.careful_text import MISSING
 from pipeline_lib.sources.compression import opened, other_kind
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
@@ -33,7 +33,6 @@ _QUERY_FORMS = {
 _WHOLE = re.compile(rb"[+-]?[0-9]+")
 _NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
-MAX_FEATURES = 65_536
 PIECE = 1 << 20
 LONGEST_LINE = 1 << 26
 """Bytes of a line, without its line feed."""
@@ -41,7 +40,7 @@ LARGEST_SPARSE, SPARSEST = 1 << 28, 32
 """An array whose width nobody states has at most the larger of this many bytes and this many times those of its text;
 a value that is written out takes 4 bytes or more in both."""
 _QUOTED = 40
-_MISSING = frozenset(text.encode() for text in MISSING if text)
+_MISSING = frozenset(text.encode() for text in ABSENT if text)
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Form:
         What is done about values beyond the range of float32: see :data:`pipeline_lib.data.stored_data.Extreme`.
     missing : "refuse", "zero" or "mean"
         What is done about values such as ``nan``; for ``mean``, and then for those that are ``extreme``, too, blocks
-        hold NaN, and whoever reads them calls :func:`filled`. Otherwise a missing value is 0.
+        hold NaN, and whoever reads them calls :func:`pipeline_lib.data.derived.filled`. Otherwise a missing value is 0.
     repeated : "refuse" or "last"
         Which value a feature has that stands several times in a line, if that is no error.
     """
@@ -142,29 +141,6 @@ def whole_queries(blocks: Iterator[Block]) -> Iterator[Block]:
         # Copied: a few rows must not keep a whole block in memory.
         kept.append(Block.joined([block.rows(slice(last, None))]))
     yield Block.joined(kept)
-
-
-def filled(X: NDArray[np.float32], starts: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The features with the mean of its query for each missing value, which is NaN, and 0 where none has a value.
-
-    ``starts`` are the first rows of the queries. A mean over more than the query would take something from queries that
-    test into those that train.
-
-    Example
-    -------
-    >>> X = np.array([[1.0, np.nan], [3.0, np.nan], [np.nan, 5.0]], np.float32)
-    >>> filled(X, np.array([0, 2])).tolist()
-    [[1.0, 0.0], [3.0, 0.0], [0.0, 5.0]]
-    """
-    X = X.copy()
-    missing = np.isnan(X)
-    sizes = np.diff(np.r_[starts, len(X)])
-    for column in np.flatnonzero(missing.any(axis=0)):
-        absent = missing[:, column]
-        sums = np.add.reduceat(np.where(absent, 0.0, X[:, column].astype(np.float64)), starts)
-        means = sums / np.maximum(np.add.reduceat(~absent, starts, dtype=np.int64), 1)
-        X[absent, column] = np.repeat(means, sizes)[absent]
-    return X
 
 
 class Reader:

@@ -18,7 +18,10 @@ from pipeline_lib.sources.own_settings import DEFAULT_FOLDS, ROLES, Files, OwnDa
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
-_OF_CONTENT = ("label", "query", "ignore", "labels", "missing", "separator", "extreme", "repeated_features", "weight")
+_OF_CONTENT = (
+    *("label", "query", "ignore", "labels", "missing", "separator", "extreme", "repeated_features", "weight"),
+    "one_hot",
+)
 NOT_READ_BY = {
     "register_data": ("title", "folds", "relevant_from", *_OF_CONTENT),
     "convert_data": ("title", "folds"),

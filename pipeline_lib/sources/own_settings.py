@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field
 
 from pipeline_lib.core.files import expanded
 from pipeline_lib.core.settings import DataName, Names, Settings, Text
+from pipeline_lib.data.derived import MOST_VALUES
 from pipeline_lib.data.labels import Policy
 from pipeline_lib.data.stored_data import Extreme, Missing, Repeated
 from pipeline_lib.sources.compression import SUFFIXES, unpacked_name
@@ -77,6 +78,11 @@ class OwnDataSettings(Settings):
     ignore: Names | tuple[()] = Field((), description="columns of tables that are no features")
     weight: Text | None = Field(
         None, description="column of the weights of queries in tables; a query of weight 3 counts like three of it"
+    )
+    one_hot: Names | tuple[()] = Field(
+        (),
+        description=f"columns of categories in tables: each value, of at most {MOST_VALUES} a column, becomes a "
+        "feature that is 1 where the column has it",
     )
     labels: Policy = Field(
         "whole",
@@ -151,6 +157,8 @@ def problems(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
     if entry.get("weight") is not None and (others := set(named) - set(tables)):
         yield "weight", f"expected for files that end with {' or '.join(TABLES)} only, found {str(min(others))!r}"
+    if entry.get("one_hot") and (others := set(named) - set(tables)):
+        yield "one_hot", f"expected for files that end with {' or '.join(TABLES)} only, found {str(min(others))!r}"
     if entry.get("missing") == "flag" and (others := set(named) - set(tables)):
         yield (
             "missing",

@@ -11,6 +11,7 @@ from pathlib import Path
 from pipeline_lib.core import storage
 from pipeline_lib.core.checks import Natural, checked
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.derived import Derived
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.stored_data import Columns, in_turn
 from pipeline_lib.sources import readers, tables
@@ -98,10 +99,10 @@ def batches(
             options,
             labels=trained.labels,
             extreme=trained.extreme,
-            missing=trained.missing if trained.query is None else "refuse",
+            missing=trained.missing if trained.query is None and trained.missing != "flag" else "refuse",
             repeated_features=trained.repeated_features,
         )
-        if tables.is_table(path) and trained.query is not None:
+        if tables.is_table(path):
             options = _as_trained(options, trained, path)
     known = readers.layout([path], options)
     if known.feature_names is None:
@@ -118,12 +119,14 @@ def _as_trained(options: Options, trained: Columns, path: Path) -> Options:
     if len(names := tables.names(path, options)) == 1:
         options = replace(options, separator=None)
         names = tables.names(path, options)
-    if trained.missing == "flag" and options.features is not None:
-        flagged = tables.flagged_among(options.features)
-        marks = {tables.FLAG.format(name) for name in flagged}
-        features = tuple(name for name in options.features if name not in marks)
-        options = replace(options, features=features, flagged=flagged)
-    if options.query is None and trained.query not in names:
+    if options.features is None:
+        options = replace(options, one_hot=tuple(name for name in trained.one_hot if name in names))
+    else:
+        made = Derived.of_training(options.features, trained, names)
+        options = replace(
+            options, features=made.plain, one_hot=tuple(made.values), values=made.values, flagged=made.flagged
+        )
+    if options.query is None and trained.query is not None and trained.query not in names:
         raise DataError(
             f"{path}: expected the column {trained.query!r} of the queries, as in training, found the columns "
             f"{', '.join(names[:20])}; name the column with `query`"

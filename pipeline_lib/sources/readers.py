@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.data.derived import filled
 from pipeline_lib.data.labels import PolicyOrNone
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.stored_data import Columns, Extreme, Repeated, TextMissing
 from pipeline_lib.sources import digests, feature_names, tables
 from pipeline_lib.sources.compression import lines, opened
-from pipeline_lib.sources.letor_reader import Block, Form, Reader, filled, gathered, whole_queries
+from pipeline_lib.sources.letor_reader import Block, Form, Reader, gathered, whole_queries
 from pipeline_lib.sources.own_settings import companions, group_file
 from pipeline_lib.sources.tables import Layout
 
@@ -61,8 +62,8 @@ def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
     textual = any(one.textual for one in seen)
     first_id = min(one.first_id for one in seen)
     if first.feature_names is not None:
-        flagged = frozenset().union(*(one.flagged for one in seen))
-        return tables.with_flags(paths[0], replace(first, textual=textual, first_id=first_id), flagged)
+        known = replace(first, textual=textual, first_id=first_id)
+        return tables.with_derived(paths[0], known, [one.derived for one in seen])
     n_features = max(one.n_features + (one.first_id - first_id) for one in seen)
     return replace(first, n_features=n_features, textual=textual, first_id=first_id)
 
@@ -116,12 +117,14 @@ def read(
         unmentioned = len(names) - X.shape[1]
         before = reader.skipped - first_id
         X = np.pad(X, ((0, 0), (before, unmentioned - before)))
+    # Documents to be ranked are then read alike.
+    how = None if missing == "refuse" else Columns(missing=missing, extreme=extreme, repeated_features=repeated)
     if groups:
-        return RankingData(X, y, offsets, np.arange(len(offsets) - 1), names)
+        return RankingData(X, y, offsets, np.arange(len(offsets) - 1), names, columns=how)
     assert reader.names is not None
     if all(map(_WHOLE.fullmatch, reader.names)):
-        return RankingData(X, y, offsets, np.array([int(name) for name in reader.names], np.int64), names)
-    return RankingData(X, y, offsets, np.arange(len(reader.names)), names, tuple(reader.names))
+        return RankingData(X, y, offsets, np.array([int(name) for name in reader.names], np.int64), names, columns=how)
+    return RankingData(X, y, offsets, np.arange(len(reader.names)), names, tuple(reader.names), how)
 
 
 def place(path: Path, row: int) -> str:
@@ -159,6 +162,8 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
         return tables.layout(path, options)
     if options.weight is not None:
         raise DataError(f"{path}: expected a table with the weights of queries, {options.weight!r}, found LETOR text")
+    if options.one_hot:
+        raise DataError(f"{path}: expected a table with the column {options.one_hot[0]!r} to encode, found LETOR text")
     groups = _groups(path)
     if groups:
         group_sizes(groups)

@@ -6,9 +6,10 @@ ends; within quotes, two quotes stand for one.
 """
 
 import csv
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -18,19 +19,19 @@ import numpy as np
 
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.data import columns
+from pipeline_lib.data import columns, derived
+from pipeline_lib.data.derived import Derived
 from pipeline_lib.data.labels import IN_YAML
 from pipeline_lib.data.problems import Enough, Problems, Rows
 from pipeline_lib.data.stored_data import Columns, rows_per_group
 from pipeline_lib.sources import careful_text
 from pipeline_lib.sources.compression import opened, other_kind, text_lines, unpacked_name
-from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block, filled, whole_queries
+from pipeline_lib.sources.letor_reader import Block, whole_queries
 from pipeline_lib.sources.own_settings import PARQUET, SEPARATORS, TABLES, Separator
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.core.checks)
 
-FLAG = "{} missing"
-"""The name of the feature that marks the missing values of another."""
+_LOG = logging.getLogger(__name__)
 _PIECE = 1 << 20
 
 
@@ -42,12 +43,14 @@ class Options(Columns):
     and in tables ``flag`` with a column more for each feature that lacks values). ``separator`` stands between the
     values of text, and ``spelled`` is how a policy for labels is asked for, in messages.
 
-    Documents that are to be ranked have the ``features`` of a model, where these have names, and a feature more for
-    each that is ``flagged``; labels are read if they are wanted (``labelled``), and so are the ids of ``documents``.
+    Documents that are to be ranked have the ``features`` of a model, where these are columns, those of the ``values``
+    of encoded columns that it knows, and a feature more for each that is ``flagged``; labels are read if they are
+    wanted (``labelled``), and so are the ids of ``documents``.
     """
 
     spelled: str = IN_YAML
     features: tuple[str, ...] | None = None
+    values: Mapping[str, tuple[str, ...]] | None = None
     flagged: frozenset[str] = frozenset()
     labelled: bool = True
     documents: bool = False
@@ -58,8 +61,8 @@ class Layout:
     """What all files of a data set have in common.
 
     ``textual`` says that queries are named by text; ``first_id`` is the id of the first feature of LETOR text.
-    ``columns`` say how the files were read, if labels are; of tables, ``flagged`` columns are those whose missing
-    values are marked by the last features.
+    ``columns`` say how the files were read, if labels are; ``derived`` says of which columns of tables the features
+    are made.
     """
 
     n_features: int
@@ -67,7 +70,7 @@ class Layout:
     textual: bool
     first_id: int = 1
     columns: Columns | None = None
-    flagged: frozenset[str] = frozenset()
+    derived: Derived = field(default_factory=lambda: Derived(()))
 
 
 def is_table(path: Path) -> bool:
@@ -98,38 +101,27 @@ def layout(path: Path, options: Options) -> Layout:
         flagged = options.flagged
         if options.missing == "flag" and options.features is None:
             flagged = _lacking(path, chosen, options)
+        values = _values_in(path, chosen, options) if options.values is None else options.values
     said = None
     if chosen.label is not None:
         how = (options.labels, options.missing, options.separator, options.extreme)
-        said = Columns(chosen.label, chosen.query, options.ignore, *how, weight=chosen.weight)
-    return Layout(len(chosen.features), chosen.features, textual, columns=said, flagged=flagged)
+        said = Columns(chosen.label, chosen.query, options.ignore, *how, weight=chosen.weight, one_hot=chosen.one_hot)
+    made = Derived(chosen.features, values, flagged)
+    return Layout(len(chosen.features), chosen.features, textual, columns=said, derived=made)
 
 
-def with_flags(path: Path, known: Layout, flagged: frozenset[str]) -> Layout:
-    """The layout with a feature more for each of some columns: whether its value is missing.
+def with_derived(path: Path, known: Layout, seen: Sequence[Derived]) -> Layout:
+    """The layout with the features that are made of the columns of all files, given those of each.
 
     Raises
     ------
     DataError
-        When these are too many features.
+        When these are too many features or none, or a column has too many values in all files together.
     """
     assert known.feature_names is not None
-    flags = tuple(FLAG.format(name) for name in known.feature_names if name in flagged)
-    names = (*known.feature_names, *flags)
-    if len(names) > MAX_FEATURES:
-        raise DataError(f"{path}: expected at most {MAX_FEATURES} features, found {len(names)}")
-    return replace(known, n_features=len(names), feature_names=names, flagged=flagged)
-
-
-def flagged_among(features: Sequence[str]) -> frozenset[str]:
-    """Which of some features are marked, by others of them, where their values are missing.
-
-    Example
-    -------
-    >>> flagged_among(["age", "bm25", "bm25 missing"])
-    frozenset({'bm25'})
-    """
-    return frozenset(name for name in features if FLAG.format(name) in features)
+    values = {name: derived.values_of(path, name, [one.values[name] for one in seen]) for name in seen[0].values}
+    made = Derived(known.feature_names, values, frozenset().union(*(one.flagged for one in seen))).checked(path)
+    return replace(known, n_features=len(made.names), feature_names=made.names, derived=made)
 
 
 def names(path: Path, options: Options) -> list[str]:
@@ -150,12 +142,11 @@ def blocks(path: Path, options: Options, known: Layout) -> Iterator[Block]:
     with _reading(path) as source:
         chosen = _roles(path, _schema(path, source, options), options)
     if known.feature_names is not None:  # the order of the first file
-        chosen = replace(chosen, features=known.feature_names[: len(known.feature_names) - len(known.flagged)])
+        chosen = replace(chosen, features=known.derived.plain)
     with _all_problems(path, options, chosen):
         found = _blocks(path, options, known, chosen)
         if options.missing in ("mean", "flag"):
-            flagged = [column for column, name in enumerate(chosen.features) if name in known.flagged]
-            found = (with_means(block, flagged) for block in whole_queries(found))
+            found = (with_means(block, known.derived.marked) for block in whole_queries(found))
         yield from found
 
 
@@ -164,11 +155,15 @@ def _blocks(path: Path, options: Options, known: Layout, chosen: columns.Roles) 
     weights = columns.Weights(queries)
     place, row, size = place_of(path), 0, rows_per_group(known.n_features)
     waiting: list[Block] = []
-    for piece in _pieces(path, chosen.all, chosen, options):
+    unknown = 0
+    for piece in _shorter(_pieces(path, chosen.all, chosen, options), size):
         here = partial(_later, place, row)
         X, y = _values(piece, chosen, options, here)
         if options.missing == "zero":
             X[np.isnan(X)] = 0.0
+        if known.derived.values:
+            encoded, others = derived.encoded(piece, known.derived.values, str(path))
+            X, unknown = np.hstack([X, encoded]), unknown + others
         qid = queries.number(piece.column(chosen.query), chosen.query, here)
         row += len(y)
         of_queries = _weights(piece, chosen, here, weights, qid)
@@ -182,13 +177,21 @@ def _blocks(path: Path, options: Options, known: Layout, chosen: columns.Roles) 
         raise DataError(f"{path}: expected at least one document, found none")
     if len((rest := Block.joined(waiting)).qid):
         yield rest
+    if unknown:
+        _LOG.info(f"{path}: {derived.unknown(unknown, known.derived.values)}")
+
+
+def _shorter(pieces: Iterator[Any], rows: int) -> Iterator[Any]:
+    """The same rows, at most so many at a time: a short line may have many features."""
+    for piece in pieces:
+        yield from (piece.slice(start, rows) for start in range(0, piece.num_rows, rows))
 
 
 def _values(piece: Any, chosen: columns.Roles, options: Options, place: columns.Place) -> tuple[Any, Any]:
     """The features, NaN where they may be missing, and the labels, 0 where these are not read."""
     advice = "fill it in first (`missing: mean` does so in a study)"
     X = columns.features(
-        piece, chosen, place, missing=options.missing != "refuse", extreme=options.extreme, advice=advice
+        piece, chosen.features, place, missing=options.missing != "refuse", extreme=options.extreme, advice=advice
     )
     if chosen.label is None:
         return X, np.zeros(len(X), np.uint8)
@@ -206,23 +209,30 @@ def _weights(piece: Any, chosen: columns.Roles, place: columns.Place, weights: c
     return None if (name := chosen.weight) is None else weights.read(piece.column(name), name, place, qid)
 
 
-def with_means(block: Block, flagged: Sequence[int] = ()) -> Block:
+def with_means(block: Block, marked: Sequence[int] = ()) -> Block:
     """The block with the mean of its query for each missing value, and marks of these columns."""
     starts = np.array([start for start, _ in columns.runs(block.qid)])
-    marks = np.isnan(block.X[:, list(flagged)]).astype(np.float32)
-    return replace(block, X=np.hstack([filled(block.X, starts), marks]))
+    return replace(block, X=derived.completed(block.X, starts, "mean", marked))
 
 
 def _lacking(path: Path, chosen: columns.Roles, options: Options) -> frozenset[str]:
     """The features that lack a value somewhere."""
-    if taken := sorted(flagged_among(chosen.features)):
-        name = FLAG.format(taken[0])
-        raise DataError(f"{path}: expected no column {name!r}: the column that marks missing values has this name")
+    derived.check_marks(path, chosen.features)
     found: set[str] = set()
     for piece in _pieces(path, chosen.features, chosen, options):
-        missing = np.isnan(columns.features(piece, chosen, place_of(path), missing=True, extreme=options.extreme))
-        found |= {chosen.features[column] for column in np.flatnonzero(missing.any(axis=0))}
+        X = columns.features(piece, chosen.features, place_of(path), missing=True, extreme=options.extreme)
+        found |= {chosen.features[column] for column in np.flatnonzero(np.isnan(X).any(axis=0))}
     return frozenset(found)
+
+
+def _values_in(path: Path, chosen: columns.Roles, options: Options) -> dict[str, tuple[str, ...]]:
+    """The values of the columns that are encoded."""
+    found: dict[str, set[str]] = {name: set() for name in chosen.one_hot}
+    for piece in _pieces(path, chosen.one_hot, chosen, options) if found else ():
+        for name, values in found.items():
+            texts = derived.texts(piece.column(name), name, str(path))
+            values |= set(derived.values_of(path, name, [tuple(values), texts]))
+    return {name: tuple(sorted(values)) for name, values in found.items()}
 
 
 @contextmanager
@@ -261,6 +271,7 @@ def _roles(path: Path, schema: Any, options: Options) -> columns.Roles:
         features=options.features,
         labelled=options.labelled,
         weight=options.weight,
+        one_hot=options.one_hot,
     )
     return found if options.documents else replace(found, documents=None)
 
@@ -383,9 +394,9 @@ def _pieces(path: Path, names: tuple[str, ...], chosen: columns.Roles, options: 
             return
         import pyarrow.csv as pc
 
-        texts = (chosen.query, chosen.documents)
+        texts = (chosen.query, chosen.documents, *chosen.one_hot)
         types = {name: pa.string() if name in texts else pa.float64() for name in names}
-        convert = pc.ConvertOptions(column_types=types, include_columns=list(names), null_values=careful_text.MISSING)
+        convert = pc.ConvertOptions(column_types=types, include_columns=list(names), null_values=derived.ABSENT)
         with pc.open_csv(source, convert_options=convert, **_csv(path, options)) as reader:
             yield from reader
 

@@ -16,7 +16,7 @@ from pipeline_lib.sources.own_settings import SEPARATORS
 
 __all__: list[str] = []  # internal: a configuration is checked as a whole (pipeline_lib.study.configuration)
 
-LISTS = ("files", "train", "validation", "test", "ignore")
+LISTS = ("files", "train", "validation", "test", "ignore", "one_hot")
 """Columns whose cells may hold several names."""
 BETWEEN = ";"
 
@@ -93,5 +93,5 @@ def _entry(cells: dict[str, str]) -> str | dict[str, Any]:
 
 def _value(key: str, cell: str) -> str | list[str]:
     parts = [part.strip() for part in cell.split(BETWEEN)]
-    # A column to ignore is a list of one; a single file may be named alone.
-    return parts if key == "ignore" or (key in LISTS and len(parts) > 1) else cell
+    # A column to ignore or to encode is a list of one; a single file may be named alone.
+    return parts if key in ("ignore", "one_hot") or (key in LISTS and len(parts) > 1) else cell

@@ -13,7 +13,7 @@ from pipeline_lib import RankingData, cli, learners, metrics, ranking
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import stored_data
 from pipeline_lib.learners.models import LinearModel
-from pipeline_lib.learners.ranker import Trained
+from pipeline_lib.learners.ranker import Trained, trained_with
 from pipeline_lib.sources import conversion, letor, letor_reader, query_stream, readers, trec
 from pipeline_lib.sources.tables import Options
 
@@ -209,6 +209,33 @@ def test_a_file_is_ranked_with_the_policies_of_training(stars, files, tmp_path: 
     complete = stars.drop("stars")  # a file that lacks no value has the feature nevertheless
     complete.write_csv(tmp_path / "shop.csv")
     assert scores_of(ranked(files, "some.run")).keys() == set(stars["docid"])
+
+
+def test_a_file_is_ranked_with_the_categories_of_training(stars, files, tmp_path: Path, caplog) -> None:
+    how = {"label": "stars", "query": "session", "one_hot": ("url",), "missing": "mean"}
+    stars.write_csv(tmp_path / "shop.csv")
+    conversion.convert_own({"all": tmp_path / "shop.csv"}, files["data.parquet"], Options(**how))
+    data = RankingData.read_parquet(files["data.parquet"])
+    ranker = Trained(
+        LinearModel.of(2.0 ** np.arange(data.n_features), feature_names=data.feature_names), about=trained_with(data)
+    )
+    ranker.save(files["model.json"], force=True)
+    expected = pytest.approx(dict(zip(stars["docid"], ranker.predict(data), strict=True)), rel=1e-6)
+    stars.drop("stars").write_parquet(tmp_path / "shop.parquet")
+    for source in ("shop.csv", "shop.parquet"):
+        files["data.txt"] = tmp_path / source
+        assert scores_of(ranked(files, "some.run")) == expected
+    new = stars.with_columns(url=pl.lit("new"))
+    new.write_csv(tmp_path / "shop.csv")
+    files["data.txt"] = tmp_path / "shop.csv"
+    with caplog.at_level("INFO", logger="pipeline_lib"):
+        found = scores_of(ranked(files, "some.run"))
+    assert f"{len(stars)} values of 'url' that training did not have" in caplog.text
+    only = ranker.predict(new.drop("stars"))
+    assert found == pytest.approx(dict(zip(stars["docid"], only, strict=True)), rel=1e-6)
+    stars.drop("url").write_csv(tmp_path / "shop.csv")
+    with pytest.raises(DataError, match="expected the features of training, found no 'url'"):
+        list(query_stream.batches(tmp_path / "shop.csv", feature_names=data.feature_names, trained=data.columns))
 
 
 def test_text_is_ranked_with_the_labels_of_training(files, tmp_path: Path) -> None:

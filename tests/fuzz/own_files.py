@@ -139,7 +139,9 @@ def table(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
     url = rng.random() < 0.3
     if url:
         options = replace(options, ignore=("url",))
-    columns = [query, label, *features, *(["url"] if url else [])]
+    if rng.random() < 0.3:
+        options = replace(options, one_hot=("brand",))
+    columns = [query, label, *features, *(["url"] if url else []), *options.one_hot]
     contents, paths, plain = [], [], []
     of_names: list[list[str]] = []
     for index in range(rng.choice((1, 1, 1, 2))):
@@ -163,10 +165,13 @@ def table(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
         if not found:
             raise refusal
         names = of_names[0]
+        more = plain_table.encoded(found, options.one_hot)
+        if not [*names, *more]:
+            raise Refused(f"{paths[0]}:")
         lacking = [name for name in names if any(np.isnan(values[name]) for one in found for values in one.values)]
         for one in found:
             plain_table.filled(one, missing)
-        names = [*names, *(f"{name} missing" for name in lacking if missing == "flag")]
+        names = [*names, *more, *(f"{name} missing" for name in lacking if missing == "flag")]
         named = any(plain_table.textual(one.queries) for one in found)
         files = []
         for one in found:
@@ -188,6 +193,7 @@ def _made_table(rng: random.Random, separator: str, columns: list[str], label: s
                 query: name,
                 label: rng.choice(("0", "1", "2", "2.0", "3")),
                 "url": rng.choice(("", "u", "u,v", "ü")),
+                "brand": rng.choice(("", "a", "b", "NA", "a,b", "ü", "1.0", " a")),
             }
             cells = [row[column] if column in row else damage.number(rng) for column in columns]
             lines.append(separator.join(_cell(cell, rng, separator) for cell in cells))
@@ -208,7 +214,7 @@ def _plain_table(
             raise Refused(f"{path}:")
         return plain_table.read(
             content, separator, path, label=options.label, query=options.query, ignore=options.ignore,
-            labels=options.labels, missing=options.missing != "refuse", extreme=options.extreme,
+            one_hot=options.one_hot, labels=options.labels, missing=options.missing != "refuse", extreme=options.extreme,
             of_names=of_names,
         )  # fmt: skip
 

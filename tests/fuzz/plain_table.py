@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,7 @@ class Table:
     y: list[int]
     queries: list[str]
     values: list[dict[str, np.float32]]
+    categories: list[dict[str, str]] = field(default_factory=list)
 
 
 def read(
@@ -75,6 +76,7 @@ def read(
     label: str | None = None,
     query: str | None = None,
     ignore: tuple[str, ...] = (),
+    one_hot: tuple[str, ...] = (),
     labels: str = "whole",
     missing: bool = False,
     extreme: str = "refuse",
@@ -92,21 +94,23 @@ def read(
         names = [name.decode() for name in header[1]]
     except UnicodeDecodeError:
         raise somewhere from None
-    if "" in names or len(set(names)) < len(names) or not set(ignore) <= set(names):
+    if "" in names or len(set(names)) < len(names) or not {*ignore, *one_hot} <= set(names):
+        raise somewhere
+    if any(f"{name} missing".startswith(f"{one} = ") for name in names if name not in ignore for one in one_hot):
         raise somewhere
     of_labels = [name for name in names if (name == label if label else name.lower() in LABELS)]
     of_queries = [name for name in names if (name == query if query else name.lower() in QUERIES)]
     if len(of_labels) != 1 or len(of_queries) != 1:
         raise somewhere
-    rest = [name for name in names if name not in (*of_labels, *of_queries, *ignore)]
+    rest = [name for name in names if name not in (*of_labels, *of_queries, *ignore, *one_hot)]
     features = [name for name in rest if name.lower() not in DOCUMENTS]
-    if not features or len(rest) - len(features) > 1:
+    if not (features or one_hot) or len(rest) - len(features) > 1:
         raise somewhere
     found = Table(features, [], [], [])
     if of_names is not None:
         of_names.append(features)
     roles = (of_labels[0], of_queries[0])
-    faults = [line for line, cells in body if not _row(found, names, cells, *roles, labels, missing, extreme)]
+    faults = [line for line, cells in body if not _row(found, names, cells, *roles, one_hot, labels, missing, extreme)]
     if faults or not body:
         raise Refused(*(f"{where}:{line}: " for line in faults), *([f"{where}:"] if not body else []))
     return found
@@ -118,6 +122,7 @@ def _row(
     cells: list[bytes],
     label: str,
     of_queries: str,
+    one_hot: tuple[str, ...],
     labels: str,
     missing: bool,
     extreme: str,
@@ -136,6 +141,7 @@ def _row(
         values |= {name: np.float32(np.nan) for name in found.names if row[name].decode("latin-1") in MISSING}
     good = good and len(values) == len(found.names)
     try:
+        found.categories.append({name: row[name].decode() for name in one_hot})
         query = row[of_queries].decode()
     except UnicodeDecodeError:
         return False
@@ -168,3 +174,16 @@ def filled(found: Table, missing: str) -> None:
 def textual(queries: list[Any]) -> bool:
     """Whether queries are named by text and not by whole numbers."""
     return not all(PLAIN_WHOLE.fullmatch(query) for query in queries)
+
+
+def encoded(tables: list[Table], one_hot: tuple[str, ...]) -> list[str]:
+    """Put a value of 0 or 1 for each category that stands in any of some tables, and name these."""
+    names = []
+    for column in one_hot:
+        of_column = {row[column] for one in tables for row in one.categories} - set(MISSING)
+        for value in sorted(of_column):
+            names.append(f"{column} = {value}")
+            for one in tables:
+                for values, row in zip(one.values, one.categories, strict=True):
+                    values[names[-1]] = np.float32(row[column] == value)
+    return names

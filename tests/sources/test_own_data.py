@@ -236,6 +236,52 @@ def test_a_column_of_weights_must_be_there_and_have_no_other_role() -> None:
         prepared(folder="mine", weight="clicks")
 
 
+def test_a_study_of_categories_is_that_of_their_dummies() -> None:
+    brands = ["acme", "zeta", "", "acme", "new"] * 4
+    rows = [f"q{i // 2},{i % 3},{i % 5}.5,{brand}\n" for i, brand in enumerate(brands)]
+    Path("my.csv").write_text("qid,label,bm25,brand\n" + "".join(rows))
+    data, layout, description = prepared(files="my.csv", folds=5, one_hot=["brand"])
+    assert data.columns is not None
+    assert (data.columns.one_hot, description["features"]) == (("brand",), 4)
+    assert description["notes"][-1] == "Each value of 'brand' is a feature, which is 1 where a document has it."
+    values = ["acme", "new", "zeta"]
+    dummies = [",".join(str(int(brand == one)) for one in values) for brand in brands]
+    names = ",".join(f"brand = {one}" for one in values)
+    rows = [f"{row.rpartition(',')[0]},{more}\n" for row, more in zip(rows, dummies, strict=True)]
+    Path("my.csv").write_text(f"qid,label,bm25,{names}\n" + "".join(rows))
+    by_hand, same_layout, _ = prepared(files="my.csv", folds=5)
+    assert data.feature_names == by_hand.feature_names
+    assert data.X.tobytes() == by_hand.X.tobytes()
+    assert layout == same_layout
+
+
+def test_categories_stand_in_tables_alone() -> None:
+    write("my.txt", [1])
+    [(key, said)] = problems({"name": "mine", "files": ["my.txt"], "one_hot": ["brand"]})
+    assert (key, said.split(" only, ")[1]) == ("one_hot", "found 'my.txt'")
+    for role in ("train", "test"):
+        write(f"mine/{role}.txt", [1, 2])
+    with pytest.raises(DataError, match="expected a table with the column 'brand' to encode, found LETOR text"):
+        prepared(folder="mine", one_hot=["brand"])
+
+
+def test_categories_in_several_pieces_of_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [(f"q{i // 5}", i % 3, float(i), "abc"[i % 3]) for i in range(20)]
+    frame = pl.DataFrame(rows, schema=["qid", "label", "bm25", "brand"], orient="row")
+    frame.write_parquet("my.parquet")
+    whole, _, _ = prepared(files="my.parquet", folds=3, one_hot=["brand"])
+    monkeypatch.setattr(tables, "rows_per_group", lambda n_features: 2)
+    data, _, _ = prepared(files="my.parquet", folds=3, one_hot=["brand"])
+    assert data.X.tolist() == whole.X.tolist() == [[i, *(float(i % 3 == k) for k in range(3))] for i in range(20)]
+
+
+def test_a_category_that_is_no_text_is_named_with_its_line() -> None:
+    Path("my.csv").write_bytes(b"qid,label,bm25,brand\na,1,x,b\na,0,1,\xff\n")
+    with pytest.raises(DataError) as found:
+        prepared(files="my.csv", folds=3, one_hot=["brand"])
+    assert [line.partition(": ")[0] for line in str(found.value).splitlines()] == ["my.csv:2", "my.csv:3"]
+
+
 def test_queries_of_folds_that_differ_in_their_weight_are_not_one() -> None:
     for fold, weight in ((1, 2), (2, 2), (3, 5)):
         for role, query in (("train", "a"), ("vali", "b"), ("test", f"c{fold}")):

@@ -29,13 +29,20 @@ def checked(datasets: Any) -> configuration.Configuration:
 LISTED = [
     {"name": "clicks", "files": ["a.txt", "b.txt"], "folds": 3},
     "MQ2008",
-    {"name": "books", "train": "old.csv", "test": "new.csv", "ignore": ["url", "isbn"], "missing": "zero"},
+    {
+        "name": "books",
+        "train": "old.csv",
+        "test": "new.csv",
+        "ignore": ["url", "isbn"],
+        "missing": "zero",
+        "one_hot": ["genre"],
+    },
 ]
-COLUMNS = ("name", "files", "folds", "train", "test", "ignore", "missing")
+COLUMNS = ("name", "files", "folds", "train", "test", "ignore", "missing", "one_hot")
 ROWS = (
-    ("clicks", "a.txt; b.txt", "3", "", "", "", ""),
-    ("MQ2008", "", "", "", "", "", ""),
-    ("books", "", "", "old.csv", "new.csv", "url;isbn", "zero"),
+    ("clicks", "a.txt; b.txt", "3", "", "", "", "", ""),
+    ("MQ2008", "", "", "", "", "", "", ""),
+    ("books", "", "", "old.csv", "new.csv", "url;isbn", "zero", "genre"),
 )
 
 
