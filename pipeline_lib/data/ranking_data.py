@@ -255,14 +255,12 @@ rows by query
         texts = None if begun.dtype.kind == "i" else tuple(map(str, begun))
         numbers = begun if texts is None else np.arange(len(begun))
         of_queries = None if weight is None else _weights_of_queries(weight, offsets, begun)
-        feature_names = _names("feature_names", feature_names)
+        called = _names("feature_names", feature_names)
         columns = None
         if missing != "refuse":
-            features, feature_names = _by_name("data.derived").completed_arrays(
-                features, feature_names, starts, missing
-            )
+            features, called = _by_name("data.derived").completed_arrays(features, called, starts, missing)
             columns = stored_data.Columns(missing=missing)
-        return cls(features, np.array(labels), offsets, numbers, feature_names, texts, columns, weights=of_queries)
+        return cls(features, np.array(labels), offsets, numbers, called, texts, columns, weights=of_queries)
 
     @classmethod
     def from_groups(
