@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core import checks, seeds, storage
 from pipeline_lib.core.arrays import Floats
@@ -152,7 +152,7 @@ class Trained:
         if expected is not None and names_of(X) is not None and (how.one_hot or how.missing != "refuse"):
             return read_as_trained(X, how, expected)
         if how.missing in ("zero", "mean"):
-            return documents(dense(X), how.missing)
+            return _one_query(single(X, how.missing), how.missing)
         return X
 
     @checked
@@ -187,10 +187,8 @@ class Result(ABC):
 
 
 @checked
-def documents(X: RankingData | ArrayLike, missing: Missing = "refuse") -> RankingData:
+def documents(X: RankingData | ArrayLike) -> RankingData:
     """The documents as they are, or those of a matrix (N, d) as one query without labels.
-
-    Missing values of a matrix are taken as ``missing`` says (:meth:`RankingData.from_arrays`).
 
     Raises
     ------
@@ -204,10 +202,13 @@ def documents(X: RankingData | ArrayLike, missing: Missing = "refuse") -> Rankin
     """
     if isinstance(X, RankingData):
         return X
+    return _one_query(checks.array("X", X, ndim=2))
+
+
+def _one_query(X: NDArray[Any], missing: Missing = "refuse") -> RankingData:
     # By rows: sums over features would be taken in another order where features lie column by column.
-    matrix = np.ascontiguousarray(checks.array("X", X, ndim=2) if missing == "refuse" else single(X, missing))
-    nothing = np.zeros(len(matrix), np.int64)
-    return RankingData.from_arrays(matrix, nothing, nothing, missing=missing)
+    nothing = np.zeros(len(X), np.int64)
+    return RankingData.from_arrays(np.ascontiguousarray(X), nothing, nothing, missing=missing)
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:

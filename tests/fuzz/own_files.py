@@ -214,8 +214,8 @@ def _plain_table(
             raise Refused(f"{path}:")
         return plain_table.read(
             content, separator, path, label=options.label, query=options.query, ignore=options.ignore,
-            one_hot=options.one_hot, labels=options.labels, missing=options.missing != "refuse", extreme=options.extreme,
-            of_names=of_names,
+            one_hot=options.one_hot, labels=options.labels, missing=options.missing != "refuse",
+            extreme=options.extreme, of_names=of_names,
         )  # fmt: skip
 
     return read
