@@ -39,7 +39,10 @@ def names(study: str | os.PathLike[str]) -> list[str]:
     >>> names(folder)
     ['summary']
     """
-    found = sorted(path.stem for path in (Path(study) / "tables").glob("*.parquet"))
+    try:
+        found = sorted(path.stem for path in (Path(study) / "tables").glob("*.parquet"))
+    except OSError:  # such as a name that is too long
+        found = []
     if not found:
         raise DataError(f"{study}: expected the results of a study, results/STUDY with tables/*.parquet, found none")
     return found

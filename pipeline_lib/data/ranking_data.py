@@ -500,6 +500,7 @@ rows by query
         """
         return replace(self, y=(self.y >= self.relevant_from).astype(np.int32), relevant_from=1)
 
+    @checked
     def labels_for(self, *, binary: bool) -> NDArray[np.int32]:
         """The labels from which a loss or a measure is computed: 1 for relevant documents if it is ``binary``.
 

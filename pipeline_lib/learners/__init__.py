@@ -25,7 +25,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from pipeline_lib.core import submodules
+from pipeline_lib.core import checks, submodules
 from pipeline_lib.core.checks import checked
 from pipeline_lib.core.errors import ConfigurationError, UnlearnableError, hint
 
@@ -181,6 +181,9 @@ def check_weights(name: str, data: RankingData) -> None:
     pipeline_lib.core.errors.UnlearnableError: train: perceptron: expected queries without weights, which it cannot \
 use, found some; learners that can: adarank, erm, rankboost
     """
+    from pipeline_lib.data.ranking_data import RankingData  # by whoever has data, it is imported already
+
+    checks.instance("data", data, RankingData)
     if data.count_alike or get(name).weighs:
         return
     can = [other for other in _names() if get(other).weighs and not get(other).control]

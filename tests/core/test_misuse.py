@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import misuse
 
-from pipeline_lib import RankingData, learners, metrics, sources, surrogates, theory
+from pipeline_lib import RankingData, learners, metrics, results, sources, surrogates, theory
 from pipeline_lib.core import checks
 from pipeline_lib.core.errors import ConfigurationError, DataError
 
@@ -32,6 +33,19 @@ def test_misuses_have_clear_errors(calls: int, seed: int, seconds: float) -> Non
     """Hundreds of calls reach every public function that has an example; the slow test goes on from there."""
     wrong = findings(calls, seed, seconds)
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda data: learners.check_weights("perceptron", "data"),  # type: ignore[arg-type]
+        lambda data: data.labels_for(binary=np.array([1, 0])),
+        lambda data: results.names("x" * 300),
+    ],
+)
+def test_what_a_search_found_has_a_clear_error(call: Callable[[RankingData], object]) -> None:
+    with pytest.raises(DataError, match="expected"):
+        call(RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1]))
 
 
 def test_what_counts_as_a_clear_error() -> None:
