@@ -683,6 +683,21 @@ move=> K ranked pos_inj pos_falling best; split.
 by apply: cut_loss_at_most_weights => //; [apply: cut_ge0|apply: cut_decreases].
 Qed.
 
+(* Theorems 2 and 3 of the paper, and the same for NDCG@k: SLAM with these
+   weights is at least 1 - AP and 1 - NDCG, for all lists, scores and orders of
+   equal scores. *)
+Theorem slam_loss_at_least_ranking_loss (r : round E) :
+  slam_round r -> forall s : 'I_(m r) -> R, RML s <= slam_loss s.
+Proof.
+move=> /slam_round_ok[[v_ge0 _ _] loss_le] s.
+apply: le_trans (loss_le s) _.
+apply: (@le_trans _ _ (\sum_(i | misordered s i) v i * hinge s i)).
+  apply: ler_sum => i /existsP[j /andP[ji s_le]]; rewrite ler_pemulr //.
+  by apply: le_trans (hinge_ge s ji); rewrite -addrA ler_addl subr_ge0.
+rewrite big_mkcond; apply: ler_sum => i _; case: ifP => // _.
+by rewrite mulr_ge0 // hinge_ge0.
+Qed.
+
 Variables (eta : R) (X : nat -> round E) (T : nat) (Delta : R).
 Hypothesis eta_gt0 : 0 < eta.
 Hypothesis rounds_ok : forall t, (t < T)%N -> slam_round (X t).
@@ -704,6 +719,38 @@ Proof.
 have ok : well_formed_rounds X T by move=> t /rounds_ok/slam_round_ok[].
 have [N_le RML_le] := theorem_2 eta_gt0 ok dist u.
 by apply: le_trans N_le; apply: RML_le => t /rounds_ok/slam_round_ok[].
+Qed.
+
+(* Both statements of the claim: R_X is at least the norm of every document,
+   and a unit vector separates documents of different labels by gamma. *)
+Variable R_X : R.
+Hypothesis norms :
+  forall t, (t < T)%N -> forall i : 'I_(m (X t)), norm2 (x i) <= R_X ^+ 2.
+
+Let four_R_X (a : R) : a * (2%:R * R_X) ^+ 2 = 4%:R * a * R_X ^+ 2.
+Proof. by rewrite exprMn -natrX mulrCA mulrA. Qed.
+
+Theorem theorem_2_with_norms (u : E) :
+  total_RML algorithm_2 eta X T
+    <= 2%:R * F algorithm_2 eta X u T + 4%:R * norm2 u * R_X ^+ 2.
+Proof.
+have ok : well_formed_rounds X T by move=> t /rounds_ok/slam_round_ok[].
+have [N_le RML_le] := theorem_2 eta_gt0 ok (distances_of_norms norms) u.
+rewrite -four_R_X; apply: le_trans N_le.
+by apply: RML_le => t /rounds_ok/slam_round_ok[].
+Qed.
+
+Theorem separable_for_AP_and_NDCG (gamma : R) (u1 : E) :
+  norm2 u1 = 1 -> 0 < gamma ->
+  (forall t, (t < T)%N -> forall i j : 'I_(m (X t)),
+     less j i -> gamma <= dot (x i - x j) u1) ->
+  total_RML algorithm_2 eta X T <= 4%:R * R_X ^+ 2 / gamma ^+ 2.
+Proof.
+move=> unit gamma_gt0 apart.
+have ok : well_formed_rounds X T by move=> t /rounds_ok/slam_round_ok[].
+rewrite -[4%:R]mulr1 -four_R_X mul1r.
+apply: separable (distances_of_norms norms) _ _ unit gamma_gt0 apart _ => //.
+by move=> t /rounds_ok/slam_round_ok[].
 Qed.
 
 End Measures.

@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 from pipeline_lib.claims import judged
-from pipeline_lib.claims.words import STATUSES
+from pipeline_lib.claims.words import BY_PROOF, STATUSES
 
 MEASURED = ("verified", "refuted", "answered")
-DECIDED = ("proved", *MEASURED)
+DECIDED = (*BY_PROOF.values(), *MEASURED)
 
 
 def problems(study: judged.JudgedStudy, decided: int) -> list[str]:
@@ -37,9 +37,10 @@ def problems(study: judged.JudgedStudy, decided: int) -> list[str]:
 
 
 def stated(page: str) -> list[tuple[str, str]]:
-    """The claims on a page with the statuses that it states."""
-    found: list[tuple[str, str]] = re.findall(rf"`([\w-]+)`\s+({'|'.join(STATUSES)})\b", page)
-    return found
+    """The claims on a page with the statuses that it states, such as "proved for sizes"; the longest name counts."""
+    words = "|".join(one.replace("-", "[ -]") for one in sorted(STATUSES, key=len, reverse=True))
+    found: list[tuple[str, str]] = re.findall(rf"`([\w-]+)`\s+({words})\b", page)
+    return [(name, status.replace(" ", "-")) for name, status in found]
 
 
 def wrongly_stated(study: judged.JudgedStudy, page: str) -> list[str]:

@@ -93,6 +93,18 @@ def of_claims() -> Mapping[str, tuple[str, ...]]:
     return letters
 
 
+@cache
+def kinds() -> Mapping[str, Kind]:
+    """Claim -> the kind of the first erratum on which its judgement depends.
+
+    Example
+    -------
+    >>> kinds()["slam-thm3-exchanges"], kinds()["slam-eta-free"]
+    ('gap', 'wrong')
+    """
+    return {claim: one.kind for one in reversed(load()) for claim in one.claims}
+
+
 def address(letter: str) -> str:
     """The address of an erratum in the report.
 

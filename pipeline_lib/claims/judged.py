@@ -48,7 +48,7 @@ class JudgedClaim:
 
     ``words`` are the paper's own, ``rule`` is the rule in words, ``explanation`` the sentence that gives the reason for
     the status, ``severity`` how the status could have been another; a claim that was not judged has none.
-    ``proofs`` are its certificates.
+    ``proofs`` are its certificates, and ``coq`` the theorems that state it for Coq, a proof assistant, as FILE.THEOREM.
     """
 
     id: str
@@ -66,6 +66,7 @@ class JudgedClaim:
     notes: str = ""
     trials: tuple[JudgedTrial, ...] = ()
     proofs: tuple[JudgedProof, ...] = ()
+    coq: tuple[str, ...] = ()
 
     @property
     def own(self) -> bool:

@@ -111,7 +111,7 @@ class Comparison(Check):
             return status
         limit, trivial = amount(self.limit, trial), amount(self.trivial, trial)
         informative = limit < trivial if self.relation == "<=" else limit > trivial
-        return status if informative else "consistent"
+        return status if informative else "inconclusive"
 
     def _slack_factor(self, trials: Sequence[Trial], excesses: Sequence[Interval]) -> float | None:
         """The factor at which the first trial would contradict the limit; none where every limit is 0."""
@@ -143,7 +143,7 @@ class Comparison(Check):
                 found = f"the largest difference is {plain(excess)} ({against})"
             else:
                 found = f"the smallest slack is {plain(-excess)} ({against})"
-            if self.check == "bound" and status == "consistent":
+            if self.check == "bound" and status == "inconclusive":
                 result = "is not contradicted, but no trial could have done so"
         claimed = f"{spoken(self.statistic)} {SIGNS[self.relation]} {spoken(self.limit)}{allowance(self.tolerance)}"
         return f"{claimed} {result}; {found}."
@@ -172,7 +172,7 @@ class Order(Check):
         status = of_trials(statuses)
         deciding = [i for i, one in enumerate(each) if one == status] or range(len(each))
         trial, (a, b) = compared[min(deciding, key=lambda i: leads[i].value)]
-        outcomes = {"verified": "as stated", "consistent": "undecided", "refuted": "reversed"}
+        outcomes = {"verified": "as stated", "inconclusive": "undecided", "refuted": "reversed"}
         counted = [f"{each.count(one)} {words}" for one, words in outcomes.items() if one in each]
         sentence = (
             f"of {len(each)} comparison{'s' * (len(each) != 1)}, {' and '.join(counted)}; "
@@ -265,7 +265,7 @@ def _size(away: Interval) -> Interval:
 def _apart(lead: Interval) -> Status:
     if lead.low > 0:
         return "verified"
-    return "refuted" if lead.high < 0 else "consistent"
+    return "refuted" if lead.high < 0 else "inconclusive"
 
 
 def _resolution(statistic: str, values: Sequence[Interval], tolerance: float) -> dict[str, float]:

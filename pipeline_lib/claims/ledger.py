@@ -24,7 +24,7 @@ from pipeline_lib.claims.reading import Reading, listed
 from pipeline_lib.claims.severity import Plant, Severity, final
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.claims.verdicts import Prose, Titled, Verdict
-from pipeline_lib.claims.words import FAILED, Status
+from pipeline_lib.claims.words import BY_PROOF, FAILED, Status
 from pipeline_lib.core import schemas, storage
 from pipeline_lib.core.errors import ConfigurationError, DataError, hint
 from pipeline_lib.core.settings import different
@@ -39,7 +39,7 @@ NOTHING = "The tables of the study hold no row that bears on it."
 NOT_CHECKED = "A certificate decides it, which is not checked here: the study does not judge the claims of this paper."
 """Why a claim without evidence is not judged."""
 ACCEPTED = "The checker accepts its certificate."
-"""Why a claim of which nothing was measured is proved."""
+"""Why a claim of which nothing was measured is proved, or argued."""
 
 
 Kind = Literal["identity", "bound", "rate", "value", "order", "finding"]
@@ -80,7 +80,10 @@ class Claim(Titled):
     sizes: Prose | None = Field(
         None, description="the sizes for which a certificate proves it, in the certificate's words, if not all of it"
     )
-    consistent: Prose | None = Field(
+    coq: Annotated[tuple[Annotated[str, Field(pattern=r"^\w+\.\w+$")], ...], AfterValidator(different)] = Field(
+        (), description="theorems that state all of it for the proof assistant Coq, as FILE.THEOREM of `proofs/`"
+    )
+    inconclusive: Prose | None = Field(
         None,
         description="why nothing in the evidence could contradict the claim, and from where on it could; expressions "
         "in braces as in notes",
@@ -241,7 +244,8 @@ def certified(path: Path, claims: Mapping[str, Claim]) -> checker.Proof:
 def with_proofs(judgements: Iterable[JudgedClaim], papers: Iterable[str]) -> list[JudgedClaim]:
     """Check the certificates of some papers, and give them to the judgements of the claims that they prove.
 
-    A claim with a certificate of all of it, or of it for some sizes, is ``proved``, unless its tables contradict it.
+    Unless its tables contradict it, a claim is what the strongest of them makes of it: ``proved``, ``proved-for-sizes``
+    or ``argued``. A certificate of a part changes no status. What theorems in Coq state is ``proved``.
 
     Raises
     ------
@@ -264,9 +268,11 @@ def with_proofs(judgements: Iterable[JudgedClaim], papers: Iterable[str]) -> lis
             found[claim].append(JudgedProof(name, *about))
     judged_again = []
     for one in judgements:
-        proved = one.status not in FAILED and any(proof.covers != "part" for proof in found[one.id])
-        if proved:
-            one = replace(one, status="proved", explanation=one.explanation if one.trials else ACCEPTED)
+        covered = {proof.covers for proof in found[one.id]} if one.status not in FAILED else ()
+        if one.coq and one.paper in studied and one.status not in FAILED:
+            covered = {"all"}
+        if status := next((status for covers, status in BY_PROOF.items() if covers in covered), None):
+            one = replace(one, status=status, explanation=one.explanation if one.trials else ACCEPTED)
         judged_again.append(replace(one, proofs=tuple(found[one.id])))
     return judged_again
 
@@ -284,7 +290,7 @@ def judge_trials(claim: Claim, trials: Sequence[Trial], context: Context, notes:
         planted = tuple(_plant(claim, one, trials, verdict, context) for one in claim.planted)
         severity = Severity.of(verdict, planted)
         status, why = final(verdict, severity)
-        reasons = [verdict.sentence, why, _why_consistent(claim, context) if status == "consistent" else ""]
+        reasons = [verdict.sentence, why, _why_inconclusive(claim, context) if status == "inconclusive" else ""]
     except DataError as error:
         raise DataError(f"claim {claim.id}: {error}") from error
     each = tuple(JudgedTrial(**vars(trial), status=one) for trial, one in zip(trials, verdict.per_trial, strict=True))
@@ -357,15 +363,15 @@ def _plant(claim: Claim, planted: Planted, trials: Sequence[Trial], verdict: Ver
     return Plant(planted.name, planted.statement, caught, planted.holds, problem)
 
 
-def _why_consistent(claim: Claim, context: Context) -> str:
+def _why_inconclusive(claim: Claim, context: Context) -> str:
     """Why nothing could contradict the claim, with the numbers of the first table that has rows for it."""
-    if claim.consistent is None:
+    if claim.inconclusive is None:
         return ""
     for reading in claim.readings[:1]:
         for name, path, settings in context.parts(claim, reading):
-            if text := reading.written(name, context.rows(path), settings, claim.consistent):
+            if text := reading.written(name, context.rows(path), settings, claim.inconclusive):
                 return text
-    return claim.consistent
+    return claim.inconclusive
 
 
 def _missing_data(claim: Claim, context: Context) -> str:
@@ -375,4 +381,4 @@ def _missing_data(claim: Claim, context: Context) -> str:
 
 def _judged(claim: Claim, status: Status, explanation: str, **evidence: Any) -> JudgedClaim:
     about = claim.id, claim.paper, claim.kind, claim.where, claim.says, claim.words or "", claim.shows or ""
-    return JudgedClaim(*about, claim.rule_in_words(), status, explanation, **evidence)
+    return JudgedClaim(*about, claim.rule_in_words(), status, explanation, coq=claim.coq, **evidence)

@@ -67,7 +67,7 @@ class Question(Check):
             next((answer for answer in self.answers if answer.holds(widened[answer.statistic][i])), None)
             for i in range(len(trials))
         ]
-        statuses: tuple[Status, ...] = tuple("consistent" if answer is None else "answered" for answer in given)
+        statuses: tuple[Status, ...] = tuple("inconclusive" if answer is None else "answered" for answer in given)
         distinct = list(dict.fromkeys(answer for answer in given if answer is not None))
         sentences = [self._sentence(answer, given, trials) for answer in distinct]
         if undecided := sum(answer is None for answer in given):

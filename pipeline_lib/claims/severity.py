@@ -54,7 +54,7 @@ class Severity:
     @classmethod
     def of(cls, verdict: Verdict, planted: tuple[Plant, ...]) -> "Severity":
         """Take the figures of a verdict."""
-        decided = sum(status != "consistent" for status in verdict.per_trial)
+        decided = sum(status != "inconclusive" for status in verdict.per_trial)
         figures = verdict.slack_factor, verdict.excludes, verdict.resolution
         return cls(len(verdict.per_trial), decided, *figures, planted)
 
@@ -116,8 +116,8 @@ def final(verdict: Verdict, severity: Severity) -> tuple[Status, str]:
     -------
     >>> verdict = Verdict("verified", "It holds.", ("verified",), slack_factor=1.5)
     >>> [final(verdict, Severity.of(verdict, (Plant("one", "C = 1.", caught),))) for caught in (True, False)]
-    [('verified', ''), ('consistent', 'The same evidence does not contradict this wrong statement either: “C = 1.”')]
+    [('verified', ''), ('inconclusive', 'The same evidence does not contradict this wrong statement either: “C = 1.”')]
     """
     if verdict.status not in ("verified", "answered") or not severity.reservations:
         return verdict.status, ""
-    return "consistent", " ".join(severity.reservations)
+    return "inconclusive", " ".join(severity.reservations)

@@ -106,10 +106,10 @@ def of_trials(statuses: Sequence[Status]) -> Status:
 
     Example
     -------
-    >>> of_trials(["verified", "consistent"]), of_trials(["verified", "deviates"]), of_trials(["consistent"])
-    ('verified', 'deviates', 'consistent')
+    >>> of_trials(["verified", "inconclusive"]), of_trials(["verified", "deviates"]), of_trials(["inconclusive"])
+    ('verified', 'deviates', 'inconclusive')
     """
-    return min(statuses, key=("refuted", "deviates", "verified", "answered", "consistent").index)
+    return min(statuses, key=("refuted", "deviates", "verified", "answered", "inconclusive").index)
 
 
 def of_checks(statuses: Sequence[Status]) -> Status:
@@ -117,10 +117,10 @@ def of_checks(statuses: Sequence[Status]) -> Status:
 
     Example
     -------
-    >>> of_checks(["verified", "consistent"]), of_checks(["verified", "answered"]), of_checks(["refuted", "verified"])
-    ('consistent', 'answered', 'refuted')
+    >>> of_checks(["verified", "inconclusive"]), of_checks(["verified", "answered"]), of_checks(["refuted", "verified"])
+    ('inconclusive', 'answered', 'refuted')
     """
-    return min(statuses, key=("refuted", "deviates", "consistent", "answered", "verified").index)
+    return min(statuses, key=("refuted", "deviates", "inconclusive", "answered", "verified").index)
 
 
 def jointly(values: Sequence[Interval]) -> list[Interval]:
@@ -189,12 +189,12 @@ def outcome(left: Interval, tolerance: float, deviates_within: float | None) -> 
     Example
     -------
     >>> [outcome(Interval(x, x - 1, x + 1), 0.0, 2.5) for x in (-2, 0.5, 3, 4)]
-    ['verified', 'consistent', 'deviates', 'refuted']
+    ['verified', 'inconclusive', 'deviates', 'refuted']
     """
     if left.high <= tolerance:
         return "verified"
     if left.low <= tolerance:
-        return "consistent"
+        return "inconclusive"
     return "deviates" if deviates_within is not None and left.low <= deviates_within else "refuted"
 
 

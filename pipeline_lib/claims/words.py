@@ -8,9 +8,14 @@ from typing import Literal, get_args
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.statistics import Interval
 
-Status = Literal["refuted", "deviates", "proved", "verified", "answered", "consistent", "not-run"]
+Status = Literal[
+    "refuted", "deviates", "proved", "proved-for-sizes", "argued", "verified", "answered", "inconclusive", "not-run"
+]
 STATUSES: tuple[Status, ...] = get_args(Status)
 """All statuses, in the order in which a report shows them."""
+
+BY_PROOF: dict[str, Status] = {"all": "proved", "sizes": "proved-for-sizes", "steps": "argued"}
+"""What a claim is by a certificate that is accepted, by what this covers; the first is the strongest."""
 
 FAILED: tuple[Status, ...] = ("deviates", "refuted")
 

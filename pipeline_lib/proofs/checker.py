@@ -4,8 +4,10 @@ A certificate is a TOML file with a statement and what proves it, in a small par
 fractions and tuples, in which nothing can be changed once it is made. There are no attributes, imports, keywords,
 decorators, default arguments, assignments to entries and floating-point numbers, and ``/`` is exact division. Whoever
 doubts a proof reads this module, the definitions in the certificate, and its field ``reduction``: why the finite
-statement implies the claim, ``all`` of it, for ``sizes``, or a ``part``. ``cases()`` lists the cases, which have to be
-distinct and as many as the field ``cases`` says; other functions take the entries of a case first.
+statement implies the claim. ``covers`` is ``all`` where the functions state all of the claim, ``sizes`` where they
+state it for these sizes, ``steps`` where they state steps of an argument that is in words, and ``part`` where some of
+the claim is left without one. ``cases()`` lists the cases, which have to be distinct and as many as the field ``cases``
+says; other functions take the entries of a case first.
 
 enumeration
     ``holds(*case)`` is true for every case.
@@ -505,8 +507,8 @@ def check_fields(content: dict[str, Any]) -> None:
     )
     if not shaped or not claims or len(set(claims)) < len(claims):
         raise Refused(f"expected a list of distinct ids of claims, found {claims!r:.200}")
-    if content["covers"] not in ("all", "sizes", "part") or not content["neighbours"]:
-        raise Refused("expected covers to be all, sizes or part, and at least one neighbour")
+    if content["covers"] not in ("all", "sizes", "steps", "part") or not content["neighbours"]:
+        raise Refused("expected covers to be all, sizes, steps or part, and at least one neighbour")
 
 
 def check(source: str) -> Proof:

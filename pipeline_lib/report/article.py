@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from pipeline_lib import papers as register
 from pipeline_lib.claims import errata
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
+from pipeline_lib.claims.words import BY_PROOF
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import write_text
 from pipeline_lib.core.markup import count
@@ -57,7 +58,7 @@ class Statements:
         >>> Statements.decided(JudgedClaim("a", "slam", "identity", "", "", "", "", "", "not-run", ""))
         '–'
         """
-        if claim.status == "proved":
+        if claim.status in BY_PROOF.values():
             return "certificate"
         found = claim.severity
         return f"{found.informative} of {count(found.trials, 'trial')}" if found is not None else "–"

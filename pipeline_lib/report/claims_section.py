@@ -19,9 +19,11 @@ SIGNS: dict[Status, str] = {
     "refuted": "✗",
     "deviates": "≈",
     "proved": "∎",
+    "proved-for-sizes": "□",
+    "argued": "∴",
     "verified": "✓",
     "answered": "!",
-    "consistent": "~",
+    "inconclusive": "~",
     "not-run": "○",
 }
 """The sign of every status, for readers who cannot tell its colour, in the order of the report."""
@@ -30,6 +32,35 @@ SIGNS: dict[Status, str] = {
 def linked(claim: str, status: Status) -> str:
     """The sign and the name of a claim's status, with a link to it, as running text."""
     return f"[{SIGNS[status]}\u00a0{status.replace('-', ' ')}](#claim-{claim})"
+
+
+FAULTS: dict[errata.Kind, str] = {
+    "wrong": "false",
+    "gap": "gap in a proof",
+    "loose": "loose",
+    "reading": "in one reading",
+    "misprint": "misprint",
+}
+"""What is wrong with a statement that is refuted, by the kind of the erratum about it."""
+
+
+def badge(claim: JudgedClaim) -> str:
+    """The name of a claim's status: of a refuted one with what is wrong, of a verified one with the trials that decide.
+
+    Example
+    -------
+    >>> about = ("slam", "identity", "", "", "", "", "")
+    >>> badge(JudgedClaim("slam-a", *about, "proved-for-sizes", ""))
+    'proved for sizes'
+    >>> badge(JudgedClaim("slam-eq8", *about, "refuted", ""))
+    'refuted: false'
+    """
+    words = claim.status.replace("-", " ")
+    if claim.status == "refuted" and claim.id in errata.kinds():
+        return f"{words}: {FAULTS[errata.kinds()[claim.id]]}"
+    if claim.status == "verified" and claim.severity is not None:
+        return f"{words} in {claim.severity.informative} of {claim.severity.trials}"
+    return words
 
 
 @dataclass(frozen=True)
@@ -43,9 +74,12 @@ class ClaimList:
     proof_of: ClassVar[dict[str, str]] = {
         "all": "Proved for",
         "sizes": "Proved for these sizes:",
+        "steps": "Argued, with steps that are checked, for",
         "part": "A part is proved:",
     }
     """How a line on a certificate begins, by what it covers."""
+
+    badge = staticmethod(badge)
 
     @staticmethod
     def trials(claim: JudgedClaim) -> list[tuple[str, str, str, str]]:

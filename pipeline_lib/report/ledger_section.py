@@ -11,10 +11,10 @@ from pipeline_lib.claims import coverage, errata
 from pipeline_lib.claims.errata import Kind
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
 from pipeline_lib.claims.severity import SLACK
-from pipeline_lib.claims.words import STATUSES, plain, rounded_down
+from pipeline_lib.claims.words import BY_PROOF, STATUSES, plain, rounded_down
 from pipeline_lib.core.markup import count
 from pipeline_lib.report.blocks import Block, Subsection
-from pipeline_lib.report.claims_section import excluded
+from pipeline_lib.report.claims_section import FAULTS, excluded
 from pipeline_lib.report.markdown import prose
 from pipeline_lib.report.results import Row
 from pipeline_lib.report.tables import Cell, whole
@@ -39,7 +39,7 @@ THEOREM = re.compile(r"(?:Section [\d.]+, )?Theorems? (\d+(?:\.\d+)?)(?: and (?:
 """The place of a claim that is a theorem itself, or two, not a step of a proof; "and" may lead to a second place."""
 CORRECTED = re.compile(r"(?<!of )(?<!after )Theorems? (\d+(?:\.\d+)?)(?: and (\d+(?:\.\d+)?))?")
 """The place of an erratum that is about a theorem's own words, not about a proof of it or a remark after it."""
-WORST = ("refuted", "deviates", "not-run", "consistent", "verified", "proved")
+WORST = ("refuted", "deviates", "not-run", "inconclusive", "verified", "argued", "proved-for-sizes", "proved")
 """What is said of a theorem of which several claims are made is the first of these that is said of one of them."""
 
 
@@ -110,21 +110,23 @@ class LedgerRow:
         """How many claims of the paper, or of this project's ``own``, have which status, in words."""
         claims = [claim for claim in self.claims if claim.own is own]
         numbers = Counter(claim.status for claim in claims)
-        words = {status: status.replace("-", " ") for status in STATUSES}
-        words["proved"] += f" by {count(len(certificates(claims)), 'certificate')}"
-        return ", ".join(f"{numbers[status]} {words[status]}" for status in STATUSES if numbers[status]) or "none"
+        kinds = Counter(errata.kinds().get(claim.id) for claim in claims if claim.status == "refuted")
+        words = {one: one.replace("-", " ") for one in STATUSES}
+        if known := [f"{kinds[kind]} {said}" for kind, said in FAULTS.items() if kinds[kind]]:
+            words["refuted"] += f" ({', '.join(known)})"
+        return ", ".join(f"{numbers[one]} {words[one]}" for one in STATUSES if numbers[one]) or "none"
 
 
 def certificates(claims: Iterable[JudgedClaim]) -> set[str]:
-    """The files of the certificates by which claims are proved; one may prove several claims, in several papers.
+    """The files of the certificates to which claims owe their status; one may be of several claims, in several papers.
 
     Example
     -------
     >>> certificates([JudgedClaim("slam-a", "slam", "identity", "", "", "", "", "", "not-run", "")])
     set()
     """
-    proved = [claim for claim in claims if claim.status == "proved"]
-    return {proof.file for claim in proved for proof in claim.proofs if proof.covers != "part"}
+    decided = [claim for claim in claims if claim.status in BY_PROOF.values()]
+    return {proof.file for claim in decided for proof in claim.proofs if proof.covers in BY_PROOF}
 
 
 @dataclass(frozen=True)
@@ -184,13 +186,12 @@ def _numbered(every: LedgerRow) -> dict[str, Any]:
                 theorems.setdefault((claim.paper, number), set()).add(claim.status)
     numbers = Counter(min(statuses, key=WORST.index) for statuses in theorems.values())
     refuted = [claim for claim in claims if claim.status == "refuted"]
-    kinds = {claim: one.kind for one in reversed(errata.load()) for claim in one.claims}  # the first one's
     return {
         "claims": len(claims),
         "theorems": len(theorems),
         "outcomes": [f"{numbers[status]} {status.replace('-', ' ')}" for status in reversed(WORST) if numbers[status]],
         "corrected": _corrected(theorems),
-        "refuted": [(claim, kinds.get(claim.id, "no erratum")) for claim in refuted],
+        "refuted": [(claim, FAULTS.get(errata.kinds().get(claim.id), "no erratum")) for claim in refuted],
     }
 
 
@@ -247,7 +248,7 @@ def given(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any] | None:
         "statuses": STATUSES,
         "counted": counted,
         "every": list(map(_of_claim, every)),
-        "proved": sum(claim.status == "proved" for claim in every),
+        "by_proof": sum(claim.status in BY_PROOF.values() for claim in every),
         "certificates": len(certificates(every)),
     }
 

@@ -16,7 +16,7 @@ from pipeline_lib.statistics import Interval
 from tests.readings import check_of
 
 TABLE = "tables/any.parquet"
-WORST_FIRST = ("refuted", "deviates", "consistent", "verified")
+WORST_FIRST = ("refuted", "deviates", "inconclusive", "verified")
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 small = st.floats(0, 10, allow_nan=False)
 
@@ -67,22 +67,22 @@ def test_at_most_and_equals_turn_exactly_at_their_boundaries(value: float, expec
 
 def test_a_bound_whose_interval_contains_the_limit_decides_nothing() -> None:
     strict = {"holds": "a <= b"}
-    assert status(strict, trial(a=Interval(1.1, 1.0, 1.2), b=1)) == "consistent"
-    assert status(strict, trial(a=Interval(0.9, 0.5, 1.2), b=1)) == "consistent"
+    assert status(strict, trial(a=Interval(1.1, 1.0, 1.2), b=1)) == "inconclusive"
+    assert status(strict, trial(a=Interval(0.9, 0.5, 1.2), b=1)) == "inconclusive"
     assert status(strict, trial(a=Interval(1.1, 1.01, 1.2), b=1)) == "refuted"
     assert status(strict, trial(a=Interval(0.9, 0.5, 1.0), b=1)) == "verified"
     least = {"holds": "a >= b"}
-    assert status(least, trial(a=Interval(0.9, 0.8, 1.0), b=1)) == "consistent"
+    assert status(least, trial(a=Interval(0.9, 0.8, 1.0), b=1)) == "inconclusive"
     assert status(least, trial(a=Interval(0.9, 0.8, 0.99), b=1)) == "refuted"
-    assert status(strict, trial(a=1.5, b=Interval(1.0, 0.5, 2.0))) == "consistent"
+    assert status(strict, trial(a=1.5, b=Interval(1.0, 0.5, 2.0))) == "inconclusive"
 
 
 def test_a_bound_no_better_than_the_trivial_one_decides_nothing() -> None:
     vacuous = {"holds": "a <= b", "trivial": "c"}
-    assert status(vacuous, trial(a=1, b=2, c=2)) == "consistent"
+    assert status(vacuous, trial(a=1, b=2, c=2)) == "inconclusive"
     assert status(vacuous, trial(a=1, b=1.9, c=2)) == "verified"
     assert status(vacuous, trial(a=3, b=2.5, c=2)) == "refuted"
-    assert status({**vacuous, "holds": "a >= b", "trivial": 0}, trial(a=1, b=0)) == "consistent"
+    assert status({**vacuous, "holds": "a >= b", "trivial": 0}, trial(a=1, b=0)) == "inconclusive"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_many_intervals_are_judged_together() -> None:
     entry = {"holds": "a <= 0"}
     just_above = trial(a=Interval(1.1, 0.1, 2.1))
     assert status(entry, just_above) == "refuted"
-    assert status(entry, *[just_above] * 20) == "consistent"
+    assert status(entry, *[just_above] * 20) == "inconclusive"
     exact = [trial(a=-1)] * 20
     assert status(entry, just_above, *exact) == "refuted"
 
@@ -198,13 +198,13 @@ def test_lowering_the_greater_value_never_improves_an_order(
 def test_an_exponent_needs_its_whole_interval() -> None:
     entry = {"exponent": "a <= 0.5", "deviates_within": 0.1}
     assert status(entry, trial(a=Interval(0.45, 0.4, 0.5))) == "verified"
-    assert status(entry, trial(a=Interval(0.45, 0.3, 0.6))) == "consistent"
+    assert status(entry, trial(a=Interval(0.45, 0.3, 0.6))) == "inconclusive"
     assert status(entry, trial(a=Interval(0.56, 0.51, 0.6))) == "deviates"
     assert status(entry, trial(a=Interval(0.7, 0.61, 0.8))) == "refuted"
     assert status({**entry, "tolerance": 0.1}, trial(a=Interval(0.56, 0.51, 0.6))) == "verified"
     both = {"exponent": "a = 2", "deviates_within": 0.1, "tolerance": 0.05}
     assert status(both, trial(a=Interval(2, 1.96, 2.04))) == "verified"
-    assert status(both, trial(a=Interval(2, 1.9, 2.1))) == "consistent"
+    assert status(both, trial(a=Interval(2, 1.9, 2.1))) == "inconclusive"
     assert status(both, trial(a=Interval(1.92, 1.91, 1.93))) == "deviates"
     with pytest.raises(DataError, match="with its interval"):
         status(entry, trial(a=0.4))
@@ -221,9 +221,9 @@ def test_exponents_outside_of_every_interval_are_excluded() -> None:
 def test_an_order_is_decided_by_intervals_that_are_apart() -> None:
     entry = {"check": "order", "greater": [["a", "b"], ["b", 0]]}
     assert status(entry, trial(a=Interval(3, 2.5, 3.5), b=Interval(1, 0.5, 1.5))) == "verified"
-    assert status(entry, trial(a=Interval(3, 1.5, 3.5), b=Interval(1, 0.5, 1.5))) == "consistent"
+    assert status(entry, trial(a=Interval(3, 1.5, 3.5), b=Interval(1, 0.5, 1.5))) == "inconclusive"
     assert status(entry, trial(a=Interval(3, 2.5, 3.5), b=Interval(-1, -2, -0.5))) == "refuted"
-    assert status(entry, trial(a=1, b=1)) == "consistent"
+    assert status(entry, trial(a=1, b=1)) == "inconclusive"
     found = kinds.judge([check_of(entry)], [trial(a=1, b=2)])
     assert found.sentence.endswith(" a 1 against b 2 at m = 5.")
 
@@ -248,14 +248,14 @@ def test_a_question_is_answered_by_the_first_answer_that_the_whole_interval_sati
     grows, same, open_ = (trial(a=Interval(x, x - 0.2, x + 0.2)) for x in (0.4, 0.1, 0.6 - 1.1))
     assert kinds.judge([check], [grows]).answers == ("It grows.",)
     assert kinds.judge([check], [same]).answers == ("It hardly changes.",)
-    assert (kinds.judge([check], [open_]).status, kinds.judge([check], [open_]).answers) == ("consistent", ())
+    assert (kinds.judge([check], [open_]).status, kinds.judge([check], [open_]).answers) == ("inconclusive", ())
     found = kinds.judge([check], [grows, grows, open_])
-    assert (found.status, found.per_trial) == ("answered", ("answered", "answered", "consistent"))
+    assert (found.status, found.per_trial) == ("answered", ("answered", "answered", "inconclusive"))
 
 
 def test_an_equality_with_an_interval_is_an_equivalence_test() -> None:
     assert status(EQUALS, trial(a=Interval(1.1, 1.0, 1.2))) == "verified"
-    assert status(EQUALS, trial(a=Interval(1.1, 0.9, 1.3))) == "consistent"
+    assert status(EQUALS, trial(a=Interval(1.1, 0.9, 1.3))) == "inconclusive"
     assert status(EQUALS, trial(a=Interval(1.4, 1.3, 1.5))) == "deviates"
     assert status(EQUALS, trial(a=Interval(0.4, 0.3, 0.45))) == "refuted"
 

@@ -58,17 +58,17 @@ def test_a_planted_interval_has_the_fewest_degrees_of_freedom_of_its_trial() -> 
 def test_a_claim_is_verified_only_if_everything_planted_is_caught() -> None:
     far = {"name": "same", "statement": "The constant is .9.", "values": {"bound": "bound * 0.9"}}
     # The interval of the first trial contains the smaller limit, which decides nothing.
-    assert judged(claim(THIRD), (TRIALS[0], TRIALS[2])).status == "consistent"
+    assert judged(claim(THIRD), (TRIALS[0], TRIALS[2])).status == "inconclusive"
     assert judged(claim(THIRD), EXACT).status == "verified"
     both = judged(claim(THIRD, far), EXACT)
-    assert both.status == "consistent"
+    assert both.status == "inconclusive"
     assert both.severity is not None
     assert [plant.name for plant in both.severity.missed] == ["same"]
     assert "The constant is .9." in both.explanation
-    assert judged(claim(), EXACT).status == "consistent"
+    assert judged(claim(), EXACT).status == "inconclusive"
 
 
-@pytest.mark.parametrize(("limit", "status"), [(2.9, "verified"), (3.1, "consistent")])
+@pytest.mark.parametrize(("limit", "status"), [(2.9, "verified"), (3.1, "inconclusive")])
 def test_a_claim_whose_limit_could_be_three_times_as_sharp_is_not_verified(limit: float, status: str) -> None:
     rule = [{"holds": "a <= bound"}, {"holds": "b <= 1"}]
     tight = Trial({}, {"a": 1.0, "bound": 1.0}, TABLE)
@@ -86,7 +86,7 @@ def test_a_limit_that_no_factor_contradicts_is_not_verified() -> None:
     never = (Trial({}, {"a": Interval(0.1, 0.0, 0.2)}, TABLE),)
     planted = {"name": "shifted", "statement": "Ten more.", "values": {"a": "a + 10"}}
     found = judged(claim(planted, rule=rule), never)
-    assert (found.status, found.severity.slack_factor) == ("consistent", math.inf)  # type: ignore[union-attr]
+    assert (found.status, found.severity.slack_factor) == ("inconclusive", math.inf)  # type: ignore[union-attr]
     # A limit of 0 has no factor.
     sign = [{"holds": "a <= 0"}]
     assert judged(claim(planted, rule=sign), (Trial({}, {"a": -1.0}, TABLE),)).status == "verified"
@@ -102,7 +102,7 @@ def test_a_limit_that_no_factor_contradicts_is_not_verified() -> None:
 )
 def test_a_plant_that_cannot_be_tried_concerns_its_own_claim(values: dict[str, str], message: str) -> None:
     found = judged(claim(THIRD, {"name": "idle", "statement": "Nothing else.", "values": values}), EXACT)
-    assert [found.status, *(trial.status for trial in found.trials)] == ["consistent", "verified", "verified"]
+    assert [found.status, *(trial.status for trial in found.trials)] == ["inconclusive", "verified", "verified"]
     assert found.severity is not None
     tried, idle = found.severity.planted
     assert (tried.caught, tried.problem) == (True, "")
@@ -126,6 +126,6 @@ def test_a_question_must_give_another_answer() -> None:
     answers = [{"statistic": "a", "above": 0, "says": "More."}, {"statistic": "a", "below": 0, "says": "Less."}]
     rule = [{"check": "question", "statistics": ["a"], "answers": answers}]
     trials = (Trial({}, {"a": Interval(1.0, 0.5, 1.5)}, TABLE),)
-    for expression, status in (("-a", "answered"), ("2 * a", "consistent")):
+    for expression, status in (("-a", "answered"), ("2 * a", "inconclusive")):
         planted = {"name": "other", "statement": "Other.", "values": {"a": expression}}
         assert judged(claim(planted, rule=rule), trials).status == status

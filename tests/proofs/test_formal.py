@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import readings
+
 ROOT = Path(__file__).parents[2]
 NO_AXIOM = "Closed under the global context"
 
@@ -33,6 +35,13 @@ def copy(tmp_path: Path) -> Path:
     shutil.copy(ROOT / "Makefile", tmp_path)
     shutil.copytree(ROOT / "proofs", tmp_path / "proofs")
     return tmp_path
+
+
+def test_claims_that_are_proved_in_coq_name_theorems_of_its_files() -> None:
+    named = [one.split(".") for claim in readings.ledger_of_claims() for one in claim.coq]
+    assert named
+    for file, theorem in named:
+        assert f"\nTheorem {theorem} " in (ROOT / f"proofs/{file}.v").read_text()
 
 
 @needs_coq

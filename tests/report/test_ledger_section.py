@@ -6,16 +6,16 @@ from page_of_paper import claims_of, judged
 
 from pipeline_lib.claims import errata
 from pipeline_lib.claims.judged import JudgedProof, JudgedStudy
-from pipeline_lib.report.ledger_section import KINDS, summary
+from pipeline_lib.report.ledger_section import KINDS, certificates, summary
 
-STATUSES = {"topk-thm52": "consistent", "topk-thm52-constant": "refuted", "topk-thm41": "not-run"}
+STATUSES = {"topk-thm52": "inconclusive", "topk-thm52-constant": "refuted", "topk-thm41": "not-run"}
 
 
 def test_a_theorem_is_what_the_worst_of_its_claims_is_and_a_refuted_step_of_its_proof_leaves_it_alone() -> None:
     claims = tuple(judged(claim, STATUSES.get(claim.id, "verified")) for claim in claims_of("topk"))
     found = summary(JudgedStudy("study", claims, {}), ["topk"])["numbered"]
-    assert (found["theorems"], found["outcomes"]) == (2, ["1 consistent", "1 not run"])
-    assert [(claim.id, kind) for claim, kind in found["refuted"]] == [("topk-thm52-constant", "gap")]
+    assert (found["theorems"], found["outcomes"]) == (2, ["1 inconclusive", "1 not run"])
+    assert [(claim.id, kind) for claim, kind in found["refuted"]] == [("topk-thm52-constant", "gap in a proof")]
 
 
 def test_a_theorem_whose_words_an_erratum_corrects_is_named_and_one_with_a_gap_in_its_proof_is_not() -> None:
@@ -39,10 +39,11 @@ def test_a_certificate_of_two_claims_is_counted_once() -> None:
         JudgedProof(file, "enumeration", covers, "", 1, 1, "")
         for file, covers in (("shared/a.toml", "sizes"), ("slam/b.toml", "part"))
     )
-    claims = [judged(claim, "proved") for claim in claims_of("slam") if claim.words][:3]
+    claims = [judged(claim, "proved-for-sizes") for claim in claims_of("slam") if claim.words][:3]
     proved = [replace(claim, proofs=(shared, part)) for claim in claims[:2]]
     every = (*proved, replace(claims[2], status="verified", proofs=(part,)))
-    assert summary(JudgedStudy("study", every, {}), ["slam"])["statuses"][0] == "2 proved by 1 certificate, 1 verified"
+    assert summary(JudgedStudy("study", every, {}), ["slam"])["statuses"][0] == "2 proved for sizes, 1 verified"
+    assert certificates(every) == {"shared/a.toml"}
 
 
 def test_errata_are_counted_by_kind() -> None:

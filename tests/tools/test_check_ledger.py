@@ -34,8 +34,8 @@ MISSED = Severity(1, 1, planted=(Plant("half", "C = 1/2.", False),))
         ("verified", Severity(1, 1), ["one: verified, and nothing is planted"]),
         ("verified", MISSED, ["one: verified, but half is not told apart"]),
         ("refuted", MISSED, ["one: refuted, but half is not told apart"]),
-        # what the measurement misses leaves a claim consistent, and takes nothing from a proof
-        ("consistent", MISSED, ["expected at least 1 decided claims, found 0"]),
+        # what the measurement misses leaves a claim inconclusive, and takes nothing from a proof
+        ("inconclusive", MISSED, ["expected at least 1 decided claims, found 0"]),
         ("proved", MISSED, []),
     ],
 )
