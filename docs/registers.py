@@ -304,7 +304,9 @@ def with_novelty(page: str) -> str:
         title = (DOCS / f"{one.page}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
         proof = f"[{title}]({one.page}.md)"
         rows.append(f"| {one.title} | {one.verdict} | {proof} |")
-        near = [f"  - [{name}](references.md#{_anchor(name)}). Read: {novelty.works()[name]}." for name in one.neighbours]
+        near = [
+            f"  - [{name}](references.md#{_anchor(name)}). Read: {novelty.works()[name]}." for name in one.neighbours
+        ]
         lines = [
             f"- **Verdict**: {one.verdict}. {one.sentence}",
             f"- **Proof**: {proof}.",
