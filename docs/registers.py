@@ -1,7 +1,7 @@
 """Which pages are made from registers: surrogates, learners, measures and bounds by name, the claims, the commands?
 
-`python docs/registers.py` writes the page of errata and that of what is new, which are kept with the others, below their
-introductions.
+`python docs/registers.py` writes the page of errata and that of what is new, which are kept with the others, below
+their introductions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """How do the pages of the documentation with this project's own theorems and proofs become pages of the report?
 
-``paper.toml`` names those of a paper; before them stands the page that says what is new. Links between them, to the errata and to the references lead to the pages of the
-report; of links to other pages of the documentation, the words remain.
+``paper.toml`` names those of a paper; before them stands the page that says what is new. Links between them, to the
+errata and to the references lead to the pages of the report; of links to other pages of the documentation, the words
+remain.
 """
 
 import re

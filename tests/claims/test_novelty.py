@@ -1,4 +1,4 @@
-"""Is every result of this project compared with works that are cited, and with no more confidence than they were read?"""
+"""Is every result of this project compared with works that are cited, and no better than they were read?"""
 
 import importlib.util
 from pathlib import Path

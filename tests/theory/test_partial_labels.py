@@ -77,7 +77,7 @@ def advancing(values: list[Fraction]) -> list[Fraction]:
 
 @given(st.integers(2, 5), st.integers(0, 3), st.integers(0, 2**32 - 1))
 def test_binary_labels_determine_a_difference_up_to_the_degree_of_its_factor(m: int, degree: int, seed: int) -> None:
-    """The criterion of docs/feedback-on-top.md, for factors that are polynomials of the number of relevant documents."""
+    """The criterion of docs/feedback-on-top.md, for polynomials of the number of relevant documents."""
     drawn = [Fraction(int(c)) for c in np.random.default_rng(seed).integers(-3, 4, size=degree + 1)]
     factor = [sum((c * s**power for power, c in enumerate(drawn)), Fraction(0)) for s in range(m - 1)]
     y = partial_labels.label_vectors(m, 2)
