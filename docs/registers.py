@@ -1,6 +1,7 @@
 """Which pages are made from registers: surrogates, learners, measures and bounds by name, the claims, the commands?
 
-`python docs/registers.py` writes the page of errata, which is kept with the others, below its introduction.
+`python docs/registers.py` writes the page of errata and that of what is new, which are kept with the others, below
+their introductions.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pipeline_lib import cli, learners, metrics, papers, surrogates
-from pipeline_lib.claims import coverage, errata, ledger
+from pipeline_lib.claims import coverage, errata, ledger, novelty
 from pipeline_lib.claims.errata import Erratum
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.papers import Paper
@@ -22,9 +23,12 @@ from pipeline_lib.study import recorded
 from pipeline_lib.study.recorded import Published, Record
 from pipeline_lib.theory.list_bounds import MEANINGS, STATEMENTS
 
+DOCS = Path(__file__).parent
 WIDTH = 120
 ERRATA_HEAD = "| | paper, place | subject | kind |"
 """The line of the page of errata that all written text begins with."""
+NOVELTY_HEAD = "| result | verdict | proof |"
+"""The line of the page of what is new that all written text begins with."""
 
 BASELINES = (
     "Numbers that were published with the LETOR collections and in ConeRank's Table 1, beside those of the models that "
@@ -284,9 +288,45 @@ def _entry(one: Erratum, found: Sequence[Witness]) -> str:
     return "\n".join([f"### {one.letter}\n\n{title}\n", *map(_filled, lines)])
 
 
+def with_novelty(page: str) -> str:
+    """The page of what is new: its introduction as it is, then every result with its nearest works and its verdict.
+
+    Raises
+    ------
+    DataError
+        When the page lacks the line with which all written text begins.
+    """
+    if NOVELTY_HEAD not in page:
+        raise DataError(f"what is new: expected the line {NOVELTY_HEAD!r} on the page, found none")
+    rows = []
+    parts = []
+    for one in novelty.load():
+        title = (DOCS / f"{one.page}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        proof = f"[{title}]({one.page}.md)"
+        rows.append(f"| {one.title} | {one.verdict} | {proof} |")
+        near = [
+            f"  - [{name}](references.md#{_anchor(name)}). Read: {novelty.works()[name]}." for name in one.neighbours
+        ]
+        lines = [
+            f"- **Verdict**: {one.verdict}. {one.sentence}",
+            f"- **Proof**: {proof}.",
+            f"- **Claims**: {', '.join(f'`{name}`' for name in one.claims) or 'none'}.",
+            "- **Nearest in print**:",
+            *near,
+        ]
+        parts.append("\n".join([f"## {one.title}\n\n{_filled(one.says)}\n", *map(_filled, lines)]))
+    table = "\n".join([NOVELTY_HEAD, "|---|---|---|", *rows])
+    return page.partition(NOVELTY_HEAD)[0] + "\n\n".join([table, *parts]) + "\n"
+
+
+def _anchor(title: str) -> str:
+    """The address of a title on a page of the documentation."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
 def _filled(line: str) -> str:
-    """An item of a list in Markdown, with its further lines below its first word."""
-    indent = line.partition("-")[0] + "  "
+    """An item of a list in Markdown, with its further lines below its first word; or a paragraph."""
+    indent = line.partition("-")[0] + "  " if line.lstrip().startswith("-") else ""
     return textwrap.fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
@@ -296,6 +336,9 @@ def _literal(words: str) -> str:
 
 
 if __name__ == "__main__":
-    path = Path(__file__).parent / "errata.md"
     every_witness = [one for name in papers.names() for one in papers.witnesses(name)]
-    path.write_text(with_errata(path.read_text(encoding="utf-8"), every_witness), encoding="utf-8")
+    for path, written in (
+        (DOCS / "errata.md", lambda page: with_errata(page, every_witness)),
+        (DOCS / "what-is-new.md", with_novelty),
+    ):
+        path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")

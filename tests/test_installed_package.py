@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = (  # of the documentation, which the report shows
     "glossary.md",
     "references.md",
+    "what-is-new.md",
     *(f"{name}.md" for paper in papers.every() for name in paper.proofs),
 )
 SOURCE = (

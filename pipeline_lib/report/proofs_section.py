@@ -1,7 +1,8 @@
 """How do the pages of the documentation with this project's own theorems and proofs become pages of the report?
 
-``paper.toml`` names those of a paper. Links between them, to the errata and to the references lead to the pages of the
-report; of links to other pages of the documentation, the words remain.
+``paper.toml`` names those of a paper; before them stands the page that says what is new. Links between them, to the
+errata and to the references lead to the pages of the report; of links to other pages of the documentation, the words
+remain.
 """
 
 import re
@@ -14,17 +15,19 @@ from pipeline_lib.report import markdown
 from pipeline_lib.report.blocks import Section
 from pipeline_lib.report.terms_section import slug
 
+NOVELTY = "what-is-new"
+"""The page that compares the results of this project with the literature."""
 _LINK = re.compile(r"\[([^\]]+)\]\(([\w-]+)\.md(?:#([^)]*))?\)")
 _NAMED = re.compile(r"`?docs/([\w-]+)\.md`?")
 
 
 def pages() -> Iterator[Section]:
-    """The pages of all papers, as far as this copy of the project has their files.
+    """What is new, and the pages of all papers, as far as this copy of the project has their files.
 
     Example
     -------
     >>> next(pages()).id
-    'proof-a-bound-free-of-the-list-length'
+    'proof-what-is-new'
     """
     for name in _known():
         text = _LINK.sub(_linked, shipped.page(f"{name}.md").read_text(encoding="utf-8"))
@@ -50,7 +53,8 @@ def linked(text: str) -> str:
 
 @cache
 def _known() -> tuple[str, ...]:
-    return tuple(name for one in papers.every() for name in one.proofs if shipped.page(f"{name}.md").is_file())
+    names = (NOVELTY, *(name for one in papers.every() for name in one.proofs))
+    return tuple(name for name in names if shipped.page(f"{name}.md").is_file())
 
 
 def _linked(found: re.Match[str]) -> str:

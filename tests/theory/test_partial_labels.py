@@ -3,6 +3,7 @@
 import itertools
 import math
 from decimal import Decimal, localcontext
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -63,6 +64,36 @@ def test_a_split_is_orthogonal_and_determined(k: int, seed: int) -> None:
     # What is left has no joint law of k labels, so that every function of k labels is orthogonal to it.
     np.testing.assert_allclose(joint_laws(free, m, grades, k), 0.0, atol=1e-12)
     assert partial_labels.split(determined, m, grades, k)[1] == pytest.approx(0.0, abs=1e-12)
+
+
+def advancing(values: list[Fraction]) -> list[Fraction]:
+    """The differences of all orders at the first value."""
+    found = []
+    while values:
+        found.append(values[0])
+        values = [b - a for a, b in itertools.pairwise(values)]
+    return found
+
+
+@given(st.integers(2, 5), st.integers(0, 3), st.integers(0, 2**32 - 1))
+def test_binary_labels_determine_a_difference_up_to_the_degree_of_its_factor(m: int, degree: int, seed: int) -> None:
+    """The criterion of docs/feedback-on-top.md, for polynomials of the number of relevant documents."""
+    drawn = [Fraction(int(c)) for c in np.random.default_rng(seed).integers(-3, 4, size=degree + 1)]
+    factor = [sum((c * s**power for power, c in enumerate(drawn)), Fraction(0)) for s in range(m - 1)]
+    y = partial_labels.label_vectors(m, 2)
+    values = (y[:, 0] - y[:, 1]) * np.array([float(one) for one in factor])[y[:, 2:].sum(axis=1)]
+    orders = [order for order, difference in enumerate(advancing(factor)) if difference != 0]
+    for k in range(1, m + 1):
+        determined = np.abs(partial_labels.split(values, m, 2, k)[1]).max() < 1e-9
+        assert determined == all(order < k for order in orders)
+
+
+@pytest.mark.parametrize("m", range(2, 40))
+def test_the_differences_of_the_factor_of_auc_by_their_formulas(m: int) -> None:
+    found = advancing([Fraction(1, (s + 1) * (m - 1 - s)) for s in range(m - 1)])
+    for n, difference in enumerate(found):
+        above = Fraction(1, (m - 1 - n) * math.comb(m - 1, n))
+        assert difference == Fraction(1, m) * (Fraction((-1) ** n, n + 1) + above)
 
 
 def test_the_quantities_of_the_proof_do_not_vanish() -> None:

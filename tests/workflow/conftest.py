@@ -31,6 +31,7 @@ PARTS = (
     "data",
     "docs/glossary.md",
     "docs/references.md",
+    "docs/what-is-new.md",
     *(f"docs/{name}.md" for paper in papers.every() for name in paper.proofs),
 )
 LEFT_OUT = shutil.ignore_patterns("raw", "parquet", "logs", "*.partial", "__pycache__")

@@ -119,10 +119,26 @@ def found() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "claim", ["topk-more-labels", "topk-label-phases", "topk-squared-loss", "topk-centred-loss", "topk-label-targets"]
+    "claim",
+    [
+        "topk-more-labels",
+        "topk-label-phases",
+        "topk-squared-loss",
+        "topk-centred-loss",
+        "topk-label-targets",
+        "topk-label-auc",
+    ],
 )
 def test_what_labels_determine_is_verified_and_near_misses_are_caught(tmp_path, found, claim: str) -> None:
     assert readings.decided(claim, *found, tmp_path) == ("verified", [])
+
+
+def test_auc_is_the_share_of_pairs_in_the_right_order() -> None:
+    vectors = list(itertools.product((0, 1), repeat=4))
+    found = labels.auc(np.tile([4.0, 3.0, 2.0, 1.0], 16), np.array(vectors).ravel(), np.arange(0, 65, 4))
+    for y, value in zip(vectors, found, strict=True):
+        pairs = [i < j for i in range(4) for j in range(4) if y[i] > y[j]]
+        assert value == pytest.approx(np.mean(pairs) if pairs else 0.0)
 
 
 def test_all_binary_labels_but_one_leave_the_parity_of_a_relevance_open() -> None:

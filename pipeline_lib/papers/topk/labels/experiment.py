@@ -55,12 +55,32 @@ MOST_ORDERS = 720
 NEARNESS = 20.0
 """c of the law pairs that differ by c/sqrt(T): the noise of T rounds then hides which law it is, or nearly so."""
 RELEVANCE, CENTRED = "G/Z", "G/Z less its mean"
+
+
+def auc(scores: Floats, y: NDArray[np.int64], offsets: NDArray[np.int64]) -> Floats:
+    """The share of a list's pairs of a relevant and an irrelevant document that are in the right order; 0 without any.
+
+    The lists have one length, and their documents are in the order of falling scores.
+
+    Example
+    -------
+    >>> auc(np.array([3.0, 2.0, 1.0]), np.array([1, 0, 1]), np.array([0, 3])).tolist()
+    [0.5]
+    """
+    labels = y.reshape(len(offsets) - 1, -1)
+    below = np.cumsum(1 - labels[:, ::-1], axis=1)[:, ::-1]
+    pairs = labels.sum(axis=1) * (1 - labels).sum(axis=1)
+    right = (labels * below).sum(axis=1).astype(np.float64)
+    return np.divide(right, pairs, out=np.zeros(len(labels)), where=pairs > 0)
+
+
 MEASURES: Mapping[str, Callable[..., Floats]] = {
     "NDCG": metrics.ndcg,
     "NDCG@1": functools.partial(metrics.ndcg, k=1),
     "NDCG@2": functools.partial(metrics.ndcg, k=2),
     "AP": metrics.average_precision,
     "ERR": functools.partial(metrics.expected_reciprocal_rank, y_max=1),
+    "AUC": auc,
 }
 """Measures of binary labels, of which is asked what k labels tell about the order that is best by them."""
 
