@@ -50,4 +50,7 @@ def test_a_page_that_states_another_status_is_named() -> None:
         "one: a page says verified, the study refuted",
         "two: a page says refuted, the study knows no such claim",
     ]
-    assert check_ledger.stated("`one` proved for sizes, `two`\nproved") == [("one", "proved-for-sizes"), ("two", "proved")]
+    assert check_ledger.stated("`one` proved for sizes, `two`\nproved") == [
+        ("one", "proved-for-sizes"),
+        ("two", "proved"),
+    ]
