@@ -44,6 +44,11 @@ FAULTS: dict[errata.Kind, str] = {
 """What is wrong with a statement that is refuted, by the kind of the erratum about it."""
 
 
+def fault(claim: JudgedClaim) -> str:
+    """What is wrong with a statement that is refuted; empty where no erratum is about it."""
+    return FAULTS[errata.kinds()[claim.id]] if claim.id in errata.kinds() else ""
+
+
 def badge(claim: JudgedClaim) -> str:
     """The name of a claim's status: of a refuted one with what is wrong, of a verified one with the trials that decide.
 
@@ -56,8 +61,8 @@ def badge(claim: JudgedClaim) -> str:
     'refuted: false'
     """
     words = claim.status.replace("-", " ")
-    if claim.status == "refuted" and claim.id in errata.kinds():
-        return f"{words}: {FAULTS[errata.kinds()[claim.id]]}"
+    if claim.status == "refuted" and (what := fault(claim)):
+        return f"{words}: {what}"
     if claim.status == "verified" and claim.severity is not None:
         return f"{words} in {claim.severity.informative} of {claim.severity.trials}"
     return words

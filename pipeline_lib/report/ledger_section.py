@@ -14,7 +14,7 @@ from pipeline_lib.claims.severity import SLACK
 from pipeline_lib.claims.words import BY_PROOF, STATUSES, plain, rounded_down
 from pipeline_lib.core.markup import count
 from pipeline_lib.report.blocks import Block, Subsection
-from pipeline_lib.report.claims_section import FAULTS, excluded
+from pipeline_lib.report.claims_section import FAULTS, excluded, fault
 from pipeline_lib.report.markdown import prose
 from pipeline_lib.report.results import Row
 from pipeline_lib.report.tables import Cell, whole
@@ -191,7 +191,7 @@ def _numbered(every: LedgerRow) -> dict[str, Any]:
         "theorems": len(theorems),
         "outcomes": [f"{numbers[status]} {status.replace('-', ' ')}" for status in reversed(WORST) if numbers[status]],
         "corrected": _corrected(theorems),
-        "refuted": [(claim, FAULTS.get(errata.kinds().get(claim.id), "no erratum")) for claim in refuted],
+        "refuted": [(claim, fault(claim) or "no erratum") for claim in refuted],
     }
 
 
