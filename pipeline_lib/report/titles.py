@@ -30,6 +30,8 @@ Points = Sequence[tuple[Any, float, float, float]]
 """Places (x, y, low, high), in the order in which they are drawn."""
 Curve = tuple[str, str, Points]
 """The panel and the label of a curve, and its points."""
+Ends = Sequence[tuple[float, float]]
+"""The ends of intervals, place by place."""
 
 SHARPER = 3.0
 """By this factor the limit of a neighbour is sharper."""
@@ -137,15 +139,12 @@ def least_inside(*names: str) -> Rule:
 
 def grows_as(power: float, *names: str) -> Rule:
     """From its first place to its last every curve grows as this power of x, up to :data:`SAME_POWER`."""
+    return _as(power, names, _as(power - SHARPER * SAME_POWER, names), _as(power + SHARPER * SAME_POWER, names))
 
-    def rule(power: float, *neighbours: Rule) -> Rule:
-        within = (power - SAME_POWER, power + SAME_POWER)
-        return _each(
-            names, f"grows as the power {power:.2g}",
-            lambda one: within[0] <= (found := _powers(one))[0] and found[1] <= within[1], *neighbours,
-        )  # fmt: skip
 
-    return rule(power, rule(power - SHARPER * SAME_POWER), rule(power + SHARPER * SAME_POWER))
+def falls_as(power: float, *names: str) -> Rule:
+    """From its first place to its last every curve falls as this power of 1/x, up to :data:`SAME_POWER`."""
+    return grows_as(-power, *names)
 
 
 def grows_at_most_as(power: float, *names: str) -> Rule:
@@ -159,14 +158,14 @@ def grows_at_most_as(power: float, *names: str) -> Rule:
 
 
 def steeper(one: str, other: str) -> Rule:
-    """Between its ends a curve grows as a higher power of x than another one, or both fall, and it as a lower one."""
+    """Between its ends a curve grows as a higher power of x than another one, or falls as a higher power of 1/x."""
 
     def rule(one: str, other: str, *neighbours: Rule) -> Rule:
         def holds(drawn: Drawn) -> bool:
             first, second = ([_powers(points) for *_, points in drawn.some((name,))] for name in (one, other))
             pairs = [(a, b) for a in first for b in second]
-            rising = all(a[0] > max(0.0, b[1]) for a, b in pairs)
-            return bool(pairs) and (rising or all(a[1] < min(0.0, b[0]) for a, b in pairs))
+            rising = all(a[0] > b[1] and b[0] >= 0.0 for a, b in pairs)
+            return bool(pairs) and (rising or all(a[1] < b[0] and b[1] <= 0.0 for a, b in pairs))
 
         return Rule(f"{one} is steeper than {other}", holds, neighbours)
 
@@ -198,32 +197,30 @@ def above(limit: str, *names: str) -> Rule:
 
 def comes_below(limit: str, *names: str) -> Rule:
     """Every curve begins above another curve of its panel and ends below it."""
-    neighbours = (_beside(names, words, limit, one) for words, one in {"is below": _below, "is above": _above}.items())
-    return _beside(names, "comes below", limit, lambda a, b: _above(a[:1], b[:1]) and _below(a[-1:], b[-1:]), *neighbours)
+    return _crosses(names, "comes below", limit, lambda a, b: _above(a[:1], b[:1]) and _below(a[-1:], b[-1:]))
 
 
 def comes_above(limit: str, *names: str) -> Rule:
     """Every curve begins below another curve of its panel and ends above it."""
-    neighbours = (_beside(names, words, limit, one) for words, one in {"is below": _below, "is above": _above}.items())
-    return _beside(names, "comes above", limit, lambda a, b: _below(a[:1], b[:1]) and _above(a[-1:], b[-1:]), *neighbours)
+    return _crosses(names, "comes above", limit, lambda a, b: _below(a[:1], b[:1]) and _above(a[-1:], b[-1:]))
 
 
-def judged(claim: JudgedClaim, status: Status) -> Rule:
-    """A claim that says what the title says has this status, and its trials are read from the rows that are drawn.
+def claim(judged: JudgedClaim, *statuses: Status) -> Rule:
+    """A claim that says what the title says has one of these statuses, and is judged on the rows that are drawn.
 
     Its planted errors are the neighbours: each of them must have been caught.
     """
-    planted = claim.severity.planted if claim.severity is not None else ()
-    missed = [Rule(f"{claim.id} with {one.name} planted", lambda _, caught=one.caught: not caught) for one in planted]
+    planted = judged.severity.planted if judged.severity is not None else ()
+    missed = [Rule(f"{judged.id} with {one.name} planted", lambda _, caught=one.caught: not caught) for one in planted]
     return Rule(
-        f"{claim.id} {status}, on the rows that are drawn",
-        lambda drawn: claim.status == status and {*drawn.source.split(", ")} <= {*claim.tables},
-        tuple(missed or [Rule(f"{claim.id} with nothing planted", lambda _: True)]),
+        f"{judged.id} {' or '.join(statuses)}, on the rows that are drawn",
+        lambda drawn: judged.status in statuses and {*drawn.source.split(", ")} <= {*judged.tables},
+        tuple(missed or [Rule(f"{judged.id} with nothing planted", lambda _: True)]),
     )
 
 
-RULES = (falls, rises, stays, levels_off, least_inside, grows_as, grows_at_most_as, steeper, equals, below, above)
-RULES += (comes_below, comes_above)
+RULES = (falls, rises, stays, levels_off, least_inside, grows_as, falls_as, grows_at_most_as, steeper, equals)
+RULES += (below, above, comes_below, comes_above)
 """The rules that need nothing but the drawing."""
 
 
@@ -246,8 +243,12 @@ def _each(names: Sequence[str], words: str, holds: Callable[[Points], bool], *ne
     return Rule(f"{', '.join(names) or 'everything'} {words}", on, neighbours)
 
 
-Ends = Sequence[tuple[float, float]]
-"""The ends of intervals, place by place."""
+def _as(power: float, names: Sequence[str], *neighbours: Rule) -> Rule:
+    def holds(points: Points) -> bool:
+        low, high = _powers(points)
+        return power - SAME_POWER <= low and high <= power + SAME_POWER
+
+    return _each(names, f"grows as the power {power:.2g}", holds, *neighbours)
 
 
 def _beside(
@@ -264,6 +265,11 @@ def _beside(
         return bool(pairs) and all(one and holds(*zip(*one, strict=True)) for one in pairs)
 
     return Rule(f"{', '.join(names) or 'everything'} {words} {limit}", on, neighbours)
+
+
+def _crosses(names: Sequence[str], words: str, limit: str, holds: Callable[[Ends, Ends], bool]) -> Rule:
+    throughout = {"is below": _below, "is above": _above}
+    return _beside(names, words, limit, holds, *(_beside(names, side, limit, one) for side, one in throughout.items()))
 
 
 def _below(these: Ends, those: Ends) -> bool:
