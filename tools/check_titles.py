@@ -37,13 +37,15 @@ def declared() -> Iterator[tuple[Path, str]]:
             for call in tree.find_all(nodes.Call):
                 if isinstance(call.node, nodes.Name) and call.node.name == "finding":
                     words = call.args[0]
-                    yield path, (words if isinstance(words, nodes.Const) else next(words.find_all(nodes.Const))).value
+                    first = words if isinstance(words, nodes.Const) else next(words.find_all(nodes.Const))
+                    yield path, str(first.value)
 
 
 def problems(figures: list[Figure]) -> list[str]:
     """What is wrong, one sentence each."""
-    found = [f"{one.name}: {words}" for one in figures if one.finding for words in one.finding.problems(one.drawn)]
-    said = [one.finding.says for one in figures if one.finding]
+    judged_on = [(one.name, one.finding, one.drawn) for one in figures if one.finding and one.drawn]
+    found = [f"{name}: {words}" for name, finding, drawn in judged_on for words in finding.problems(drawn)]
+    said = [finding.says for _, finding, _ in judged_on]
     found += [
         f"{path}: {words!r}: expected a figure of the study under it, found none"
         for path, words in declared()
