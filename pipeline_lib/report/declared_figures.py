@@ -139,7 +139,7 @@ def heat(
     form: str = ".3g",
 ) -> Figure:
     """Declare tables of positive numbers in shades, one for each title of ``rows``; cells without a row stay empty."""
-    parts = {title: rows} if isinstance(rows, Rows) else dict(rows)
+    parts = {"": rows} if isinstance(rows, Rows) else dict(rows)
     across = sorted({place for part in parts.values() for place in part.column(x)})
     down = sorted({place for part in parts.values() for place in part.column(y)})
     values = {words: _grid(part, across, down, x, y, value) for words, part in parts.items()}

@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -211,17 +212,24 @@ def claim(judged: JudgedClaim, *statuses: Status) -> Rule:
     Its planted errors are the neighbours: each of them must have been caught.
     """
     planted = judged.severity.planted if judged.severity is not None else ()
-    missed = [Rule(f"{judged.id} with {one.name} planted", lambda _, caught=one.caught: not caught) for one in planted]
+    missed = [Rule(f"{judged.id} with {one.name} planted", partial(_given, not one.caught)) for one in planted]
     return Rule(
         f"{judged.id} {' or '.join(statuses)}, on the rows that are drawn",
         lambda drawn: judged.status in statuses and {*drawn.source.split(", ")} <= {*judged.tables},
-        tuple(missed or [Rule(f"{judged.id} with nothing planted", lambda _: True)]),
+        tuple(missed or [Rule(f"{judged.id} with nothing planted", partial(_given, True))]),
     )
 
 
-RULES = (falls, rises, stays, levels_off, least_inside, grows_as, falls_as, grows_at_most_as, steeper, equals)
-RULES += (below, above, comes_below, comes_above)
+RULES: tuple[Callable[..., Rule], ...] = (
+    *(falls, rises, stays, levels_off, least_inside, grows_as, falls_as, grows_at_most_as, steeper, equals),
+    *(below, above, comes_below, comes_above),
+)
 """The rules that need nothing but the drawing."""
+
+
+def _given(answer: bool, drawn: Drawn) -> bool:
+    """What is known whatever is drawn."""
+    return answer
 
 
 def _every(panels: Mapping[str, Mapping[str, Points]]) -> list[Curve]:

@@ -80,7 +80,7 @@ def made(places: set[Any], draw: random.Random) -> Points:
     if dip:
         heights[1] *= 0.5
     named = [(x, level, level, level) for x in sorted(places)]
-    return [(x, y, y, y) for x, y in zip(PLACES, heights, strict=True)] + named if not named else named
+    return named or [(x, y, y, y) for x, y in zip(PLACES, heights, strict=True)]
 
 
 def drawing(wanted: Sequence[Rule], rules: Sequence[Declared]) -> Drawn | None:
