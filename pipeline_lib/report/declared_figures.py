@@ -15,6 +15,7 @@ from pipeline_lib.report import figures
 from pipeline_lib.report.figures import Band, Figure, Measured, Row
 from pipeline_lib.report.queries import Rows
 from pipeline_lib.report.tables import short
+from pipeline_lib.report.titles import Drawn, Finding, Points
 
 LEAST_SHOWN = 0.1
 """A band that comes near 0 is cut at this share of its value on a logarithmic axis, where 0 has no place.
@@ -87,7 +88,7 @@ def power(curve: Curves, exponent: float, label: str) -> Curves:
 
 def lines(
     name: str,
-    title: str,
+    title: str | Finding,
     caption: str,
     drawn: Curves | Mapping[str, Curves],
     *,
@@ -106,11 +107,12 @@ def lines(
     bounds = dict.fromkeys(parts, dashed) if isinstance(dashed, Curves) else dashed
     shown = {panel: _for_axis(one, log) for panel, one in parts.items()}
     told = (f"{panel}: {in_words(one, xlabel)}" if panel else in_words(one, xlabel) for panel, one in parts.items())
+    source = sum((*parts.values(), *bounds.values(), marks), NONE).source
     return Figure(
         name=name,
-        title=title,
         caption=caption + _cut(parts.values(), log),
-        source=sum((*parts.values(), *bounds.values(), marks), NONE).source,
+        source=source,
+        **_titled(title, Drawn(_by_panel(parts), source, _by_panel(bounds))),
         description=" ".join(told),
         draw=lambda: figures.line_plot(
             {panel: one.points for panel, one in shown.items()},
@@ -125,7 +127,7 @@ def lines(
 
 def heat(
     name: str,
-    title: str,
+    title: str | Finding,
     caption: str,
     rows: Mapping[str, Rows] | Rows,
     *,
@@ -137,17 +139,18 @@ def heat(
     form: str = ".3g",
 ) -> Figure:
     """Declare tables of positive numbers in shades, one for each title of ``rows``; cells without a row stay empty."""
-    parts = {title: rows} if isinstance(rows, Rows) else dict(rows)
+    parts = {"": rows} if isinstance(rows, Rows) else dict(rows)
     across = sorted({place for part in parts.values() for place in part.column(x)})
     down = sorted({place for part in parts.values() for place in part.column(y)})
     values = {words: _grid(part, across, down, x, y, value) for words, part in parts.items()}
     ends = [v for grid in values.values() for row in grid for v in row if v is not None]
     words = f"{len(down)} by {len(across)} cells, from {short(min(ends))} to {short(max(ends))}." if ends else ""
+    source = ", ".join(dict.fromkeys(part.source for part in parts.values()))
     return Figure(
         name=name,
-        title=title,
         caption=caption,
-        source=", ".join(dict.fromkeys(part.source for part in parts.values())),
+        source=source,
+        **_titled(title, Drawn({panel: _along(grid, down, across, xlabel) for panel, grid in values.items()}, source)),
         description=words,
         draw=lambda: figures.heat_maps(
             values, [_place(v) for v in down], [_place(v) for v in across], xlabel=xlabel, ylabel=ylabel, form=form
@@ -157,7 +160,7 @@ def heat(
 
 def against(
     name: str,
-    title: str,
+    title: str | Finding,
     caption: str,
     rows: Mapping[str, Rows] | Rows,
     *,
@@ -187,7 +190,7 @@ def against(
 
 def row_figure(
     name: str,
-    title: str,
+    title: str | Finding,
     caption: str,
     panels: Mapping[str, Sequence[Row]],
     *,
@@ -213,11 +216,48 @@ def row_figure(
             numbers = ", ".join(f"{series} {_with_interval(one)}" for series, one in known.items())
             said.append(f"{panel}, {label}: {numbers}" if panel else f"{label}: {numbers}")
     draw = partial(figures.row_plot, panels, xlabel=xlabel, log=log, beyond=beyond, line=line)
-    return RowFigure(name, title, caption, source, f"{'; '.join(said)}.", draw, panels)
+    return RowFigure(
+        name=name,
+        caption=caption,
+        source=source,
+        description=f"{'; '.join(said)}.",
+        draw=draw,
+        rows=panels,
+        **_titled(title, Drawn({panel: _by_series(rows) for panel, rows in panels.items()}, source)),
+    )
 
 
 def _with_interval(one: Measured) -> str:
     return short(one.value) if one.low == one.high else f"{short(one.value)} [{short(one.low)}, {short(one.high)}]"
+
+
+def _titled(title: str | Finding, drawn: Drawn) -> dict[str, Any]:
+    """The title of a figure, and the finding that it may be."""
+    if isinstance(title, str):
+        return {"title": title}
+    return {"title": title.title(drawn), "finding": title, "drawn": drawn}
+
+
+def _by_panel(parts: Mapping[str, Curves]) -> dict[str, Mapping[str, Points]]:
+    return {panel: one.points for panel, one in parts.items()}
+
+
+def _along(
+    grid: Sequence[Sequence[float | None]], down: Sequence[Any], across: Sequence[Any], xlabel: str
+) -> dict[str, Points]:
+    """The rows of a shaded table under their places, and its columns under theirs, after what they are."""
+
+    def points(places: Sequence[Any], cells: Sequence[float | None]) -> Points:
+        return [(x, v, v, v) for x, v in zip(places, cells, strict=True) if v is not None]
+
+    rows = {_place(y): points(across, cells) for y, cells in zip(down, grid, strict=True)}
+    columns = zip(across, zip(*grid, strict=True), strict=True)
+    return rows | {f"{xlabel} = {_place(x)}": points(down, cells) for x, cells in columns}
+
+
+def _by_series(rows: Sequence[Row]) -> dict[str, Points]:
+    names = dict.fromkeys(name for _, known in rows for name in known)
+    return {name: [(label, *known[name]) for label, known in rows if name in known] for name in names}
 
 
 def in_words(drawn: Curves, x: str) -> str:

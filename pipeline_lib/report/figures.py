@@ -32,6 +32,7 @@ from pipeline_lib.core.files import write_text
 from pipeline_lib.report import typesetting
 from pipeline_lib.report.blocks import TEMPLATES
 from pipeline_lib.report.tables import short
+from pipeline_lib.report.titles import Drawn, Finding
 
 INK, FAINT, RULE, PAPER = "#222222", "#6b6b6b", "#d9d9d9", "#ffffff"
 """The colours of ``figure.mplstyle``, for which the page has its own."""
@@ -77,7 +78,8 @@ class Figure:
     """A figure with a caption that names where its numbers come from.
 
     ``name`` is the file name of its downloads, unless it is a ``copy_of`` a figure of another page, ``description``
-    says in words what is to be seen, ``draw`` makes the drawing when it is asked for.
+    says in words what is to be seen, ``draw`` makes the drawing when it is asked for. Where the title may be a finding,
+    ``finding`` is that, and ``drawn`` what it is judged on.
     """
 
     name: str
@@ -87,6 +89,8 @@ class Figure:
     description: str
     draw: Callable[[], Drawing]
     copy_of: str = field(default="", kw_only=True)
+    finding: Finding | None = field(default=None, kw_only=True)
+    drawn: Drawn | None = field(default=None, kw_only=True)
     block: ClassVar[str] = "figure"
 
 

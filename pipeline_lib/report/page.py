@@ -18,6 +18,8 @@ may include parts, ``{% include "page/regret.md" %}``, and it can use
     table(...), col(...)                    a table (pipeline_lib.report.tables)
     lines(...), heat(...), against(...), curves(...), power(...)
                                             figures (pipeline_lib.report.declared_figures)
+    finding("...", falls("gap"), otherwise="...")
+                                            their titles, where they state what came out (pipeline_lib.report.titles)
     chain_figure(...), chain_overview(...), chain_summary(...), chain_steps(...), chains(...), largest_chains(...)
                                             from measurements to bounds (pipeline_lib.report.chains)
     count(3, "query", "queries")            a number with its noun
@@ -57,7 +59,7 @@ from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.core.errors import DataError, hint
 from pipeline_lib.core.markup import count, listed
-from pipeline_lib.report import chains, declared_figures, markdown, proofs_section, tables
+from pipeline_lib.report import chains, declared_figures, markdown, proofs_section, tables, titles
 from pipeline_lib.report.blocks import TEMPLATES, Block, Definitions, Listing, Section
 from pipeline_lib.report.claims_section import ClaimList, linked
 from pipeline_lib.report.queries import Rows, Tables
@@ -81,6 +83,8 @@ UNINFORMATIVE = "(no informative value)"
 OF_ALL: Mapping[str, Any] = {
     **{name: getattr(tables, name) for name in ("table", "col")},
     **{name: getattr(declared_figures, name) for name in ("curves", "power", "lines", "heat", "against")},
+    "finding": titles.finding,
+    **{rule.__name__: rule for rule in titles.RULES},
     "chain_figure": chains.figure,
     "chains": chains.chains,
     "largest_chains": chains.largest,
@@ -167,7 +171,7 @@ def environment(folder: Path) -> Environment:
 def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
     tables = Tables(results)
     by_id = {claim.id: claim for claim in claims.claims}
-    titles = {entry["model"]: entry["title"] for entry in results.listed("models")}
+    model_titles = {entry["model"]: entry["title"] for entry in results.listed("models")}
 
     def claim(name: str) -> JudgedClaim:
         if name not in by_id:
@@ -187,7 +191,9 @@ def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
         "claims": lambda *names: ClaimList(tuple(claim(name) for name in names)),
         "verdict": lambda *names: Markup(", ".join(linked(name, claim(name).status) for name in names)),
         "trials": trials,
-        "model_title": lambda name: titles.get(name, name),
+        "holds": lambda name: titles.claim(claim(name), "proved", "verified"),
+        "refuted": lambda name: titles.claim(claim(name), "refuted"),
+        "model_title": lambda name: model_titles.get(name, name),
     }
 
 

@@ -46,6 +46,21 @@ def test_findings_link_to_their_claims_and_say_the_same_whatever_the_statuses(pa
         assert set(re.findall(r'href="#claim-([\w-]+)"', text)) <= known
 
 
+def test_trials_that_say_nothing_are_left_out(tmp_path: Path) -> None:
+    """The smallest ratio of two bounds is that of the trials in which the larger one is below all losses."""
+    name = "lists-tighter-lengths"
+    assert any("vacuous" in reading.values for one in claims_of("lists") if one.id == name for reading in one.readings)
+    values = [
+        {"ratio": Interval(x, x, x), "vacuous": Interval(vacuous, vacuous, vacuous)}
+        for x, vacuous in ((1.3, 1.0), (5.3, 0.0))
+    ]
+    trials = [JudgedTrial({}, one, "tables/made.parquet", "answered") for one in values]
+    claims = tuple(judged(one, "answered", trials if one.id == name else ()) for one in claims_of("lists"))
+    blocks = PaperPages(ResultsFolder.at(tmp_path), JudgedStudy("made", claims, {})).findings("lists")
+    said = "".join(block.html for block in blocks)  # type: ignore[attr-defined]
+    assert "at least 5.3 times" in " ".join(said.split())
+
+
 @pytest.mark.parametrize("paper", papers.names())
 def test_findings_have_the_figures_of_the_evidence(paper: str, tmp_path: Path) -> None:
     assert findings(paper, "verified", tmp_path, 0.25) != findings(paper, "verified", tmp_path, 0.75)
