@@ -24,9 +24,9 @@ TITLED = {"lines": 3, "heat": 3, "against": 3, "chain_overview": 3, "table": 2}
 """What has a name, a title and, tables apart, a caption: the arguments up to the last of these."""
 COMPARES = re.compile(
     r"\b(at least|at most|(falls?|rises?|grows?|shrinks?|stays?|levels?|comes?|turns?)(?! of)|loses|forgets|ignores|"
-    r"meets|calls? for|exceeds?(?! with probability)|contradicts?|beats?|do(es)? not (fall|rise|grow|change)|never|"
-    r"always|none|no|neither|nor|every|nowhere|unless|hardly|nearly|about as|alike|the same as|too|above|below|"
-    r"more|less|fewer|smaller|larger|higher|lower|faster|slower|steeper|sharper|better|worse|than)\b",
+    r"meets?|only|equals|can be|calls? for|exceeds?(?! with probability)|contradicts?|beats?|none|no|neither|nor|"
+    r"do(es)? not (fall|rise|grow|change)|never|always|every|nowhere|unless|hardly|nearly|about as|alike|the same as|"
+    r"too|above|below|more|less|fewer|smaller|larger|higher|lower|faster|slower|steeper|sharper|better|worse|than)\b",
     re.IGNORECASE,
 )
 """Words that compare, give a direction or quantify."""
