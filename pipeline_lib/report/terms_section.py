@@ -73,7 +73,7 @@ def references(path: Path = REFERENCES) -> Section | None:
         named = [work.partition("\n") for work in works]
         entries = (Term(f"ref-{slug(name)}", name, markdown.prose(about).html) for name, _, about in named)
         parts.append(Subsection(f"references-{slug(title)}", title, (Terms(tuple(entries)),)))
-    return Section("references", "References", (markdown.prose(introduction), *parts))
+    return Section("references", "References", (markdown.prose(_PAGE.sub(r"`docs/\1`", introduction)), *parts))
 
 
 def _parts(path: Path, sign: str) -> Iterator[tuple[str, list[str]]]:

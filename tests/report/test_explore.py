@@ -395,7 +395,7 @@ def test_what_can_be_learned_from_labels_on_top_is_what_the_package_says(
             assert forced is None
 
 
-TARGETS = {labels.RELEVANCE: 1, labels.CENTRED: 2, "NDCG": 0, "NDCG@1": 5, "NDCG@2": 4, "AP": 4, "ERR": 4}
+TARGETS = {labels.RELEVANCE: 1, labels.CENTRED: 2, "NDCG": 0, "NDCG@1": 5, "NDCG@2": 4, "AP": 4, "ERR": 4, "AUC": 6}
 """Functions of the labels, and the row of the page that says what can be learned of them."""
 
 

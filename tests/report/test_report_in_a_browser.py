@@ -158,7 +158,7 @@ def test_the_search_of_the_single_file_finds_claims_tables_and_terms(
         ("SLAM-thm10 refuted", "#claim-slam-thm10"),
         ("test results on mq2008", "#table-results-MQ2008"),
         ("slack factor sharper", "#term-slack-factor"),
-        ("learners", "#made-by-learners"),
+        ("trained, evaluated and compared", "#made-by-learners"),
     ):
         assert place in searched(browser, words)[0]
     links, said = searched(browser, "no such thing")

@@ -441,6 +441,15 @@ const targetsOfFeedback = [
     known: (m, k, grades) => (grades === 2 ? ["≤", 2 / 3] : [null, null]),
   },
   {
+    name: "AUC of binary labels",
+    place: "Theorem 3",
+    known: (m, k, grades) => {
+      if (grades > 2) return [null, null];
+      const enough = m % 2 === 1 && m >= 3 ? m - 2 : m - 1;
+      return k >= enough ? ["≤", 2 / 3] : ["=", 1];
+    },
+  },
+  {
     name: "Squared loss against the labels, and KL; not calibrated for NDCG",
     place: "topk, Theorem 4.1",
     known: () => ["≤", 2 / 3],
