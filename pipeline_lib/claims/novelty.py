@@ -20,6 +20,8 @@ Verdict = Literal["known", "known in part", "seems new"]
 """known: a work states it; known in part: works state a part of it, its kind or its means, or what is nearest could not
 be read; seems new: no work that was found states it, and the nearest ones were read."""
 FILE = papers.FOLDER / "novelty.yaml"
+PAGE = "what-is-new"
+"""The page of the documentation that is written from it."""
 _READ = re.compile(r"(?:Read: |Not read\b)(.*)", re.DOTALL)
 _THEOREMS = re.compile(r"in full\b|statements of ")
 _Names = Annotated[tuple[Prose, ...], Field(min_length=1), AfterValidator(different)]

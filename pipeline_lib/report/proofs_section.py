@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from functools import cache
 
 from pipeline_lib import papers
+from pipeline_lib.claims import novelty
 from pipeline_lib.core import shipped
 from pipeline_lib.report import markdown
 from pipeline_lib.report.blocks import Section
 from pipeline_lib.report.terms_section import slug
 
-NOVELTY = "what-is-new"
-"""The page that compares the results of this project with the literature."""
 _LINK = re.compile(r"\[([^\]]+)\]\(([\w-]+)\.md(?:#([^)]*))?\)")
 _NAMED = re.compile(r"`?docs/([\w-]+)\.md`?")
 
@@ -53,7 +52,7 @@ def linked(text: str) -> str:
 
 @cache
 def _known() -> tuple[str, ...]:
-    names = (NOVELTY, *(name for one in papers.every() for name in one.proofs))
+    names = (novelty.PAGE, *(name for one in papers.every() for name in one.proofs))
     return tuple(name for name in names if shipped.page(f"{name}.md").is_file())
 
 

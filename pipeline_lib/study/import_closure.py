@@ -170,6 +170,20 @@ def digest_of_command(command: str, *targets: str) -> str:
     return digest(["pipeline_lib.__main__", f"pipeline_lib.commands.{command}", *targets])
 
 
+def with_files(code: str, paths: Iterable[Path]) -> str:
+    """The digest of code and of files that it reads from the package, such as claims and templates.
+
+    Example
+    -------
+    >>> with_files("0" * 64, [Path(__file__)]) == with_files("0" * 64, [])
+    False
+    """
+    found = hashlib.sha256(code.encode())
+    for path in paths:
+        found.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return found.hexdigest()
+
+
 @cache
 def _graph(package: str) -> grimp.ImportGraph:
     """Which module imports which; each also imports the package that contains it."""

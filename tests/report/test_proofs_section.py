@@ -3,13 +3,14 @@
 import re
 
 from pipeline_lib import papers
+from pipeline_lib.claims import novelty
 from pipeline_lib.core import shipped
 from pipeline_lib.report import proofs_section
 from pipeline_lib.report.blocks import Prose, walk
 
 
 def test_every_page_of_proofs_has_a_file_and_a_section() -> None:
-    named = [proofs_section.NOVELTY, *(name for paper in papers.every() for name in paper.proofs)]
+    named = [novelty.PAGE, *(name for paper in papers.every() for name in paper.proofs)]
     sections = list(proofs_section.pages())
     assert [section.id for section in sections] == [f"proof-{name}" for name in named]
     for name, section in zip(named, sections, strict=True):

@@ -96,6 +96,26 @@ def test_code_that_is_edited_and_restored_during_a_run_is_not_what_the_run_works
     assert without_models.planned() == {}
 
 
+@pytest.mark.parametrize(
+    ("path", "jobs"),
+    [
+        ("pipeline_lib/papers/topk/exactness/claims.yaml", {"judge_claims": 1, "render_report": 1}),
+        ("pipeline_lib/proofs/shared/lists-lemma4.toml", {"judge_claims": 1, "render_report": 1}),
+        ("pipeline_lib/report/templates/overview.md", {"render_report": 1}),
+        ("docs/glossary.md", {"render_report": 1}),
+    ],
+)
+def test_what_was_edited_before_a_job_read_its_copy_is_noticed_by_the_next_plan(
+    finished_copy: Project, path: str, jobs: dict[str, int]
+) -> None:
+    """The report is newer than the edit, which came after the copy from which the run worked."""
+    file = finished_copy.folder / path
+    before = file.stat()
+    file.write_text(file.read_text() + "\n")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert finished_copy.planned() == jobs
+
+
 def test_a_job_that_waits_in_a_queue_works_from_what_was_planned(
     finished: Project, without_models: Project, tmp_path: Path
 ) -> None:

@@ -30,9 +30,15 @@ wildcard_constraints:
     fold=r"\d+",
 
 
-def code(command, *targets):
-    """A function of a job: the digest of the code that a command runs, with the modules that its arguments name."""
-    return lambda wildcards: import_closure.digest_of_command(command, *targets)
+def code(command, *targets, reads=()):
+    """A function of a job: the digest of the code that a command runs, with the modules that its arguments name.
+
+    So do the files count that it ``reads`` from the project: times alone would miss one that is edited during a run,
+    which works from a copy.
+    """
+    return lambda wildcards: import_closure.with_files(
+        import_closure.digest_of_command(command, *targets), (CODE / os.path.relpath(path, ROOT) for path in reads)
+    )
 
 
 def own_name(rulename):

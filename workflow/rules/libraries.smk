@@ -53,7 +53,7 @@ gc.disable()
 NOT_INSTALLED = None
 try:
     from pipeline_lib import learners, metrics, papers, surrogates
-    from pipeline_lib.claims import errata
+    from pipeline_lib.claims import errata, novelty
     from pipeline_lib.proofs import SHARED
     from pipeline_lib.sources import catalog, mirrors, raw_files
     from pipeline_lib.study import console, import_closure, planning, run, step_rules

@@ -6,9 +6,10 @@ CERTIFICATES = sorted(
 )
 TEMPLATES = sorted(map(of_project, (CODE / "pipeline_lib/report/templates").glob("*")))
 # The pages of the documentation that the report shows.
-SHIPPED = ["glossary", "references", *(name for paper in papers.every() for name in paper.proofs)]
+SHIPPED = ["glossary", "references", novelty.PAGE, *(name for paper in papers.every() for name in paper.proofs)]
 TERMS = [of_project(path) for name in SHIPPED if (path := CODE / f"docs/{name}.md").exists()]
 PAGES = sorted(of_project(path) for paper in STUDY.papers for path in papers.page_files(paper))
+ERRATA = [of_project(path) for path in errata.files()]
 # The classes of the models' surrogates, which the settings of models name.
 SURROGATES = sorted({surrogates.target_of(model.surrogate) for model in STUDY.models if model.surrogate})
 # Whose formulas the report shows.
@@ -184,7 +185,7 @@ use rule job as judge_claims with:
     localrule: True
     params:
         command="judge-claims",
-        code=code("judge_claims"),
+        code=code("judge_claims", reads=[*LEDGER, *CERTIFICATES]),
         options=options(
             study=STUDY.name,
             settings={
@@ -200,7 +201,7 @@ use rule job as render_report with:
         TEMPLATES,
         TERMS,
         PAGES,
-        [of_project(path) for path in errata.files()],
+        ERRATA,
         DATA.per_dataset("results/{study}/data/{dataset}.json"),
         FINDINGS,
         "results/{study}/tables/measures.parquet",
@@ -242,7 +243,15 @@ use rule job as render_report with:
         job="render_report",
     params:
         command="render-report",
-        code=code("render_report", *PAGE_CODE, *WITNESS_CODE, *EXPERIMENT_CODE, *CHOSEN),
+        code=code(
+            "render_report",
+            *PAGE_CODE,
+            *WITNESS_CODE,
+            *EXPERIMENT_CODE,
+            *CHOSEN,
+            reads=[*TEMPLATES, *TERMS, *PAGES, *ERRATA],
+        ),
+        # fmt: skip
         options=options(
             papers=STUDY.papers,
             results=f"results/{STUDY.name}",
