@@ -191,7 +191,7 @@ def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
         "claims": lambda *names: ClaimList(tuple(claim(name) for name in names)),
         "verdict": lambda *names: Markup(", ".join(linked(name, claim(name).status) for name in names)),
         "trials": trials,
-        "holds": lambda name: titles.claim(claim(name), "proved", "verified"),
+        "holds": lambda name: titles.claim(claim(name), *titles.HOLDS),
         "refuted": lambda name: titles.claim(claim(name), "refuted"),
         "model_title": lambda name: model_titles.get(name, name),
     }

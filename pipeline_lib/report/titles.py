@@ -25,7 +25,6 @@ from itertools import pairwise
 from typing import Any
 
 from pipeline_lib.claims.judged import JudgedClaim
-from pipeline_lib.claims.words import Status
 
 Points = Sequence[tuple[Any, float, float, float]]
 """Places (x, y, low, high), in the order in which they are drawn."""
@@ -40,6 +39,8 @@ LEVEL = 0.05
 """A change by at most this share of the larger number is none."""
 EQUAL = 0.005
 """Numbers are equal up to this share."""
+HOLDS = ("proved", "proved-for-sizes", "argued", "verified")
+"""The statuses of a claim that holds on the rows of a study."""
 SAME_POWER = 0.1
 """Powers are the same up to this difference; those of neighbours differ by three times as much."""
 
@@ -206,7 +207,7 @@ def comes_above(limit: str, *names: str) -> Rule:
     return _crosses(names, "comes above", limit, lambda a, b: _below(a[:1], b[:1]) and _above(a[-1:], b[-1:]))
 
 
-def claim(judged: JudgedClaim, *statuses: Status) -> Rule:
+def claim(judged: JudgedClaim, *statuses: str) -> Rule:
     """A claim that says what the title says has one of these statuses, and is judged on the rows that are drawn.
 
     Its planted errors are the neighbours: each of them must have been caught.

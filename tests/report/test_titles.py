@@ -21,7 +21,7 @@ from pipeline_lib.report.page import environment
 from pipeline_lib.report.titles import Drawn, Finding, Points, Rule
 
 KNOWN = {rule.__name__: rule for rule in titles.RULES}
-STATUSES = {"holds": ("proved", "verified"), "refuted": ("refuted",)}
+STATUSES = {"holds": titles.HOLDS, "refuted": ("refuted",)}
 SOURCE = "tables/made.parquet"
 PLACES = (1.0, 10.0, 100.0, 1000.0)
 Declared = tuple[str, tuple[Any, ...], dict[str, Any]]
