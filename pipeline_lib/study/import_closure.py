@@ -36,6 +36,8 @@ _kept: Path | None = None
 """The file in which that is kept."""
 _parts: dict[str, dict[str, str]] = {}
 """What this process computed digests from: of each, the beginning of the digest of every part, found by its file."""
+_FOLDER = Path(__file__).parents[2]
+"""The folder that contains the package."""
 MOST_KEPT = 256
 """So many digests are explained at most, those of the last edits."""
 
@@ -94,17 +96,19 @@ def closure(targets: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def digest(targets: Iterable[str]) -> str:
-    """Give a short digest of the code that importing ``targets`` may execute.
+def digest(targets: Iterable[str], reads: Iterable[str] = ()) -> str:
+    """Give a short digest of the code that importing ``targets`` may execute, and of files that it reads.
 
-    It changes with the code of any module of the closure and with the place of a module in the package, but not with
-    comments, docstrings or formatting (see :mod:`pipeline_lib.study.source_digest`), nor with the folder that contains
-    the package.
+    It changes with the content of the files, with the code of any module of the closure and with the place of a module
+    in the package, but not with comments, docstrings or formatting (see :mod:`pipeline_lib.study.source_digest`), nor
+    with the folder that contains the package.
 
     Parameters
     ----------
     targets : iterable of str
         Dotted names of modules, or ``"module:object"`` where the name of the object that is used matters as well.
+    reads : iterable of str
+        Paths of files, such as claims and templates, in the folder that contains the package.
 
     Raises
     ------
@@ -120,6 +124,7 @@ def digest(targets: Iterable[str]) -> str:
     """
     chosen, known = set(targets), len(_known)
     parts = [_line(name) for name in closure(chosen)]
+    parts += [f"{path} {hashlib.sha256((_FOLDER / path).read_bytes()).hexdigest()}" for path in reads]
     lines = {target for target in chosen if ":" in target} | set(parts)
     if _kept is not None and len(_known) > known:
         with contextlib.suppress(PipelineError, OSError):  # no place to write: the next run parses them again
@@ -165,23 +170,9 @@ def explained(pairs: Iterable[tuple[Collection[str], str]], path: Path) -> Count
 
 
 @cache
-def digest_of_command(command: str, *targets: str) -> str:
-    """The :func:`digest` of what a command of the package runs, and of the targets that its arguments name."""
-    return digest(["pipeline_lib.__main__", f"pipeline_lib.commands.{command}", *targets])
-
-
-def with_files(code: str, paths: Iterable[Path]) -> str:
-    """The digest of code and of files that it reads from the package, such as claims and templates.
-
-    Example
-    -------
-    >>> with_files("0" * 64, [Path(__file__)]) == with_files("0" * 64, [])
-    False
-    """
-    found = hashlib.sha256(code.encode())
-    for path in paths:
-        found.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return found.hexdigest()
+def digest_of_command(command: str, *targets: str, reads: tuple[str, ...] = ()) -> str:
+    """The :func:`digest` of what a command of the package runs, of the targets that its arguments name, and files."""
+    return digest(["pipeline_lib.__main__", f"pipeline_lib.commands.{command}", *targets], reads)
 
 
 @cache

@@ -195,6 +195,19 @@ def test_importing_a_command_loads_nothing_outside_its_closure() -> None:
         assert set(loaded.split()) <= closure(["pipeline_lib.__main__", module])
 
 
+def test_files_that_are_read_count_and_explain_a_changed_digest(
+    package: Package, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, kept = package({"a": "A = 1\n"}), tmp_path / "digests.json"
+    monkeypatch.setattr(import_closure, "_FOLDER", tmp_path)
+    (tmp_path / "claims.yaml").write_text("one")
+    before = digest([f"{name}.a"], ["claims.yaml"])
+    assert before != digest([f"{name}.a"])
+    import_closure.explained([((), before)], kept)
+    (tmp_path / "claims.yaml").write_text("two")
+    assert import_closure.explained([([before], digest([f"{name}.a"], ["claims.yaml"]))], kept) == {"claims.yaml": 1}
+
+
 def test_a_changed_digest_is_explained_by_the_files_that_changed(package: Package, tmp_path: Path) -> None:
     sources = {"a": "from . import b, c", "b": "x = 1", "c": "y = 1"}
     name, kept = package(sources), tmp_path / "digests.json"

@@ -103,6 +103,7 @@ def test_code_that_is_edited_and_restored_during_a_run_is_not_what_the_run_works
         ("pipeline_lib/proofs/shared/lists-lemma4.toml", {"judge_claims": 1, "render_report": 1}),
         ("pipeline_lib/report/templates/overview.md", {"render_report": 1}),
         ("docs/glossary.md", {"render_report": 1}),
+        ("workflow/published/cone-table1.csv", {"summarise_results": 1, "render_report": 1}),
     ],
 )
 def test_what_was_edited_before_a_job_read_its_copy_is_noticed_by_the_next_plan(

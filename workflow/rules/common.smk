@@ -36,9 +36,8 @@ def code(command, *targets, reads=()):
     So do the files count that it ``reads`` from the project: times alone would miss one that is edited during a run,
     which works from a copy.
     """
-    return lambda wildcards: import_closure.with_files(
-        import_closure.digest_of_command(command, *targets), (CODE / os.path.relpath(path, ROOT) for path in reads)
-    )
+    files = tuple(os.path.relpath(path, ROOT) for path in reads)
+    return lambda wildcards: import_closure.digest_of_command(command, *targets, reads=files)
 
 
 def own_name(rulename):

@@ -27,7 +27,11 @@ for step in STEPS:
             runtime=COSTS.runtime,
         params:
             command="experiment",
-            code=code("experiment", *step.targets),
+            code=code(
+                "experiment",
+                *step.targets,
+                reads=[of_project(path) for path in step.files if not path.startswith("results/")],
+            ),
             options=options(
                 paper=step.paper,
                 experiment=step.experiment,

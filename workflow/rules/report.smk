@@ -94,7 +94,7 @@ use rule job as summarise_results with:
         job="summarise_results",
     params:
         command="summarise-results",
-        code=code("summarise_results", *SURROGATES),
+        code=code("summarise_results", *SURROGATES, reads=PUBLISHED),
         options=options(
             reproduces=STUDY.reproduces,
             level=STUDY.config["statistics"]["level"],
@@ -251,7 +251,6 @@ use rule job as render_report with:
             *CHOSEN,
             reads=[*TEMPLATES, *TERMS, *PAGES, *ERRATA],
         ),
-        # fmt: skip
         options=options(
             papers=STUDY.papers,
             results=f"results/{STUDY.name}",
