@@ -703,22 +703,26 @@ Hypothesis eta_gt0 : 0 < eta.
 Hypothesis rounds_ok : forall t, (t < T)%N -> slam_round (X t).
 Hypothesis dist : distances_at_most Delta X T.
 
+Let ok : well_formed_rounds X T.
+Proof. by move=> t /rounds_ok/slam_round_ok[]. Qed.
+
+Let loss_le t : (t < T)%N -> loss_at_most_weights (X t).
+Proof. by move=> /rounds_ok/slam_round_ok[]. Qed.
+
 Theorem theorem_1_for_AP_and_NDCG (u : E) :
   total_RML algorithm_1 eta X T
     <= 2%:R * F algorithm_1 eta X u T + norm2 u * (2%:R / eta + Delta ^+ 2).
 Proof.
-have ok : well_formed_rounds X T by move=> t /rounds_ok/slam_round_ok[].
 have [N_le RML_le] := theorem_1 eta_gt0 ok dist u.
-by apply: le_trans N_le; apply: RML_le => t /rounds_ok/slam_round_ok[].
+exact: le_trans (RML_le loss_le) N_le.
 Qed.
 
 Theorem theorem_2_for_AP_and_NDCG (u : E) :
   total_RML algorithm_2 eta X T
     <= 2%:R * F algorithm_2 eta X u T + norm2 u * Delta ^+ 2.
 Proof.
-have ok : well_formed_rounds X T by move=> t /rounds_ok/slam_round_ok[].
 have [N_le RML_le] := theorem_2 eta_gt0 ok dist u.
-by apply: le_trans N_le; apply: RML_le => t /rounds_ok/slam_round_ok[].
+exact: le_trans (RML_le loss_le) N_le.
 Qed.
 
 (* Both statements of the claim: R_X is at least the norm of every document,
@@ -734,10 +738,8 @@ Theorem theorem_2_with_norms (u : E) :
   total_RML algorithm_2 eta X T
     <= 2%:R * F algorithm_2 eta X u T + 4%:R * norm2 u * R_X ^+ 2.
 Proof.
-have ok : well_formed_rounds X T by move=> t /rounds_ok/slam_round_ok[].
 have [N_le RML_le] := theorem_2 eta_gt0 ok (distances_of_norms norms) u.
-rewrite -four_R_X; apply: le_trans N_le.
-by apply: RML_le => t /rounds_ok/slam_round_ok[].
+by rewrite -four_R_X; apply: le_trans (RML_le loss_le) N_le.
 Qed.
 
 Theorem separable_for_AP_and_NDCG (gamma : R) (u1 : E) :
@@ -747,10 +749,8 @@ Theorem separable_for_AP_and_NDCG (gamma : R) (u1 : E) :
   total_RML algorithm_2 eta X T <= 4%:R * R_X ^+ 2 / gamma ^+ 2.
 Proof.
 move=> unit gamma_gt0 apart.
-have ok : well_formed_rounds X T by move=> t /rounds_ok/slam_round_ok[].
 rewrite -[4%:R]mulr1 -four_R_X mul1r.
-apply: separable (distances_of_norms norms) _ _ unit gamma_gt0 apart _ => //.
-by move=> t /rounds_ok/slam_round_ok[].
+exact: (separable eta_gt0 ok (distances_of_norms norms) unit gamma_gt0 apart).
 Qed.
 
 End Measures.
