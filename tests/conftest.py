@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import importlib.util
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -117,6 +118,18 @@ def pytest_collection_finish() -> None:
     """Keep what was imported and collected out of every later search for garbage."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def registers() -> Any:
+    """The module that writes pages of the documentation, which is in no package."""
+    path = Path(__file__).parents[1] / "docs/registers.py"
+    specification = importlib.util.spec_from_file_location("registers", path)
+    assert specification
+    assert specification.loader
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="session")

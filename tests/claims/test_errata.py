@@ -1,6 +1,5 @@
 """Are the errata complete, do claims cite those on which they depend, and is the page in docs/ written from them?"""
 
-import importlib.util
 import re
 from pathlib import Path
 from typing import Any
@@ -17,16 +16,6 @@ from tests import readings
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "errata.md").read_text(encoding="utf-8")
 EVERY = [one for name in papers.names() for one in papers.witnesses(name)]
-
-
-@pytest.fixture(scope="module")
-def registers() -> Any:
-    specification = importlib.util.spec_from_file_location("registers", DOCS / "registers.py")
-    assert specification
-    assert specification.loader
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
 
 
 def test_the_page_is_written_from_the_errata_and_the_witnesses(registers: Any) -> None:

@@ -1,6 +1,5 @@
 """Is every result of this project compared with works that are cited, and no better than they were read?"""
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +10,6 @@ from pipeline_lib.core.errors import ConfigurationError
 from tests import readings
 
 DOCS = Path(__file__).parents[2] / "docs"
-
-
-@pytest.fixture(scope="module")
-def registers() -> Any:
-    specification = importlib.util.spec_from_file_location("registers", DOCS / "registers.py")
-    assert specification
-    assert specification.loader
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
 
 
 def test_the_page_is_written_from_the_results(registers: Any) -> None:
