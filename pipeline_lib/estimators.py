@@ -55,6 +55,8 @@ except ImportError as error:
 
 SURROGATE = "listnet"
 """What an estimator minimises when no surrogate is named: to scikit-learn every argument has a default."""
+TAKEN: Any = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+"""The matrices that estimators take, for scikit-learn's check of them."""
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
@@ -100,8 +102,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """
         type_of_target(y, raise_unknown=True)
         # One document cannot be ranked.
-        kinds: Any = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
-        X, y = validate_data(self, X, y, **kinds, ensure_min_samples=2)
+        X, y = validate_data(self, X, y, **TAKEN, ensure_min_samples=2)
         settings = self.get_params(deep=False)
         seed = checks.whole("random_state", settings.pop("random_state"))
         verbose = checks.one_of("verbose", settings.pop("verbose"), (False, True, 0, 1))
@@ -127,8 +128,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Floats:
         """A score for every document, shape (N,); larger scores come first."""
         check_is_fitted(self)
-        kinds: Any = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
-        return self.ranker_.predict(validate_data(self, X, reset=False, **kinds))
+        return self.ranker_.predict(validate_data(self, X, reset=False, **TAKEN))
 
     def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
         """The mean over queries of NDCG@10, of equal scores over all orders that they allow; weighted as in ``fit``."""

@@ -268,10 +268,9 @@ def with_proofs(judgements: Iterable[JudgedClaim], papers: Iterable[str]) -> lis
             found[claim].append(JudgedProof(name, *about))
     judged_again = []
     for one in judgements:
-        covered = {proof.covers for proof in found[one.id]} if one.status not in FAILED else ()
-        if one.coq and one.paper in studied and one.status not in FAILED:
-            covered = {"all"}
-        if status := next((status for covers, status in BY_PROOF.items() if covers in covered), None):
+        covered = {proof.covers for proof in found[one.id]} | ({"all"} if one.coq and one.paper in studied else set())
+        status = next((status for covers, status in BY_PROOF.items() if covers in covered), None)
+        if status is not None and one.status not in FAILED:
             one = replace(one, status=status, explanation=one.explanation if one.trials else ACCEPTED)
         judged_again.append(replace(one, proofs=tuple(found[one.id])))
     return judged_again

@@ -25,6 +25,7 @@ from itertools import pairwise
 from typing import Any
 
 from pipeline_lib.claims.judged import JudgedClaim
+from pipeline_lib.claims.words import BY_PROOF
 
 Points = Sequence[tuple[Any, float, float, float]]
 """Places (x, y, low, high), in the order in which they are drawn."""
@@ -39,7 +40,7 @@ LEVEL = 0.05
 """A change by at most this share of the larger number is none."""
 EQUAL = 0.005
 """Numbers are equal up to this share."""
-HOLDS = ("proved", "proved-for-sizes", "argued", "verified")
+HOLDS = (*BY_PROOF.values(), "verified")
 """The statuses of a claim that holds on the rows of a study."""
 SAME_POWER = 0.1
 """Powers are the same up to this difference; those of neighbours differ by three times as much."""
