@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from pipeline_lib.claims import judged
+from pipeline_lib.claims.reading import NO_NOTE
 from pipeline_lib.claims.words import BY_PROOF, STATUSES
 
 MEASURED = ("verified", "refuted", "answered")
@@ -25,6 +26,8 @@ def problems(study: judged.JudgedStudy, decided: int) -> list[str]:
     if number < decided:
         found.append(f"expected at least {decided} decided claims, found {number}")
     for claim in study.claims:
+        if NO_NOTE in claim.notes:
+            found.append(f"{claim.id}: its note has no value")
         severity = claim.severity
         if severity is None:
             continue

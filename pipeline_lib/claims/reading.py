@@ -34,6 +34,8 @@ from pipeline_lib.statistics import Interval
 
 SETTINGS = "settings"
 """The column whose fields are the settings of the experiment."""
+NO_NOTE = "What is noted here summarises rows that this study does not have."
+"""Stands for a note of which an expression has no value, as in a study with fewer lengths than the note is about."""
 
 
 def _named(entry: Any) -> Any:
@@ -217,11 +219,14 @@ class Reading(Titled):
 
 
 def _noted(path: str, rows: pl.DataFrame, template: str) -> str:
+    """The text with its expressions written; in a study without the rows that one of them summarises, a sentence."""
     parts = []
     for literal, text, form, _ in Formatter().parse(template):
         parts.append(literal)
         if text is not None:
             number = _constant(f"{path}: notes", path, rows, text)
+            if number is None:
+                return NO_NOTE
             try:
                 parts.append(format(number, form or ""))
             except (TypeError, ValueError) as error:

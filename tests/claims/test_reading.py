@@ -12,7 +12,7 @@ import pytest
 from pipeline_lib import papers
 from pipeline_lib.claims import ledger
 from pipeline_lib.claims.ledger import Claim, Context
-from pipeline_lib.claims.reading import SETTINGS, Reading
+from pipeline_lib.claims.reading import NO_NOTE, SETTINGS, Reading
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import ConfigurationError, DamagedFileError, DataError
@@ -105,6 +105,14 @@ def test_notes_and_settings_are_filled_in() -> None:
     found, notes = reading.trials(PATH, ROWS, {"seeds": 5, "rounds": [100, 200], "radius": 3.0})
     assert found[0].setting == {"seeds": 5, "T": 200}
     assert notes == "10 rounds, 3, 6 rows, to 1.33."
+
+
+def test_a_note_on_rows_that_a_study_does_not_have_costs_the_note_alone() -> None:
+    noted = "To {MAX(CASE WHEN T > 100 THEN ndcg END):.2f} after the hundredth round."
+    reading = Reading.parse({"table": "made", "values": {"mean": "AVG(ndcg)"}, "notes": noted})
+    [trial], note = reading.trials(PATH, ROWS, {})
+    assert trial.values["mean"] == pytest.approx(ROWS["ndcg"].mean())
+    assert note == NO_NOTE
 
 
 def test_degrees_of_freedom_are_those_of_the_reading_or_of_the_value() -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from pipeline_lib.claims.reading import NO_NOTE
 from pipeline_lib.claims.severity import Plant, Severity
 from tools import check_ledger
 
@@ -15,6 +16,7 @@ class Claim:
     status: str
     severity: Severity | None
     id: str = "one"
+    notes: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,11 @@ MISSED = Severity(1, 1, planted=(Plant("half", "C = 1/2.", False),))
 )
 def test_a_decided_claim_told_its_plants_apart(status: str, severity: Severity, found: list[str]) -> None:
     assert check_ledger.problems(Study((Claim(status, severity),)), 1) == found  # type: ignore[arg-type]
+
+
+def test_a_note_without_a_value_is_named() -> None:
+    study = Study((Claim("answered", None, notes=f"Four lists. {NO_NOTE}"),))
+    assert check_ledger.problems(study, 1) == ["one: its note has no value"]  # type: ignore[arg-type]
 
 
 def test_a_page_that_states_another_status_is_named() -> None:
