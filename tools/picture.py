@@ -24,8 +24,8 @@ PICTURE, REPORT = ROOT / "docs/report.png", ROOT / "reports/default"
 KEY = "digest of the page"
 SIZE = (1280, 855)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-# What a reader does not see at first, and would differ from run to run: commands with their times.
-UNSEEN = re.compile(r"<(script|style|details)\b.*?</\1>|<[^>]+>", re.DOTALL)
+# What a reader does not see at first, and what differs from run to run: commands with their times, the commit.
+UNSEEN = re.compile(r"<(script|style|details|address)\b.*?</\1>|<[^>]+>", re.DOTALL)
 
 
 def digest(report: Path) -> str:

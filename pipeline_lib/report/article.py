@@ -19,7 +19,7 @@ from pipeline_lib.claims.words import BY_PROOF
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import write_text
 from pipeline_lib.core.markup import count
-from pipeline_lib.report import errata_section, ledger_section, study_pages
+from pipeline_lib.report import citation, errata_section, ledger_section, study_pages
 from pipeline_lib.report.blocks import Subsection, inline, mathematics, walk
 from pipeline_lib.report.errata_section import ErrataList
 from pipeline_lib.report.figures import Figure
@@ -116,6 +116,8 @@ def _given(
         "methods": _methods(pages),
         "works": [block for page in pages if page.name == "references" for block in page.sections[0].blocks],
         "versions": results.provenance(),
+        "made": citation.made(results.study, results.provenance()),
+        "software": citation.TITLE,
     }
 
 

@@ -9,8 +9,7 @@ from itertools import dropwhile
 from types import SimpleNamespace
 from typing import Any
 
-from pipeline_lib.claims.words import rounded_down, rounded_up
-from pipeline_lib.core.markup import listed
+from pipeline_lib.claims.words import rounded_down
 from pipeline_lib.report.declared_figures import RowFigure, row_figure
 from pipeline_lib.report.figures import Figure, Measured
 from pipeline_lib.report.queries import Rows, Tables
@@ -88,25 +87,6 @@ def overview(name: str, title: str, caption: str, found: Sequence[Rows]) -> RowF
     return row_figure(
         name, title, caption, {"": rows}, xlabel="in the units of the bound", log="x", source=source, beyond=LARGEST
     )
-
-
-def distances(found: Sequence[Rows]) -> dict[str, Any]:
-    """How far bounds lie from what is measured, as factors rounded outwards, and how many say nothing.
-
-    A chain whose first link is not above zero has no factor.
-    """
-    factors = [chain[-1].value / chain[0].value for chain in found if chain[0].value > LEAST]
-    samples: dict[int, list[str]] = {}
-    for chain in found:
-        samples.setdefault(chain[0].n, []).append(_paper(chain))
-    return {
-        "chains": found,
-        "chained": list(dict.fromkeys(map(_paper, found))),
-        "samples": [f"n = {n:,} for {listed(list(dict.fromkeys(papers)))}" for n, papers in samples.items()],
-        "nearest": rounded_down(min(factors)) if factors else "",
-        "farthest": rounded_up(max(factors)) if factors else "",
-        "vacuous": sum(chain[-1].value >= chain[0].trivial for chain in found),
-    }
 
 
 def summary(name: str, caption: str, found: Sequence[Rows]) -> Table:

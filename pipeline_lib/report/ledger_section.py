@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,8 +13,9 @@ from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
 from pipeline_lib.claims.severity import SLACK
 from pipeline_lib.claims.words import BY_PROOF, STATUSES, plain, rounded_down
 from pipeline_lib.core.markup import count
+from pipeline_lib.report import theorems
 from pipeline_lib.report.blocks import Block, Subsection
-from pipeline_lib.report.claims_section import FAULTS, excluded, fault
+from pipeline_lib.report.claims_section import FAULTS, excluded
 from pipeline_lib.report.markdown import prose
 from pipeline_lib.report.results import Row
 from pipeline_lib.report.tables import Cell, whole
@@ -33,16 +34,6 @@ KINDS: Mapping[Kind, tuple[str, str]] = {
     "misprint": ("misprint", "misprints"),
 }
 """What errata of a kind are called, one and several."""
-NUMBERED = re.compile(r"(?:Section [\d.]+, )?(?:Theorem|Lemma|Corollary|Proposition)s? \d")
-"""How the place of a claim at a numbered statement begins."""
-THEOREM = re.compile(r"(?:Section [\d.]+, )?Theorems? (\d+(?:\.\d+)?)(?: and (?:(\d+(?:\.\d+)?)|.*))?")
-"""The place of a claim that is a theorem itself, or two, not a step of a proof; "and" may lead to a second place."""
-CORRECTED = re.compile(r"(?<!of )(?<!after )Theorems? (\d+(?:\.\d+)?)(?: and (\d+(?:\.\d+)?))?")
-"""The place of an erratum that is about a theorem's own words, not about a proof of it or a remark after it."""
-WORST = ("refuted", "deviates", "not-run", "inconclusive", "verified", "argued", "proved-for-sizes", "proved")
-"""What is said of a theorem of which several claims are made is the first of these that is said of one of them."""
-
-
 OBJECTS = {
     "Theorem": "Thm",
     "Lemma": "Lemma",
@@ -160,7 +151,9 @@ def summary(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any]:
         "picture": Picture(rows) if rows else None,
         "judged": any(claim.severity is not None for claim in chosen),
         "own": sum(claim.own for claim in every.claims),
-        "numbered": _numbered(every),
+        "numbered": theorems.given(every.claims),
+        "controls": _controls(every.claims),
+        "certificates": len(certificates(every.claims)),
         "statuses": [every.counts(own) for own in (False, True)],
         "promised": len(promised.claims),
         "promises": promised.counts(True),
@@ -170,42 +163,16 @@ def summary(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _controls(claims: Iterable[JudgedClaim]) -> dict[str, int]:
+    """How many statements known to be false were put to the rules of claims, and how many these told apart."""
+    planted = [plant for claim in claims if claim.severity is not None for plant in claim.severity.planted]
+    return {"put": len(planted), "caught": sum(plant.caught for plant in planted)}
+
+
 def _errata(papers: Sequence[str]) -> list[str]:
     """How many errata of the papers are of which kind."""
     numbers = Counter(one.kind for one in errata.load() if {*one.where} & {*papers})
     return [count(numbers[kind], *words) for kind, words in KINDS.items() if numbers[kind]]
-
-
-def _numbered(every: LedgerRow) -> dict[str, Any]:
-    """What came out for the numbered statements, and for the theorems, which a refuted step of a proof leaves alone."""
-    claims = tuple(claim for claim in every.claims if not claim.own and NUMBERED.match(claim.where))
-    theorems: dict[tuple[str, str], set[str]] = {}
-    for claim in claims:
-        if claim.status in WORST and (found := THEOREM.fullmatch(claim.where)):
-            for number in filter(None, found.groups()):
-                theorems.setdefault((claim.paper, number), set()).add(claim.status)
-    numbers = Counter(min(statuses, key=WORST.index) for statuses in theorems.values())
-    refuted = [claim for claim in claims if claim.status == "refuted"]
-    return {
-        "claims": len(claims),
-        "theorems": len(theorems),
-        "outcomes": [f"{numbers[status]} {status.replace('-', ' ')}" for status in reversed(WORST) if numbers[status]],
-        "corrected": _corrected(theorems),
-        "refuted": [(claim, fault(claim) or "no erratum") for claim in refuted],
-    }
-
-
-def _corrected(theorems: Container[tuple[str, str]]) -> list[tuple[str, str, str, str]]:
-    """The theorems whose words an erratum corrects: the paper, the place, and the erratum's letter and address."""
-    return [
-        (paper, f"Theorem {number}", one.letter, errata.address(one.letter))
-        for one in errata.load()
-        if one.kind in ("wrong", "reading")
-        for paper, where in one.where.items()
-        if (found := CORRECTED.search(where))
-        for number in filter(None, found.groups())
-        if (paper, number) in theorems
-    ]
 
 
 def outcomes(judged: JudgedStudy, paper: str) -> list[Block]:

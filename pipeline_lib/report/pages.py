@@ -28,8 +28,18 @@ from pipeline_lib.report import (
     study_pages,
     terms_section,
 )
-from pipeline_lib.report.blocks import Columns, Interactive, Section, Subsection, walk
-from pipeline_lib.report.claims_section import ClaimList
+from pipeline_lib.report.blocks import (
+    Block,
+    Columns,
+    Interactive,
+    Prose,
+    Section,
+    Subsection,
+    inline,
+    mathematics,
+    walk,
+)
+from pipeline_lib.report.claims_section import ClaimList, linked
 from pipeline_lib.report.figures import Figure
 from pipeline_lib.report.markdown import prose
 from pipeline_lib.report.page import PaperPages
@@ -37,8 +47,15 @@ from pipeline_lib.report.results import ResultsFolder
 from pipeline_lib.report.study import Study
 
 FRONT, ABOUT = "index", "About the study"
-SURPRISES = ("slam-stalled", "twolayer-gap-against-documents", "topk-label-phases")
-"""Figures that the front page shows too: a step that breaks a theorem, the layer of documents, labels to be seen."""
+SURPRISES = {
+    "slam-stalled": ("Does the perceptron's bound hold with the step of its own algorithm?", "slam-thm5-eta1"),
+    "twolayer-gap-against-documents": (
+        "Do queries and documents both have to grow for a ranker to do on new queries as well as in training?",
+        "twolayer-both-corrected",
+    ),
+    "topk-label-phases": ("How many labels must be seen to rank as well as possible by NDCG?", "topk-more-labels"),
+}
+"""Figures that the front page shows too, each with the question that it is about and the claim that answers it."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +88,10 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
         return _page(name, templates.section(name, place, **given) if given is not None else None)
 
     bounds = chains.of_papers(results, [one.name for one in of_papers])
-    cited = [(one.title, one.anchor, register.get(one.name)) for one in of_papers]
-    about: dict[str, Any] = {"cards": _cards(of_papers, templates), "bounds": len(bounds), "papers": cited}
+    about: dict[str, Any] = {"cards": _cards(of_papers, templates)}
     about["promising"] = [(one.title, one.anchor) for one in promising]
     about |= study_pages.overview(study) | ledger_section.summary(claims, papers)
-    about |= chains.distances([one for one in bounds if one[0].dataset == bounds[0][0].dataset])
-    about |= {"surprises": _surprises(of_papers)}
+    about |= {"surprises": _surprises(of_papers, claims)}
     own = {entry["dataset"]: said for entry in study.data if (said := own_section.given(study, entry["dataset"]))}
     # Without papers, what a person wants to know of their own data is the front page.
     about |= {"of_own_data": [] if chosen else list(own.values())}
@@ -110,8 +125,8 @@ def _page(name: str, section: Section | None) -> Page | None:
     return Page(name, section.title, (section,)) if section is not None else None
 
 
-def _surprises(of_papers: Sequence[Page]) -> list[Figure]:
-    """The figures of the papers' pages that the front page shows as well, under names of their own."""
+def _surprises(of_papers: Sequence[Page], claims: JudgedStudy) -> list[Block]:
+    """Questions with the claims that answer them, each before a figure of a paper's page under a name of its own."""
     drawn = {
         block.name: block
         for one in of_papers
@@ -119,7 +134,14 @@ def _surprises(of_papers: Sequence[Page]) -> list[Figure]:
         for block in walk(section.blocks)
         if isinstance(block, Figure)
     }
-    return [replace(drawn[name], name=f"front-{name}", copy_of=name) for name in SURPRISES if name in drawn]
+    judged = {claim.id: claim for claim in claims.claims}
+    found: list[Block] = []
+    for name, (question, claim) in SURPRISES.items():
+        if name in drawn and claim in judged:
+            answer = f"{mathematics(judged[claim].says)} ({inline(linked(claim, judged[claim].status))})"
+            found.append(Prose(f"<p><strong>{question}</strong> {answer}</p>"))
+            found.append(replace(drawn[name], name=f"front-{name}", copy_of=name))
+    return found
 
 
 def _cards(of_papers: Sequence[Page], templates: PaperPages) -> Columns | None:

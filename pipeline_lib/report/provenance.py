@@ -16,6 +16,7 @@ from pipeline_lib.claims.judged import JudgedClaim
 from pipeline_lib.core.markup import listed
 from pipeline_lib.experiment import pattern_of
 from pipeline_lib.report.blocks import Block, walk
+from pipeline_lib.report.citation import bibtex
 from pipeline_lib.report.claims_section import ClaimList
 from pipeline_lib.report.figures import Figure
 from pipeline_lib.report.rerun import Rerun
@@ -72,6 +73,7 @@ def given(results: ResultsFolder, chosen: Sequence[str], shown: Iterable[Block])
     ]
     return {
         "rerun": Rerun(results, chosen).whole,
+        "bibtex": bibtex(results.study, results.provenance()),
         "recorded": list(flat(results.provenance(), " / ").items()),
         "changes": changes,
         "configuration": results.configuration(),

@@ -2,10 +2,11 @@
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from pipeline_lib import papers
 from pipeline_lib.core.markup import count, listed
@@ -59,17 +60,20 @@ class Rerun:
         return self._results.study
 
     @property
+    def provenance(self) -> Mapping[str, Any]:
+        """With which software the study was made, from which commit and when."""
+        return self._results.provenance()
+
+    @property
     def whole(self) -> Again:
         """What runs the whole study again, as far as something has changed since."""
         return Again(f"snakemake --cores 4{self._configfile}", self._took(None))
 
     def of(self, files: Iterable[str]) -> Again:
-        """What makes some files of the results again; those that belong to the project are shown by the report only."""
-        made = {file: found for file in files if (found := self.rules(file))}
-        names = list(dict.fromkeys(rule.name for found in made.values() for rule in found)) or ["render_report"]
-        targets = [path for file in made for path in self._paths(file)] or [f"reports/{self.study}/index.html"]
-        # Targets stand first, because both options take several values.
-        command = f"snakemake --cores 4 {' '.join(targets)} --forcerun {' '.join(names)}{self._configfile}"
+        """What makes some files of the results again, and the report with what it draws of them."""
+        names = list(dict.fromkeys(rule.name for file in files for rule in self.rules(file))) or ["render_report"]
+        # The target stands first, because the other options take several values.
+        command = f"snakemake --cores 4 reports/{self.study}/index.html --forcerun {' '.join(names)}{self._configfile}"
         return Again(command, "; ".join(filter(None, (listed(names), self._took(names), self._commit))))
 
     def rules(self, file: str) -> list[Rule]:
@@ -95,15 +99,6 @@ class Rerun:
                         yield from self._of_experiments(f"{row.table}.parquet")
                 yield Rule(f"{paper}_{step.name}", _code(paper, experiment, step))
 
-    def _paths(self, file: str) -> list[str]:
-        """The paths of a file, as targets of the workflow; of several files where its name is a pattern."""
-        folder = f"{'reports' if file == CLAIMS else 'results'}/{self.study}"
-        if file == "data/*.json":
-            return [f"{folder}/{path}" for path in self._results.described]
-        if "*" not in file:
-            return [f"{folder}/{file}"]
-        return sorted(f"{folder}/{path.relative_to(self._results.path)}" for path in self._results.path.glob(file))
-
     @cached_property
     def _configfile(self) -> str:
         if self.study == "default" and not self._results.listed("changes"):
@@ -114,7 +109,7 @@ class Rerun:
 
     @cached_property
     def _commit(self) -> str:
-        code = self._results.provenance().get("code")
+        code = self.provenance.get("code")
         return f"commit {code}" if code else ""
 
     def _took(self, rules: Sequence[str] | None) -> str:

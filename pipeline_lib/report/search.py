@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, TreeBuilder
 
-from pipeline_lib.report.ledger_section import NUMBERED
+from pipeline_lib.report.theorems import NUMBERED
 
 KINDS = {"claim": "Claim", "erratum": "Erratum", "witness": "Counterexample", "table": "Table", "drawing": "Figure"}
 """What is found at an element of some class; at others it is a section, or a term."""

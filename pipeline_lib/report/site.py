@@ -16,7 +16,7 @@ from pipeline_lib import papers as register
 from pipeline_lib.claims import errata, judged
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import write_text
-from pipeline_lib.report import article, claims_section, figures, pages, search, typesetting
+from pipeline_lib.report import article, citation, claims_section, figures, pages, search, typesetting
 from pipeline_lib.report.blocks import TEMPLATES, Block, inline, mathematics, plain, walk
 from pipeline_lib.report.errata_section import running
 from pipeline_lib.report.figures import Figure
@@ -66,6 +66,10 @@ def render(
 def write(parts: Sequence[Page], folder: Path, title: str, rerun: Rerun) -> None:
     """Write pages, each in a file of its own and all in one, with their tables and figures."""
     about = {"study": rerun.study, "heading": title, "pages": parts, "rerun": rerun} | _numbered(parts, folder)
+    about |= {
+        "made": citation.made(rerun.study, rerun.provenance),
+        "bibtex": citation.bibtex(rerun.study, rerun.provenance),
+    }
     frame, content = (environment().get_template(f"{name}.html.j2") for name in ("report", "page"))
     bodies = {one.name: Markup(content.render(one=one, page=about)) for one in parts}
     index = search.script({one.name: (file_of(one.name), one.title) for one in parts}, bodies)

@@ -52,7 +52,8 @@ class Cell:
 
     ``text`` is shown as it is and ``raw`` is written to CSV; ``spread`` (shown small, after ±) and ``mark`` (raised)
     follow the text; ``strong`` sets it in bold. With ``running`` the text is running text, which may hold code; with
-    ``stated`` it is a statement with mathematics in plain letters. ``place`` is the address of the cell on the page.
+    ``stated`` it is a statement with mathematics in plain letters. ``place`` is the address of the cell on the page,
+    and ``share`` the length of a bar beside the text, between 0 and 1.
     """
 
     text: str
@@ -64,14 +65,16 @@ class Cell:
     running: bool = False
     stated: bool = False
     place: str = ""
+    share: float | None = None
 
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that belong together, under a title (or none)."""
+    """Rows that belong together, under a title (or none), which leads to ``place`` if that is an address."""
 
     title: str
     rows: tuple[tuple[Cell, ...], ...]
+    place: str = ""
 
 
 @dataclass(frozen=True)

@@ -52,19 +52,6 @@ def test_all_chains_in_one_figure_show_their_ends() -> None:
     assert [name for name, _ in shown[1]] == ["stated", chains.LARGEST]
 
 
-def test_the_distances_of_bounds_are_rounded_outwards_and_vacuous_ones_counted() -> None:
-    far, near = rows(10, 50.0), rows(100, 1.9)
-    found = [Rows(one, ("lists-chain",)) for one in (far, near)]
-    told = chains.distances(found)
-    factors = [one[-1].value / one[0].value for one in found]
-    nearest, farthest = (float(told[name].replace(",", "")) for name in ("nearest", "farthest"))
-    assert nearest <= min(factors) <= max(factors) <= farthest
-    assert (nearest, farthest) == (pytest.approx(min(factors), rel=0.01), pytest.approx(max(factors), rel=0.01))
-    assert told["vacuous"] == sum(one[-1].value >= one[0].trivial for one in found)
-    assert (told["chained"], told["samples"]) == (["lists"], ["n = 10 for lists", "n = 100 for lists"])
-    assert chains.distances([])["nearest"] == ""
-
-
 def test_rows_are_shaded_where_a_bound_says_nothing() -> None:
     found = Rows(rows(10, 50.0), ("lists-chain",))
     [axis] = chains.overview("x", "X", "", [found]).draw().axes

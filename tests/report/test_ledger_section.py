@@ -18,15 +18,6 @@ def test_a_theorem_is_what_the_worst_of_its_claims_is_and_a_refuted_step_of_its_
     assert [(claim.id, kind) for claim, kind in found["refuted"]] == [("topk-thm52-constant", "gap in a proof")]
 
 
-def test_a_theorem_whose_words_an_erratum_corrects_is_named_and_one_with_a_gap_in_its_proof_is_not() -> None:
-    claims = tuple(judged(claim, "verified") for claim in claims_of("topk"))
-    found = summary(JudgedStudy("study", claims, {}), ["topk"])["numbered"]["corrected"]
-    about = {one.letter: one.where["topk"] for one in errata.load() if "topk" in one.where}
-    assert [(paper, where) for paper, where, *_ in found] == [("topk", "Theorem 5.2")]
-    assert [about[letter] for *_, letter, _ in found] == ["Theorem 5.2"]
-    assert "proof of Theorem 5.2" in about.values()
-
-
 def test_every_numbered_theorem_of_the_papers_is_counted() -> None:
     theorems = {"slam": 6, "topk": 2, "cone": 2, "lists": 6, "twolayer": 3}
     for paper, number in theorems.items():

@@ -19,7 +19,7 @@ from pipeline_lib.claims.words import STATUSES
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DamagedFileError, DataError
 from pipeline_lib.papers import FOLDER, Paper
-from pipeline_lib.report import figures, ledger_section, site
+from pipeline_lib.report import citation, figures, ledger_section, site
 from pipeline_lib.report.results import ResultsFolder
 from pipeline_lib.report.tables import Column
 from tests import readings
@@ -100,14 +100,28 @@ def test_the_front_page_is_short_and_has_a_cell_for_every_claim(report: Path) ->
     front = (report / "index.html").read_text(encoding="utf-8")
     read = front.partition("<main")[2]
     matrix = read.partition('<div class="ledger">')[2].partition("</section>")[0]
+    table = read.partition('<figure class="table" id="table-theorems">')[2].partition("</figure>")[0]
     unread = rf"<details.*?</details>|{UNREAD}"
-    seen = re.sub(unread, " ", read.replace(matrix, ""), flags=re.DOTALL)
+    seen = re.sub(unread, " ", read.replace(matrix, "").replace(table, ""), flags=re.DOTALL)
     assert matrix
+    assert table
     assert len(re.findall(r"\S*\w\S*", seen)) <= 900
     cells = re.findall(r'<a class="cell (\S+)" href="pages/(\w+)\.html#claim-([\w-]+)"', front)
     judged = {claim["id"]: claim for claim in json.loads((report / "claims.json").read_text())["claims"]}
     assert sorted(name for *_, name in cells) == sorted(judged)
     assert all((status, paper) == (judged[name]["status"], judged[name]["paper"]) for status, paper, name in cells)
+
+
+def test_every_page_says_who_made_it_from_which_commit_and_how_it_is_cited(report: Path) -> None:
+    entry = citation.bibtex("made", {})
+    pages = [report / "index.html", *sorted((report / "pages").iterdir())]
+    for text in (file.read_text(encoding="utf-8") for file in pages):
+        assert html.escape(entry) in text
+        assert citation.made("made", {}) in text
+        assert 'provenance.html#cite">How to cite</a>' in text or 'href="#cite">How to cite</a>' in text
+    assert 'id="cite"' in (report / "pages/provenance.html").read_text(encoding="utf-8")
+    known = yaml.safe_load((Path(__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8"))
+    assert ([one["name"] for one in known["authors"]], known["title"]) == ([citation.AUTHORS], citation.TITLE)
 
 
 def test_every_figure_speaks(report: Path) -> None:
