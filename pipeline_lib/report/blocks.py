@@ -66,13 +66,9 @@ class Details:
 
 @dataclass(frozen=True)
 class Interactive:
-    """What a script draws, with controls for its numbers: a part of the page on theory, by its name in `explore.js`.
-
-    ``instead`` is the running text that stands there without scripts.
-    """
+    """What a script draws, with controls for its numbers: a part of the page on theory, by its name in `explore.js`."""
 
     name: str
-    instead: str
     block: ClassVar[str] = "interactive"
 
 

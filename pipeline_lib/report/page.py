@@ -24,6 +24,7 @@ may include parts, ``{% include "page/regret.md" %}``, and it can use
                                             from measurements to bounds (pipeline_lib.report.chains)
     count(3, "query", "queries")            a number with its noun
     definitions(pairs), listing(text)       terms with their meanings, text as it stands
+    interactive("stream")                   what explore.js draws for numbers that the reader moves
 
 and the filters ``listed`` and ``code``. What a template inserts is
 text, never markup, unless the filter ``markdown`` says that it is.
@@ -60,7 +61,7 @@ from pipeline_lib.claims.trials import Trial
 from pipeline_lib.core.errors import DataError, hint
 from pipeline_lib.core.markup import count, listed
 from pipeline_lib.report import chains, declared_figures, markdown, proofs_section, tables, titles
-from pipeline_lib.report.blocks import TEMPLATES, Block, Definitions, Listing, Section
+from pipeline_lib.report.blocks import TEMPLATES, Block, Definitions, Interactive, Listing, Section
 from pipeline_lib.report.claims_section import ClaimList, linked
 from pipeline_lib.report.queries import Rows, Tables
 from pipeline_lib.report.results import ResultsFolder
@@ -95,6 +96,7 @@ OF_ALL: Mapping[str, Any] = {
     "count": count,
     "definitions": lambda entries: Definitions(tuple(entries)),
     "listing": Listing,
+    "interactive": Interactive,
 }
 """What a template can use without a study."""
 

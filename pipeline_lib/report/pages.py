@@ -28,17 +28,7 @@ from pipeline_lib.report import (
     study_pages,
     terms_section,
 )
-from pipeline_lib.report.blocks import (
-    Block,
-    Columns,
-    Interactive,
-    Prose,
-    Section,
-    Subsection,
-    inline,
-    mathematics,
-    walk,
-)
+from pipeline_lib.report.blocks import Block, Columns, Prose, Section, Subsection, inline, mathematics, walk
 from pipeline_lib.report.claims_section import ClaimList, linked
 from pipeline_lib.report.figures import Figure
 from pipeline_lib.report.markdown import prose
@@ -105,7 +95,7 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
         "Evidence": [
             page("errata", "errata", errata_section.given(claims, papers)),
             page("bounds", "bounds", {"found": bounds} if bounds else None),
-            page("explore", "explore", {"interactive": Interactive, "bounds": bool(bounds)} if of_papers else None),
+            page("explore", "explore", {"bounds": bool(bounds)} if of_papers else None),
             page("ledger", "claims", ledger_section.given(claims, papers)),
             page("published", "published", study_pages.published(study, stories)),
         ],

@@ -17,7 +17,7 @@ from pipeline_lib.claims import errata, judged
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import write_text
 from pipeline_lib.report import article, citation, claims_section, figures, pages, search, typesetting
-from pipeline_lib.report.blocks import TEMPLATES, Block, inline, mathematics, plain, walk
+from pipeline_lib.report.blocks import TEMPLATES, Block, Interactive, inline, mathematics, plain, walk
 from pipeline_lib.report.errata_section import running
 from pipeline_lib.report.figures import Figure
 from pipeline_lib.report.pages import FRONT, Page
@@ -29,8 +29,8 @@ from pipeline_lib.report.tables import Cell, Table, to_csv, to_latex
 Kind = TypeVar("Kind", Table, Figure)
 WHOLE = "report.html"
 """The file with all pages."""
-INDEX, STYLE, SCRIPT = "search-index.js", "report.css", "report.js"
-"""The files that the pages share: what the search looks up, how pages look, and what they do."""
+INDEX, STYLE, SCRIPT, LIVE = "search-index.js", "report.css", "report.js", "explore.js"
+"""The files that the pages share: what the search looks up, how pages look, what they do, what some of them draw."""
 _ADDRESS = re.compile(r'\bid="([^"]+)"')
 _LINK = re.compile(r'(<a\b[^>]*?\bhref=")([^"]*)(")')
 
@@ -73,12 +73,13 @@ def write(parts: Sequence[Page], folder: Path, title: str, rerun: Rerun) -> None
     frame, content = (environment().get_template(f"{name}.html.j2") for name in ("report", "page"))
     bodies = {one.name: Markup(content.render(one=one, page=about)) for one in parts}
     index = search.script({one.name: (file_of(one.name), one.title) for one in parts}, bodies)
-    math, style, script, search_script, explore = (
-        (TEMPLATES / file).read_text(encoding="utf-8")
-        for file in ("math.css", STYLE, SCRIPT, "search.js", "explore.js")
+    math, style, script, search_script, live = (
+        (TEMPLATES / file).read_text(encoding="utf-8") for file in ("math.css", STYLE, SCRIPT, "search.js", LIVE)
     )
     shared = {INDEX: index, STYLE: f"{math}\n{style}\n{about['drawn']}\n", SCRIPT: f"{script}\n{search_script}"}
-    about |= {"bodies": bodies, "explore": Markup(explore), "whole": WHOLE}
+    drawing = [one.name for one in parts if any(isinstance(block, Interactive) for block in _blocks([one]))]
+    shared |= {LIVE: live} if drawing else {}
+    about |= {"bodies": bodies, "live": drawing, "whole": WHOLE}
     about["shared"] = {file: Markup(text) for file, text in shared.items()}
     for file, text in shared.items():
         write_text(folder / file, text)
@@ -93,7 +94,8 @@ def files(folder: Path) -> list[Path]:
     """All files of a report that :func:`render` has written into a folder."""
     inner = (path for name in ("pages", "tables", "figures") for path in (folder / name).rglob("*") if path.is_file())
     shared = (folder / file for file in (file_of(FRONT), WHOLE, INDEX, STYLE, SCRIPT))
-    return [*shared, *article.files(folder), *sorted(inner)]
+    live = (path for path in [folder / LIVE] if path.is_file())
+    return [*shared, *live, *article.files(folder), *sorted(inner)]
 
 
 def file_of(page: str) -> str:

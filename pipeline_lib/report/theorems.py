@@ -136,8 +136,8 @@ def _table(found: Sequence[Theorem]) -> Table:
         notes=[
             "Margin: the factor by which a bound could be smaller before one of the trials contradicts it; near 1, "
             f"it is attained or nearly so. Bars are on a logarithmic axis from 1 to {10**decades:,}.",
-            "“Could have failed”: in how many of the trials a bound says something and the measurement was precise enough "
-            "to contradict it.",
+            "“Could have failed”: in how many of the trials a bound says something and the measurement was precise "
+            "enough to contradict it.",
         ],
         source="claims.json",
     )

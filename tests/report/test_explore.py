@@ -488,6 +488,32 @@ def test_a_step_of_1_breaks_the_printed_bound_and_its_own_step_does_not(report: 
     assert other_loss < other_printed
 
 
+STATE = """[...document.querySelectorAll('.explore')].map(one => [...one.querySelectorAll('input, select')].map(
+  field => field.getAttribute('aria-valuetext') ?? field.value))"""
+
+
+def test_numbers_that_were_moved_can_be_sent_as_an_address(report: Path, browser: Browser) -> None:
+    page = report / "pages" / "explore.html"
+    browser.open(page)
+    first = browser.run(STATE)
+    moved = """(() => { for (const part of document.querySelectorAll('.explore')) {
+      const field = part.querySelector('input'); field.value = field.max; field.dispatchEvent(new Event('input')); }
+      return location.hash })()"""
+    last = browser.run(moved)
+    found = browser.run(STATE)
+    assert all(one != other for one, other in zip(first, found, strict=True))
+    assert last.startswith("#explore-feedback?grades=2&m=12&k=")
+    browser.open(page)
+    browser.run(f"location.hash = {json.dumps(last)}")
+    browser.run("new Promise(done => setTimeout(done, 50))")
+    assert browser.run(STATE) == [*first[:3], found[3]]
+    wrong = "#explore-stream?eta=nonsense&T=&measure=other&unknown=1"
+    browser.open(page)
+    browser.run(f"location.hash = {json.dumps(wrong)}")
+    browser.run("new Promise(done => setTimeout(done, 50))")
+    assert browser.run(STATE) == first
+
+
 def test_without_scripts_the_page_says_what_is_missing(report: Path, browser: Browser) -> None:
     assert browser.open(report / "pages" / "explore.html", scripts=False) == []
     said = browser.run("[...document.querySelectorAll('.explore')].map(one => one.textContent.trim().length)")

@@ -73,7 +73,9 @@ def test_the_pages_have_all_places_of_the_single_file_and_load_what_they_share(r
         assert page.open == []
         icon, *shared = page.loaded
         assert icon == "data:,"
-        assert [(file.parent / name).resolve() for name in shared] == [report / "report.css", report / "report.js"]
+        live = [report / "explore.js"] if "data-explore" in file.read_text(encoding="utf-8") else []
+        scripts = [report / "report.js", *live]
+        assert [(file.parent / name).resolve() for name in shared] == [report / "report.css", *scripts]
         assert len(page.ids) == len(set(page.ids))
     assert not re.search(r"url\((?!#|data:)", (report / "report.css").read_text(encoding="utf-8"))
 

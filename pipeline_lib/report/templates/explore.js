@@ -664,17 +664,28 @@ function slider(about, changed) {
     said.textContent = show(read());
     field.setAttribute("aria-valuetext", show(read()));
   };
+  // The nearest of the numbers through which it moves.
+  const set = (text) => {
+    const wanted = Number(text);
+    if (text === "" || !Number.isFinite(wanted)) return;
+    const away = values.map((one) => Math.abs(one - wanted));
+    field.value = away.indexOf(Math.min(...away));
+    tell();
+  };
   field.addEventListener("input", () => (tell(), changed()));
   tell();
-  return { name, read, shown: html("label", {}, html("span", {}, label, " ", said), field) };
+  return { name, read, set, shown: html("label", {}, html("span", {}, label, " ", said), field) };
 }
 
 function choice({ name, label, options, value }, changed) {
   const items = Object.entries(options).map(([key, words]) => html("option", { value: key }, words));
   const field = html("select", {}, ...items);
   field.value = value;
+  const set = (key) => {
+    if (key in options) field.value = key;
+  };
   field.addEventListener("change", changed);
-  return { name, read: () => field.value, shown: html("label", {}, html("span", {}, label), field) };
+  return { name, read: () => field.value, set, shown: html("label", {}, html("span", {}, label), field) };
 }
 
 // ================ plots with two logarithmic axes ================
@@ -1220,17 +1231,39 @@ const PARTS = {
   ],
 };
 
+// The numbers of a part in the address of the page, #PLACE?name=value&..., where they can be sent from.
+const address = {
+  // The place of an address, and what follows its question mark.
+  parts(hash) {
+    const [place, ...asked] = hash.replace(/^#/, "").split("?");
+    return [place, Object.fromEntries(new URLSearchParams(asked.join("?")))];
+  },
+  of: (place, given) => `#${place}?${new URLSearchParams(given)}`,
+};
+
 // Puts the controls in place of what is said without scripts, and draws anew whenever one of them or the width changes.
 function mount(place) {
   const [declared, draw] = PARTS[place.dataset.explore];
   const drawing = html("div", { class: "drawn" });
-  const render = () => {
-    const given = Object.fromEntries(controls.map((control) => [control.name, control.read()]));
-    drawing.replaceChildren(...draw(given, Math.min(Math.max(drawing.clientWidth, 280), 720)));
+  const within = place.closest("section")?.id ?? "";
+  const given = () => Object.fromEntries(controls.map((control) => [control.name, control.read()]));
+  const render = () => drawing.replaceChildren(...draw(given(), Math.min(Math.max(drawing.clientWidth, 280), 720)));
+  const changed = () => {
+    render();
+    history.replaceState(null, "", address.of(within, given()));
   };
-  const controls = declared.map(([make, about]) => make(about, render));
+  const controls = declared.map(([make, about]) => make(about, changed));
   place.replaceChildren(html("div", { class: "controls" }, ...controls.map((control) => control.shown)), drawing);
+  const asked = () => {
+    const [wanted, numbers] = address.parts(location.hash);
+    if (wanted !== within || !Object.keys(numbers).length) return;
+    controls.forEach((control) => control.name in numbers && control.set(numbers[control.name]));
+    render();
+    place.closest("section").scrollIntoView();
+  };
   render();
+  asked();
+  addEventListener("hashchange", asked);
   let width = drawing.clientWidth;
   addEventListener("resize", () => {
     if (drawing.clientWidth !== width) render();
