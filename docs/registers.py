@@ -1,7 +1,6 @@
 """Which pages are made from registers: surrogates, learners, measures and bounds by name, the claims, the commands?
 
-`python docs/registers.py` writes the page of errata and that of what is new, which are kept with the others, below
-their introductions.
+`python docs/registers.py` writes the page of what is new, which is kept with the others, below its introduction.
 """
 
 from __future__ import annotations
@@ -10,23 +9,19 @@ import inspect
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pipeline_lib import cli, learners, metrics, papers, surrogates
 from pipeline_lib.claims import coverage, errata, ledger, novelty
-from pipeline_lib.claims.errata import Erratum
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.papers import Paper
-from pipeline_lib.papers.witnesses import Witness
 from pipeline_lib.study import recorded
 from pipeline_lib.study.recorded import Published, Record
 from pipeline_lib.theory.list_bounds import MEANINGS, STATEMENTS
 
 DOCS = Path(__file__).parent
 WIDTH = 120
-ERRATA_HEAD = "| | paper, place | subject | kind |"
-"""The line of the page of errata that all written text begins with."""
 NOVELTY_HEAD = "| result | verdict | proof |"
 """The line of the page of what is new that all written text begins with."""
 
@@ -58,6 +53,10 @@ def pages(root: Path) -> dict[str, str]:
         *_measures(),
         "## Bounds",
         *_bounds(),
+        "## Errata",
+        "Statements of the papers, and descriptions of data, that are wrong, loose, or in need of a second reading. The "
+        "page “Errata” of the report has each with its evidence, as the files `pipeline_lib/papers/PAPER/errata.yaml` do.",
+        _table(("letter", "place", "subject", "kind"), _errata()),
     )
     claims = (
         "# Claims",
@@ -133,6 +132,11 @@ def _bounds() -> Iterator[str]:
         holds = f"all rankers of an {one.ball} ball" if one.ball else "the ranker of the learner"
         rows.append((f"`{name}`", one.place, needs, ", ".join(losses) or "any", holds))
     yield _table(("name", "place", "it also needs", "losses", "holds for"), rows)
+
+
+def _errata() -> Iterator[tuple[str, ...]]:
+    for one in errata.load():
+        yield one.letter, one.place or "a description of data", one.subject, one.kind
 
 
 def _losses(convex: bool, non_negative: bool, unit: bool) -> tuple[tuple[str, bool], ...]:
@@ -248,46 +252,6 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
-def with_errata(page: str, found: Sequence[Witness]) -> str:
-    """The page of errata: its introduction as it is, then every erratum with its witnesses.
-
-    Raises
-    ------
-    DataError
-        When the page lacks the line with which all written text begins, or there is no erratum of a witness's letter.
-    """
-    every = errata.load()
-    if unknown := {one.errata for one in found if one.errata} - {one.letter for one in every}:
-        raise DataError(f"witnesses: expected an erratum for every letter, found none for {', '.join(sorted(unknown))}")
-    if ERRATA_HEAD not in page:
-        raise DataError(f"witnesses: expected the line {ERRATA_HEAD!r} on the page of errata, found none")
-    rows = [f"| [{one.letter}](#{one.letter.lower()}) | {one.place} | {one.subject} | {one.kind} |" for one in every]
-    in_papers = [_entry(one, found) for one in every if one.where]
-    of_data = [_entry(one, found) for one in every if not one.where]
-    table = "\n".join([ERRATA_HEAD, "|---|---|---|---|", *rows[: len(in_papers)]])
-    parts = [table, "## In the papers", *in_papers, "## In descriptions of data", *of_data]
-    return page.partition(ERRATA_HEAD)[0] + "\n\n".join(parts) + "\n"
-
-
-def _entry(one: Erratum, found: Sequence[Witness]) -> str:
-    places = "; ".join(f"`{paper}`, {where}" for paper, where in (one.printed_in or one.where).items())
-    claims = [f"`{claim}`{', ' if remark else ''}{remark}" for claim, remark in one.claims.items()]
-    ledger = ("; " if any(one.claims.values()) else ", ").join(claims) or "no claim"
-    lines = [
-        f"- **Printed**{f' ({places})' if places else ''}: {one.printed}",
-        f"- **Why it is wrong**: {one.why}",
-        f"- **What holds**: {one.holds}",
-        f"- **Evidence**: {one.evidence}",
-        f"- **Ledger**: {ledger}.",
-    ]
-    for witness in (one_of for one_of in found if one_of.errata == one.letter):
-        (_, words), *rest = witness.lines()[1:]  # the page has said what is printed
-        lines.append(f"- **Witness** (`{witness.name}`): {_literal(words)}.")
-        lines += [f"  - *{heading}*: {_literal(words)}" for heading, words in rest]
-    title = f"*{_literal(one.subject[0].upper() + one.subject[1:])}* (`{one.id}`, {one.kind})"
-    return "\n".join([f"### {one.letter}\n\n{title}\n", *map(_filled, lines)])
-
-
 def with_novelty(page: str) -> str:
     """The page of what is new: its introduction as it is, then every result with its nearest works and its verdict.
 
@@ -330,15 +294,6 @@ def _filled(line: str) -> str:
     return textwrap.fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
-def _literal(words: str) -> str:
-    """Text in which no star is taken for emphasis."""
-    return words.replace("*", r"\*")
-
-
 if __name__ == "__main__":
-    every_witness = [one for name in papers.names() for one in papers.witnesses(name)]
-    for path, written in (
-        (DOCS / "errata.md", lambda page: with_errata(page, every_witness)),
-        (DOCS / "what-is-new.md", with_novelty),
-    ):
-        path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
+    new = DOCS / "what-is-new.md"
+    new.write_text(with_novelty(new.read_text(encoding="utf-8")), encoding="utf-8")
