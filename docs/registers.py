@@ -54,8 +54,8 @@ def pages(root: Path) -> dict[str, str]:
         "## Bounds",
         *_bounds(),
         "## Errata",
-        "Statements of the papers, and descriptions of data, that are wrong, loose, or in need of a second reading. The "
-        "page “Errata” of the report has each with its evidence, as the files `pipeline_lib/papers/PAPER/errata.yaml` do.",
+        "Statements of the papers, and descriptions of data, that are wrong, loose, or in need of a second reading. "
+        "The page “Errata” of the report has each with its evidence, as `pipeline_lib/papers/PAPER/errata.yaml` does.",
         _table(("letter", "place", "subject", "kind"), _errata()),
     )
     claims = (
