@@ -1,11 +1,14 @@
-"""Which pages are made from registers: surrogates, learners, measures and bounds by name, the claims, the commands?
+"""Which pages are made from registers: surrogates, learners, measures and bounds by name, the records, the commands?
 
-`python docs/registers.py` writes the page of what is new, which is kept with the others, below its introduction.
+`python docs/registers.py` writes the page of what is new, which is kept with the others, below its introduction, and
+the rows of published baselines.
 """
 
 from __future__ import annotations
 
+import csv
 import inspect
+import io
 import re
 import textwrap
 from collections import Counter
@@ -13,9 +16,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pipeline_lib import cli, learners, metrics, papers, surrogates
-from pipeline_lib.claims import coverage, errata, ledger, novelty
+from pipeline_lib.claims import errata, novelty
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.papers import Paper
 from pipeline_lib.study import recorded
 from pipeline_lib.study.recorded import Published, Record
 from pipeline_lib.theory.list_bounds import MEANINGS, STATEMENTS
@@ -25,8 +27,11 @@ WIDTH = 120
 NOVELTY_HEAD = "| result | verdict | proof |"
 """The line of the page of what is new that all written text begins with."""
 
+PUBLISHED = DOCS / "data" / "published-baselines.csv"
+"""The file of published baselines."""
+
 BASELINES = (
-    "Numbers that were published with the LETOR collections and in ConeRank's Table 1, beside those of the models that "
+    "[Rows](data/published-baselines.csv): numbers that were published with the LETOR collections and in ConeRank's Table 1, beside those of the models that "
     "reproduce a row, in the studies above. Of the five-fold means of LETOR 4.0, those of AdaRank-MAP and ListNet are "
     "compared; its own results for every fold were not at hand, except for RankSVM-Struct on fold 1. P@1 to P@9 of "
     "LETOR 3.0 are left out. The standard error is that of our mean over the test queries; both rankers are measured "
@@ -58,13 +63,12 @@ def pages(root: Path) -> dict[str, str]:
         "The page “Errata” of the report has each with its evidence, as `pipeline_lib/papers/PAPER/errata.yaml` does.",
         _table(("letter", "place", "subject", "kind"), _errata()),
     )
-    claims = (
-        "# Claims",
-        "Every claim that the ledger judges, and every paper section by section: each numbered statement, remark with "
-        "mathematical content, figure, table and cited bound with the claims that stand for it. "
-        "[Another page](claims.md) explains how claims are judged; the report of a study states what came out.",
+    records = (
+        "# Records",
+        "What the records in `workflow/recorded/` say of studies that were run whole ([how to compare a run with "
+        "them](where-results-may-differ.md)). Times are sums over all jobs on a machine that did other work as well. "
+        "The claims themselves, and every paper section by section, are in the report of a study.",
         *_records(),
-        *(text for paper in papers.every() for text in _claims(paper)),
     )
     commands = (
         "# Commands",
@@ -78,7 +82,7 @@ def pages(root: Path) -> dict[str, str]:
         "through the files that they make. The name of a paper is a rule as well: it runs the paper's experiments.",
         _table(("rule", "what it does"), _rules(root)),
     )
-    made = {"registers": registers, "claims-of-papers": claims, "commands": commands}
+    made = {"registers": registers, "records": records, "commands": commands}
     return {name: "\n\n".join(filter(None, lines)) + "\n" for name, lines in made.items()}
 
 
@@ -143,29 +147,10 @@ def _losses(convex: bool, non_negative: bool, unit: bool) -> tuple[tuple[str, bo
     return (("convex", convex), ("not negative", non_negative), ("in [0, 1]", unit))
 
 
-def _claims(paper: Paper) -> Iterator[str]:
-    yield f"## {paper.name}"
-    yield f"{paper.authors}: *{paper.title}*, {paper.published}."
-    rows = [(f"`{claim.id}`", claim.where, claim.kind, claim.says) for claim in ledger.load([paper])]
-    yield _table(("claim", "where", "kind", "statement"), rows)
-    for section in coverage.load(paper, ledger.load([paper])):
-        yield f"### {paper.name}: {section.heading}"
-        stated = [
-            (one.what, one.says.replace("*", r"\*"), ", ".join(f"`{name}`" for name in one.claims) or one.reason)
-            for one in section.statements
-        ]
-        yield _table(("place", "statement", "claims, or why there is none"), stated)
-
-
 def _records() -> Iterator[str]:
     """Every study of which there is a record, and each of its claims whose status is not that of the default study."""
     default = recorded.read("default")
     records = [default, *(recorded.read(name) for name in recorded.names() if name != "default")]
-    yield "## Studies that were run whole"
-    yield (
-        "What the records in `workflow/recorded/` say ([how to compare a run with them](where-results-may-differ.md)). "
-        "Times are sums over all jobs on a machine that did other work as well."
-    )
     head = ("study", "date", "code", "minutes of all jobs", "cores", "tables", "claims by status")
     yield _table(head, map(_of_record, records))
     for record in records[1:]:
@@ -177,7 +162,7 @@ def _records() -> Iterator[str]:
         if moved:
             yield f"In the study `{record.study}`, these claims have another status than in the default study:"
             yield _table(("claim", "default study", record.study, "why"), moved)
-    yield "### Time and memory"
+    yield "## Time and memory"
     yield (
         "Of the jobs of each paper, in the default study and at full scale: the sum of their times, the time of the "
         "longest, and the memory of the largest."
@@ -193,8 +178,18 @@ def _records() -> Iterator[str]:
     )
     yield "## Published baselines, and ours"
     yield BASELINES
-    head = ("data set", "model", "measure", "folds", "published", "ours", "difference", "in standard errors", "source")
-    yield _table(head, [_of_published(one) for record in records for one in record.published])
+
+
+def baselines() -> str:
+    """The published baselines beside ours, as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        ("data set", "model", "measure", "folds", "published", "ours", "difference", "in standard errors", "source")
+    )
+    studies = ("default", *(name for name in recorded.names() if name != "default"))
+    writer.writerows(_of_published(one) for name in studies for one in recorded.read(name).published)
+    return text.getvalue()
 
 
 def _of_costs(record: Record, paper: str) -> tuple[str, ...]:
@@ -206,7 +201,7 @@ def _of_published(one: Published) -> tuple[str, ...]:
     difference = one.measured - one.published
     errors = "" if one.in_standard_errors is None else f"{one.in_standard_errors:+.1f}"
     numbers = (f"{one.published:.4f}", f"{one.measured:.4f}", f"{difference:+.4f}", errors)
-    return one.dataset, f"`{one.model}`", f"`{one.measure}`", one.folds.replace("-", " to "), *numbers, one.source
+    return one.dataset, one.model, one.measure, one.folds.replace("-", " to "), *numbers, one.source
 
 
 def _of_record(record: Record) -> tuple[str, ...]:
@@ -297,3 +292,4 @@ def _filled(line: str) -> str:
 if __name__ == "__main__":
     new = DOCS / "what-is-new.md"
     new.write_text(with_novelty(new.read_text(encoding="utf-8")), encoding="utf-8")
+    PUBLISHED.write_text(baselines(), encoding="utf-8")

@@ -37,6 +37,10 @@ def test_code_blocks_run(page):
     assert doctest.DocTestRunner().run(examples).failed == 0
 
 
+def test_the_baselines_are_those_of_the_records(registers):
+    assert registers.PUBLISHED.read_text(encoding="utf-8") == registers.baselines(), "run python docs/registers.py"
+
+
 def references(text):
     """Every `path.py` and `path.py::name` on a page, and the names that directly follow one: `path.py` `name`."""
     pattern = r"`([\w/]+\.py)(?:::([\w.]+))?`((?: `[A-Za-z_][\w.]*`(?:,(?= `[A-Za-z_][\w.]*`))?)*)"
