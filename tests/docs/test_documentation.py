@@ -14,9 +14,9 @@ from tools import affected
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-# The blocks of these pages need files about them; tests/report/test_claims_page_of_docs.py runs those of claims.md,
-# tests/workflow/test_adding.py those of the next, and tests/docs/test_examples.py those of the last.
-ELSEWHERE = ("claims.md", "adding-*.md", "examples.md")
+# The blocks of these pages need files about them; tests/workflow/test_adding.py runs those of the first,
+# tests/report/test_claims_in_docs.py the sessions among them, and tests/docs/test_examples.py those of the other.
+ELSEWHERE = ("adding-*.md", "examples.md")
 PAGES = sorted(
     page
     for page in DOCS.glob("*.md")
