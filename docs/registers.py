@@ -31,7 +31,8 @@ PUBLISHED = DOCS / "data" / "published-baselines.csv"
 """The file of published baselines."""
 
 BASELINES = (
-    "[Rows](data/published-baselines.csv): numbers that were published with the LETOR collections and in ConeRank's Table 1, beside those of the models that "
+    "[Rows](data/published-baselines.csv): numbers that "
+    "were published with the LETOR collections and in ConeRank's Table 1, beside those of the models that "
     "reproduce a row, in the studies above. Of the five-fold means of LETOR 4.0, those of AdaRank-MAP and ListNet are "
     "compared; its own results for every fold were not at hand, except for RankSVM-Struct on fold 1. P@1 to P@9 of "
     "LETOR 3.0 are left out. The standard error is that of our mean over the test queries; both rankers are measured "

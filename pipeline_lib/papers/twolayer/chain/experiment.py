@@ -73,10 +73,10 @@ def join(job: Job) -> Iterator[TwoLayerLink]:
 class Measured:
     """What is measured, one number for every sample.
 
-    The ``trained`` and ``worst`` gaps, and the ``query_layer`` and ``document_layer`` of the worst rankers of either, from
-    which those of the best ranker are subtracted; ``query_size``, the largest size of the query-layer error; the averages of the losses,
-    ``query_average`` and ``document_average`` (Definition 3), and ``own_average`` with a supremum for each query; and
-    those of linear rankers, ``query_linear`` and ``own_linear``.
+    The ``trained`` and ``worst`` gaps, and the ``query_layer`` and ``document_layer`` of the worst rankers of either,
+    from which those of the best ranker are subtracted; ``query_size``, the largest size of the query-layer error; the
+    averages of the losses, ``query_average`` and ``document_average`` (Definition 3), and ``own_average`` with a
+    supremum for each query; and those of linear rankers, ``query_linear`` and ``own_linear``.
     """
 
     trained: Floats
