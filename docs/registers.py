@@ -75,7 +75,10 @@ def pages(root: Path) -> dict[str, str]:
         "# Commands",
         "`python -m pipeline_lib COMMAND` runs a command. The jobs of the workflow call the same commands. Where the "
         "package is installed, `pipeline-lib COMMAND` does the same.",
-        *(text for name in cli.command_names() for text in _command(name)),
+        *(text for name in cli.FOR_PEOPLE for text in _command(name)),
+        "## Commands of the workflow's jobs",
+        "`python -m pipeline_lib COMMAND --help` has their options.",
+        _table(("command", "what it does"), ((f"`{name}`", cli.summary(name)) for name in cli.for_jobs())),
         "## make",
         _table(("command", "what it does"), _of_make(root)),
         "## Rules of the workflow",
