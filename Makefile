@@ -8,8 +8,8 @@
 # make mutants    try random errors that no test has been tried on yet; hours, and it goes on where it was stopped
 # make formal     check the proofs in Coq of the loss bound that is free of the list length; Coq must be there already
 # make lint       formatting, lint, types, and Snakemake's own lint
-# make bench      install the peers, measure for a quarter of an hour, and write docs/benchmarks.md
-# make conformance  install libraries that compute NDCG, ask them all, and write docs/conformance.md; a quarter of an hour
+# make bench      install the peers, measure for a quarter of an hour, and write docs/benchmarks.md and its rows
+# make conformance  install libraries that compute NDCG, ask them all, and write docs/conformance.md and its rows
 # make docs       write the documentation as a site into build/docs/
 # make config     write the page of settings from the classes that declare them
 # make evaluators  write codecheck.yml, codemeta.json and docs/artefact.md from the ledger and the recorded study

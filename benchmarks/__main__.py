@@ -1,12 +1,12 @@
 """Run the benchmarks: ``python -m benchmarks [NAME ...]``.
 
-A run of all of them writes docs/benchmarks.md; a run of some prints their sections.
+A run of all of them writes docs/benchmarks.md and its rows; a run of some prints their sections.
 """
 
 import argparse
 import time
 
-from benchmarks import page, running
+from benchmarks import page, rows, running
 from pipeline_lib.core.files import write_text
 
 
@@ -22,8 +22,9 @@ def main() -> None:
         print(*page.section(sections[-1]), sep="\n", flush=True)
         print(f"{name}: {sections[-1].seconds:.0f} processor seconds; {time.perf_counter() - start:.0f} s so far\n")
     if chosen == known:
-        before = page.PAGE.read_text("utf-8") if page.PAGE.exists() else ""
-        write_text(page.PAGE, page.page(sections, before))
+        for one in sections:
+            rows.write(one.name, "\n".join(page.section(one)))
+        write_text(page.PAGE, page.page(page.about_run(sections)))
         print(f"written to {page.PAGE}")
 
 

@@ -2,7 +2,7 @@
 
 ``LTR_MIRROR=/archives python -m benchmarks.growth FOLDER`` runs the experiments of every paper with the settings of its
 study in ``workflow/studies/``, scaled to a tenth and to a third of their sizes, by Snakemake on two cores in FOLDER.
-What a run took is written to ``growth.csv`` beside this module when it has ended, and the section of docs/benchmarks.md
+What a run took is written to ``growth.csv`` beside this module when it has ended, and the section of the benchmarks
 is made from it and from the records of the whole studies. A call goes on where the last one stopped; ``--paper`` and
 ``--share`` choose runs, ``--again`` measures them anew, and ``--show`` writes the section without measuring.
 """
@@ -22,7 +22,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks import processes, recorded
+from benchmarks import page, processes, recorded
 from pipeline_lib import papers
 from pipeline_lib.core.files import write_text
 from pipeline_lib.report.results import ResultsFolder
@@ -30,8 +30,9 @@ from pipeline_lib.study import recorded as records
 
 ROOT = Path(__file__).parents[1]
 TABLE = Path(__file__).with_name("growth.csv")
-PAGE = ROOT / "docs" / "benchmarks.md"
 TITLE = "## The papers' studies by their size"
+PAPERS = tuple(name for name in papers.names() if name not in papers.ours())
+"""The papers, each of which has a study of its own."""
 SHARES = ("1/10", "1/3")
 WHOLE = "1"
 """The share of which the records of the studies tell."""
@@ -95,7 +96,7 @@ def run(paper: str, share: str, folder: Path) -> Measured:
 
 def whole() -> Iterator[Measured]:
     """What the experiments of every paper took at full scale, by the records of its study."""
-    for paper in papers.names():
+    for paper in PAPERS:
         costs = records.read(f"{paper}-paper-scale").costs[paper]
         yield Measured(paper, WHOLE, costs.seconds, costs.megabytes)
 
@@ -113,7 +114,7 @@ def exponent(found: Sequence[Measured], what: str) -> float:
 
 
 def section(rows: Sequence[Measured]) -> str:
-    """The section of docs/benchmarks.md."""
+    """The section that the files of rows are made from."""
     shares = [share for share in (*SHARES, WHOLE) if any(row.share == share for row in rows)]
     heads = [f"{share}, {unit}" for unit in ("s", "MB") for share in (*shares, "exponent")]
     lines = [
@@ -137,7 +138,7 @@ def section(rows: Sequence[Measured]) -> str:
 
 
 def _lines(rows: Sequence[Measured], shares: Sequence[str]) -> Iterator[str]:
-    for paper in papers.names():
+    for paper in PAPERS:
         found = {row.share: row for row in rows if row.paper == paper}
         done = [found[share] for share in shares if share in found]
         cells, beyond = [f"`{paper}`"], []
@@ -156,14 +157,14 @@ def main() -> None:
     """Measure what is missing, write the table and the section."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, help="where data and results are kept")
-    parser.add_argument("--paper", action="append", choices=papers.names(), help="only this paper; may be repeated")
+    parser.add_argument("--paper", action="append", choices=PAPERS, help="only this paper; may be repeated")
     parser.add_argument("--share", action="append", choices=SHARES, help="only this share; may be repeated")
     parser.add_argument("--again", action="store_true", help="measure rows that the table has, too")
     parser.add_argument("--show", action="store_true", help="measure nothing, and write the section")
     arguments = parser.parse_args()
     if not arguments.show and arguments.folder is None:
         parser.error("a folder is needed for data and results, unless --show is given")
-    wanted = itertools.product(arguments.share or SHARES, arguments.paper or papers.names())
+    wanted = itertools.product(arguments.share or SHARES, arguments.paper or PAPERS)
     for share, paper in [] if arguments.show else wanted:
         if arguments.again or (paper, share) not in {(row.paper, row.share) for row in recorded.read(TABLE, Measured)}:
             row = run(paper, share, arguments.folder)
@@ -171,7 +172,7 @@ def main() -> None:
             recorded.write(TABLE, Measured, {**known, (paper, share): row}.values())
             print(f"{paper:10} {share:5} {row.seconds:9.1f} s {row.peak_mb:8.0f} MB", flush=True)
     rows = [*recorded.read(TABLE, Measured), *whole()]
-    write_text(PAGE, recorded.with_section(PAGE.read_text(encoding="utf-8"), section(rows)))
+    page.store("growth", section(rows))
 
 
 if __name__ == "__main__":

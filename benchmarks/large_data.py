@@ -3,7 +3,7 @@
 ``python -m benchmarks.large_data FOLDER`` runs the jobs of ``workflow/studies/large-data.yaml`` for several numbers of
 queries: it asks Snakemake for the command of each job and runs the command in a process of its own. The text that real
 data come as is measured as well: the same population is written as LETOR text, checked and converted. What a job took
-is written to ``large_data.csv`` beside this module as soon as it has ended, and the section of docs/benchmarks.md is
+is written to ``large_data.csv`` beside this module as soon as it has ended, and the section of the benchmarks is
 made from it. A call goes on where the last one stopped; ``--again`` measures rows anew that the table holds. The folder
 holds the data, at the largest size 2 GB, and with ``--job text`` 8 GB more for the time that it takes.
 
@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from benchmarks import processes, recorded
+from benchmarks import page, processes, recorded
 from pipeline_lib.core.files import write_text
 from pipeline_lib.sources import catalog
 from pipeline_lib.study.study_settings import section as section_of
@@ -34,7 +34,6 @@ from pipeline_lib.study.study_settings import section as section_of
 ROOT = Path(__file__).parents[1]
 STUDY = ROOT / "workflow" / "studies" / "large-data.yaml"
 TABLE = Path(__file__).with_name("large_data.csv")
-PAGE = ROOT / "docs" / "benchmarks.md"
 TITLE = "## Large data"
 DATA_SET, WITH_TEXT = "mslr-sim", "letor-sim"
 QUERIES = (42, 837, 2508, 8361, 31_531)
@@ -201,7 +200,7 @@ def _documents(config: Mapping[str, Any]) -> int:
 
 
 def section(rows: Sequence[Measured]) -> str:
-    """The section of docs/benchmarks.md."""
+    """The section that the files of rows are made from."""
     lines = [
         TITLE,
         "",
@@ -262,11 +261,6 @@ def _speed(rows: Sequence[Measured]) -> list[str]:
     return [f"The workflow {' and '.join(speeds)}."] if speeds else []
 
 
-def with_section(page: str, rows: Sequence[Measured]) -> str:
-    """A page with its section replaced, or with the section at its end if it has none."""
-    return recorded.with_section(page, section(rows))
-
-
 def main() -> None:
     """Measure what is missing, write the table and the section."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.large_data", description=__doc__)
@@ -289,7 +283,7 @@ def main() -> None:
                 f"{row.job:40} {row.documents:10,} {row.cpu_seconds:9.1f} s {row.peak_mb:8.0f} MB  {row.status}",
                 flush=True,
             )
-    write_text(PAGE, with_section(PAGE.read_text(encoding="utf-8"), read()))
+    page.store("large_data", section(read()))
 
 
 if __name__ == "__main__":

@@ -1,28 +1,29 @@
-"""How is what was measured written down? The page docs/benchmarks.md, in Markdown.
+"""How is what was measured written down? As sections in Markdown, and as the page docs/benchmarks.md.
 
 A section a benchmark: its title and text are the docstring of the benchmark's module, its tables what was measured.
-Sections that another module of this folder writes (it has a ``TITLE``) are kept as they are.
+Modules of this folder that keep a record of their own write theirs. The rows go to files (:mod:`benchmarks.rows`), and
+the page says of each section between which ratios its rows lie.
 """
 
 import datetime
-import importlib
 import importlib.metadata
 import itertools
 import math
 import os
-import pkgutil
 import platform
 import textwrap
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import benchmarks
-from benchmarks import ratios
+from benchmarks import ratios, rows
+from benchmarks.rows import ROOT, Kept
 from benchmarks.timing import BUDGET, Scaling, Table, Timing
+from pipeline_lib.core.files import write_text
 
-ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
+OURS = ("1", "1 (one call)", "–", "")
+"""What stands in the column of ratios where there is nothing to compare with ours."""
 
 
 def percent(share: float) -> str:
@@ -32,7 +33,8 @@ def percent(share: float) -> str:
 
 INTRODUCTION = f"""\
 How fast is the library, compared with other software that does the same work on the same machine, and with what the
-machine itself allows? `make bench` installs the other software and writes this page; do not edit it by hand.
+machine itself allows? `make bench` installs the other software and writes this page and its rows; do not edit them by
+hand.
 
 All rows of a work were measured in one run, by turns: in every round each implementation is called once (very short
 work several times in a row), so that a machine whose speed drifts slows all of them alike. Times are processor seconds,
@@ -46,6 +48,12 @@ distribution of times: it goes from the k-th smallest to the k-th largest ratio 
 (nine rounds: from the second smallest to the second largest). An implementation has {BUDGET:g} seconds for a work
 unless a section says otherwise; slow ones therefore take part in fewer rounds, and with fewer than six the interval is
 the range of all ratios, with the lower confidence that is then stated. A row of one call has no interval.
+
+The rows, with what was compared and how, are in the files of the last column. The table says how many ratios of a
+section are above 1, and between which numbers they lie. Two ratios mean something else: for the limits of the machine
+it is our time over the least possible one, and for the estimates of training the measured time over the planned one.
+Studies by their size (`python -m benchmarks.growth`), large data (`large_data`), estimates (`training_times`) and a run
+of the workflow (`workflow_overhead`) are measured by commands of their own.
 """
 
 
@@ -73,13 +81,13 @@ def timing_table(timings: list[Timing]) -> list[str]:
     units = list(dict.fromkeys(timing.unit for timing in timings))
     notes = any(timing.note for timing in timings)
     heads = ["work", "implementation", "ms", f"{units[0]}/s" if len(units) == 1 else "rate", "ratio"]
-    rows = []
+    lines = []
     for _, group in itertools.groupby(timings, key=lambda timing: timing.work):
         same = list(group)
-        rows += [_cells(timing, same[0], len(units) > 1) for timing in same]
+        lines += [_cells(timing, same[0], len(units) > 1) for timing in same]
     if not notes:
-        rows = [row[:-1] for row in rows]
-    return _table([*heads, *(["note"] if notes else [])], ["---", "---", "---:", "---:", "---", "---"], rows)
+        lines = [line[:-1] for line in lines]
+    return _table([*heads, *(["note"] if notes else [])], ["---", "---", "---:", "---:", "---", "---"], lines)
 
 
 def _cells(timing: Timing, ours: Timing, with_unit: bool) -> list[str]:
@@ -134,11 +142,11 @@ def scaling_table(scalings: list[Scaling]) -> list[str]:
         return []
     sizes, fitted_from = scalings[0].sizes, scalings[0].fitted_from
     heads = ["ns per document", *(f"m = {m:,}" for m in sizes), f"exponent from {fitted_from:,}", f"from {sizes[-2]:,}"]
-    rows = []
+    lines = []
     for scaling in scalings:
         cells = [ratio_digits(seconds / m * 1e9) for m, seconds in zip(sizes, scaling.seconds, strict=True)]
-        rows.append([scaling.implementation, *cells, f"{scaling.exponent:.2f}", f"{scaling.last_exponent:.2f}"])
-    return _table(heads, ["---", *["---:"] * (len(heads) - 1)], rows)
+        lines.append([scaling.implementation, *cells, f"{scaling.exponent:.2f}", f"{scaling.last_exponent:.2f}"])
+    return _table(heads, ["---", *["---:"] * (len(heads) - 1)], lines)
 
 
 def other_table(table: Table) -> list[str]:
@@ -147,8 +155,8 @@ def other_table(table: Table) -> list[str]:
     return _table(list(table.heads), ["---:" if n else "---" for n in numbers], [list(row) for row in table.rows])
 
 
-def _table(heads: list[str], rules: list[str], rows: list[list[str]]) -> list[str]:
-    lines = [" | ".join(heads), "|".join(rules[: len(heads)]), *(" | ".join(row) for row in rows)]
+def _table(heads: list[str], rules: list[str], cells: list[list[str]]) -> list[str]:
+    lines = [" | ".join(heads), "|".join(rules[: len(heads)]), *(" | ".join(row) for row in cells)]
     return [f"|{line}|" if k == 1 else f"| {line} |" for k, line in enumerate(lines)]
 
 
@@ -162,21 +170,33 @@ def section(measured: Measured) -> list[str]:
     return lines
 
 
-def page(sections: list[Measured], before: str = "") -> str:
-    """The whole page; of the page ``before``, the sections that other commands write are kept."""
-    kept = [part for part in before.split("\n## ")[1:] if part.partition("\n")[0] in titles_of_others()]
-    lines = ["# Benchmarks", "", introduction(), "", machine(), "", durations(sections), ""]
-    for measured in sections:
-        lines += section(measured)
-    text = "\n".join(lines).rstrip("\n") + "\n"
-    return "".join([text, *(f"\n## {part.rstrip()}\n" for part in kept)])
+def page(measured: str) -> str:
+    """The whole page: what the numbers are, what was ``measured`` when, and a row for each file of a section."""
+    sections = itertools.groupby(rows.read(), key=lambda kept: kept.title)
+    cells = [_row(title, list(files)) for title, files in sections]
+    table = _table(["section", "above 1", "ratios", "rows"], ["---", "---:", "---:", "---"], cells)
+    return "\n\n".join(["# Benchmarks", introduction(), measured, "\n".join(table)]) + "\n"
 
 
-def titles_of_others() -> list[str]:
-    """The titles of the sections that modules of this folder write by commands of their own."""
-    names = (found.name for found in pkgutil.iter_modules(benchmarks.__path__) if found.name[:2] != "__")
-    modules = (importlib.import_module(f"benchmarks.{name}") for name in names if not name.startswith("bench_"))
-    return [module.TITLE.removeprefix("## ") for module in modules if hasattr(module, "TITLE")]
+def _row(title: str, files: list[Kept]) -> list[str]:
+    ratios_of = (row.get("ratio", "–") for kept in files for row in kept.rows)
+    found = [float(cell.partition(" ")[0].replace(",", "")) for cell in ratios_of if cell not in OURS]
+    span = " to ".join(map(ratio_digits, sorted({min(found), max(found)}))) if found else "–"
+    above = f"{sum(one > 1.0 for one in found)} of {len(found)}" if found else "–"
+    links = ", ".join(f"[{kept.name}](data/{kept.name})" for kept in files)
+    return [title, above, span, links]
+
+
+def measured_before() -> str:
+    """What the present page says of the run: the two paragraphs after the introduction."""
+    text = PAGE.read_text("utf-8")
+    return text[text.index("Measured on ") : text.index("\n\n| section")]
+
+
+def store(name: str, text: str) -> None:
+    """Keep the section that another module of this folder has written, and let the page say so."""
+    rows.write(name, text)
+    write_text(PAGE, page(measured_before()))
 
 
 def machine() -> str:
@@ -209,6 +229,11 @@ def processor() -> str:
     except OSError:
         return platform.processor() or "unknown processor"
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "processor")
+
+
+def about_run(sections: list[Measured]) -> str:
+    """Two paragraphs about the run that measured these sections."""
+    return f"{textwrap.fill(machine(), 120)}\n\n{textwrap.fill(durations(sections), 120)}"
 
 
 def durations(sections: list[Measured]) -> str:

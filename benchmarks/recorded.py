@@ -1,4 +1,4 @@
-"""How is what a command of this folder has measured kept: as a table next to it, and as a section of a page?"""
+"""How is what a command of this folder has measured kept? As a table next to it."""
 
 from __future__ import annotations
 
@@ -34,18 +34,3 @@ def write(path: Path, kind: type[Row], rows: Iterable[Row]) -> None:
     writer.writeheader()
     writer.writerows(map(asdict, rows))
     write_text(path, text.getvalue())
-
-
-def with_section(page: str, section: str) -> str:
-    """A page with the section, which begins with its title, in the place of the one of this title, or at the end.
-
-    Example
-    -------
-    >>> with_section("# Page\\n\\n## A\\n\\nold\\n\\n## B\\n", "## A\\n\\nnew\\n")
-    '# Page\\n\\n## A\\n\\nnew\\n\\n## B\\n'
-    """
-    title = section.partition("\n")[0]
-    before, found, after = page.partition(f"{title}\n")
-    _, heading, rest = after.partition("\n## ") if found else ("", "", "")
-    new = f"{before.rstrip()}\n\n{section}"
-    return f"{new}{heading}{rest}" if heading else new

@@ -5,7 +5,7 @@ surrogate and learner, on the first fold of MQ2008, OHSUMED and simulated data w
 are fitted, and of simulated data of another shape, which only check them. Each training is a job of its own, as in the
 workflow. LambdaMART needs LightGBM. The folder keeps the converted data for the next call; the variable LTR_MIRROR
 names the folder with the archives of the public data sets. What is measured is written to ``training_times.csv`` beside
-this module, and the section of docs/benchmarks.md is made from it.
+this module, and the section of the benchmarks is made from it.
 
 When a learner or a surrogate has become faster or slower, measure it again with ``--model NAME``, and change
 ``seconds`` in the learner's module, or ``effort`` and ``repeats`` in the surrogate's class, until the ratios are near
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import processes, recorded
+from benchmarks import page, processes, recorded
 from pipeline_lib import learners, surrogates
 from pipeline_lib.core.cost import Size
 from pipeline_lib.core.files import write_text
@@ -29,7 +29,6 @@ from pipeline_lib.study import configuration, planning
 
 ROOT = Path(__file__).parents[1]
 TABLE = Path(__file__).with_name("training_times.csv")
-PAGE = ROOT / "docs" / "benchmarks.md"
 TITLE = "## Estimates of training"
 CHECK = "letor-sim, check"
 """The data set by which the estimates are checked: nothing is fitted to its rows."""
@@ -90,7 +89,7 @@ def read() -> list[Training]:
 
 
 def section(trainings: list[Training]) -> str:
-    """The section of docs/benchmarks.md."""
+    """The section that the files of rows are made from."""
     lines = [
         TITLE,
         "",
@@ -108,11 +107,6 @@ def section(trainings: list[Training]) -> str:
         for t in trainings
     ]
     return "\n".join(lines) + "\n"
-
-
-def with_section(page: str, trainings: list[Training]) -> str:
-    """A page with its section replaced, or with the section at its end if it has none."""
-    return recorded.with_section(page, section(trainings))
 
 
 def converted(data_set: str, folder: Path) -> Path:
@@ -186,7 +180,7 @@ def main() -> None:
             recorded.write(TABLE, Training, table.values())
     for t in table.values():
         print(f"{t.data_set:10} {t.model:28} {t.seconds:8.2f} s, estimated {t.estimated:8.2f} s, ratio {t.ratio:.2f}")
-    write_text(PAGE, with_section(PAGE.read_text(encoding="utf-8"), list(table.values())))
+    page.store("training_times", section(list(table.values())))
 
 
 if __name__ == "__main__":

@@ -20,12 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import processes, recorded
-from pipeline_lib.core.files import write_text
+from benchmarks import page, processes, recorded
 
 ROOT = Path(__file__).parents[1]
 TABLE = Path(__file__).with_name("workflow_overhead.csv")
-PAGE = ROOT / "docs" / "benchmarks.md"
 TITLE = "## A run of the workflow"
 LONGEST = 10
 STARTS: Mapping[str, str] = {
@@ -198,7 +196,7 @@ def main() -> None:
     if not given.show:
         recorded.write(TABLE, Number, measured(given.folder, given.study, given.arguments))
     numbers = recorded.read(TABLE, Number)
-    write_text(PAGE, recorded.with_section(PAGE.read_text(encoding="utf-8"), section(numbers)))
+    page.store("workflow_overhead", section(numbers))
     print(section(numbers))
 
 

@@ -57,9 +57,8 @@ def write_registers(app: Any) -> None:
 def complete(app: Any, page: str, source: list[str]) -> None:
     """Make the links of the list of pages its table of contents: one list serves readers of the files, too."""
     if page == root_doc:
-        for name in ("Commands", "Registers", "Claims"):
-            address = "claims-of-papers.md" if name == "Claims" else f"{name.lower()}.md"
-            source[0] = source[0].replace(f"- **{name}**", f"- [{name}]({address})")
+        for name in ("Commands", "Registers", "Records"):
+            source[0] = source[0].replace(f"- **{name}**", f"- [{name}]({name.lower()}.md)")
         parts = re.split(r"^(?=## )", source[0], flags=re.MULTILINE)
         for number, part in enumerate(parts[1:], 1):
             pages = "\n".join(re.findall(r"^- \[.+?\]\((.+?)\.md\)", part, re.MULTILINE))

@@ -1,37 +1,38 @@
-"""Which pages are made from registers: surrogates, learners, measures and bounds by name, the claims, the commands?
+"""Which pages are made from registers: surrogates, learners, measures and bounds by name, the records, the commands?
 
-`python docs/registers.py` writes the page of errata and that of what is new, which are kept with the others, below
-their introductions.
+`python docs/registers.py` writes the page of what is new, which is kept with the others, below its introduction, and
+the rows of published baselines.
 """
 
 from __future__ import annotations
 
+import csv
 import inspect
+import io
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pipeline_lib import cli, learners, metrics, papers, surrogates
-from pipeline_lib.claims import coverage, errata, ledger, novelty
-from pipeline_lib.claims.errata import Erratum
+from pipeline_lib.claims import errata, novelty
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.papers import Paper
-from pipeline_lib.papers.witnesses import Witness
 from pipeline_lib.study import recorded
 from pipeline_lib.study.recorded import Published, Record
 from pipeline_lib.theory.list_bounds import MEANINGS, STATEMENTS
 
 DOCS = Path(__file__).parent
 WIDTH = 120
-ERRATA_HEAD = "| | paper, place | subject | kind |"
-"""The line of the page of errata that all written text begins with."""
 NOVELTY_HEAD = "| result | verdict | proof |"
 """The line of the page of what is new that all written text begins with."""
 
+PUBLISHED = DOCS / "data" / "published-baselines.csv"
+"""The file of published baselines."""
+
 BASELINES = (
-    "Numbers that were published with the LETOR collections and in ConeRank's Table 1, beside those of the models that "
+    "[Rows](data/published-baselines.csv): numbers that "
+    "were published with the LETOR collections and in ConeRank's Table 1, beside those of the models that "
     "reproduce a row, in the studies above. Of the five-fold means of LETOR 4.0, those of AdaRank-MAP and ListNet are "
     "compared; its own results for every fold were not at hand, except for RankSVM-Struct on fold 1. P@1 to P@9 of "
     "LETOR 3.0 are left out. The standard error is that of our mean over the test queries; both rankers are measured "
@@ -58,20 +59,26 @@ def pages(root: Path) -> dict[str, str]:
         *_measures(),
         "## Bounds",
         *_bounds(),
+        "## Errata",
+        "Statements of the papers, and descriptions of data, that are wrong, loose, or in need of a second reading. "
+        "The page “Errata” of the report has each with its evidence, as `pipeline_lib/papers/PAPER/errata.yaml` does.",
+        _table(("letter", "place", "subject", "kind"), _errata()),
     )
-    claims = (
-        "# Claims",
-        "Every claim that the ledger judges, and every paper section by section: each numbered statement, remark with "
-        "mathematical content, figure, table and cited bound with the claims that stand for it. "
-        "[Another page](claims.md) explains how claims are judged; the report of a study states what came out.",
+    records = (
+        "# Records",
+        "What the records in `workflow/recorded/` say of studies that were run whole ([how to compare a run with "
+        "them](where-results-may-differ.md)). Times are sums over all jobs on a machine that did other work as well. "
+        "The claims themselves, and every paper section by section, are in the report of a study.",
         *_records(),
-        *(text for paper in papers.every() for text in _claims(paper)),
     )
     commands = (
         "# Commands",
         "`python -m pipeline_lib COMMAND` runs a command. The jobs of the workflow call the same commands. Where the "
         "package is installed, `pipeline-lib COMMAND` does the same.",
-        *(text for name in cli.command_names() for text in _command(name)),
+        *(text for name in cli.FOR_PEOPLE for text in _command(name)),
+        "## Commands of the workflow's jobs",
+        "`python -m pipeline_lib COMMAND --help` has their options.",
+        _table(("command", "what it does"), ((f"`{name}`", cli.summary(name)) for name in cli.for_jobs())),
         "## make",
         _table(("command", "what it does"), _of_make(root)),
         "## Rules of the workflow",
@@ -79,7 +86,7 @@ def pages(root: Path) -> dict[str, str]:
         "through the files that they make. The name of a paper is a rule as well: it runs the paper's experiments.",
         _table(("rule", "what it does"), _rules(root)),
     )
-    made = {"registers": registers, "claims-of-papers": claims, "commands": commands}
+    made = {"registers": registers, "records": records, "commands": commands}
     return {name: "\n\n".join(filter(None, lines)) + "\n" for name, lines in made.items()}
 
 
@@ -135,33 +142,19 @@ def _bounds() -> Iterator[str]:
     yield _table(("name", "place", "it also needs", "losses", "holds for"), rows)
 
 
+def _errata() -> Iterator[tuple[str, ...]]:
+    for one in errata.load():
+        yield one.letter, one.place or "a description of data", one.subject, one.kind
+
+
 def _losses(convex: bool, non_negative: bool, unit: bool) -> tuple[tuple[str, bool], ...]:
     return (("convex", convex), ("not negative", non_negative), ("in [0, 1]", unit))
-
-
-def _claims(paper: Paper) -> Iterator[str]:
-    yield f"## {paper.name}"
-    yield f"{paper.authors}: *{paper.title}*, {paper.published}."
-    rows = [(f"`{claim.id}`", claim.where, claim.kind, claim.says) for claim in ledger.load([paper])]
-    yield _table(("claim", "where", "kind", "statement"), rows)
-    for section in coverage.load(paper, ledger.load([paper])):
-        yield f"### {paper.name}: {section.heading}"
-        stated = [
-            (one.what, one.says.replace("*", r"\*"), ", ".join(f"`{name}`" for name in one.claims) or one.reason)
-            for one in section.statements
-        ]
-        yield _table(("place", "statement", "claims, or why there is none"), stated)
 
 
 def _records() -> Iterator[str]:
     """Every study of which there is a record, and each of its claims whose status is not that of the default study."""
     default = recorded.read("default")
     records = [default, *(recorded.read(name) for name in recorded.names() if name != "default")]
-    yield "## Studies that were run whole"
-    yield (
-        "What the records in `workflow/recorded/` say ([how to compare a run with them](where-results-may-differ.md)). "
-        "Times are sums over all jobs on a machine that did other work as well."
-    )
     head = ("study", "date", "code", "minutes of all jobs", "cores", "tables", "claims by status")
     yield _table(head, map(_of_record, records))
     for record in records[1:]:
@@ -173,7 +166,7 @@ def _records() -> Iterator[str]:
         if moved:
             yield f"In the study `{record.study}`, these claims have another status than in the default study:"
             yield _table(("claim", "default study", record.study, "why"), moved)
-    yield "### Time and memory"
+    yield "## Time and memory"
     yield (
         "Of the jobs of each paper, in the default study and at full scale: the sum of their times, the time of the "
         "longest, and the memory of the largest."
@@ -189,8 +182,18 @@ def _records() -> Iterator[str]:
     )
     yield "## Published baselines, and ours"
     yield BASELINES
-    head = ("data set", "model", "measure", "folds", "published", "ours", "difference", "in standard errors", "source")
-    yield _table(head, [_of_published(one) for record in records for one in record.published])
+
+
+def baselines() -> str:
+    """The published baselines beside ours, as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        ("data set", "model", "measure", "folds", "published", "ours", "difference", "in standard errors", "source")
+    )
+    studies = ("default", *(name for name in recorded.names() if name != "default"))
+    writer.writerows(_of_published(one) for name in studies for one in recorded.read(name).published)
+    return text.getvalue()
 
 
 def _of_costs(record: Record, paper: str) -> tuple[str, ...]:
@@ -202,7 +205,7 @@ def _of_published(one: Published) -> tuple[str, ...]:
     difference = one.measured - one.published
     errors = "" if one.in_standard_errors is None else f"{one.in_standard_errors:+.1f}"
     numbers = (f"{one.published:.4f}", f"{one.measured:.4f}", f"{difference:+.4f}", errors)
-    return one.dataset, f"`{one.model}`", f"`{one.measure}`", one.folds.replace("-", " to "), *numbers, one.source
+    return one.dataset, one.model, one.measure, one.folds.replace("-", " to "), *numbers, one.source
 
 
 def _of_record(record: Record) -> tuple[str, ...]:
@@ -248,46 +251,6 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
-def with_errata(page: str, found: Sequence[Witness]) -> str:
-    """The page of errata: its introduction as it is, then every erratum with its witnesses.
-
-    Raises
-    ------
-    DataError
-        When the page lacks the line with which all written text begins, or there is no erratum of a witness's letter.
-    """
-    every = errata.load()
-    if unknown := {one.errata for one in found if one.errata} - {one.letter for one in every}:
-        raise DataError(f"witnesses: expected an erratum for every letter, found none for {', '.join(sorted(unknown))}")
-    if ERRATA_HEAD not in page:
-        raise DataError(f"witnesses: expected the line {ERRATA_HEAD!r} on the page of errata, found none")
-    rows = [f"| [{one.letter}](#{one.letter.lower()}) | {one.place} | {one.subject} | {one.kind} |" for one in every]
-    in_papers = [_entry(one, found) for one in every if one.where]
-    of_data = [_entry(one, found) for one in every if not one.where]
-    table = "\n".join([ERRATA_HEAD, "|---|---|---|---|", *rows[: len(in_papers)]])
-    parts = [table, "## In the papers", *in_papers, "## In descriptions of data", *of_data]
-    return page.partition(ERRATA_HEAD)[0] + "\n\n".join(parts) + "\n"
-
-
-def _entry(one: Erratum, found: Sequence[Witness]) -> str:
-    places = "; ".join(f"`{paper}`, {where}" for paper, where in (one.printed_in or one.where).items())
-    claims = [f"`{claim}`{', ' if remark else ''}{remark}" for claim, remark in one.claims.items()]
-    ledger = ("; " if any(one.claims.values()) else ", ").join(claims) or "no claim"
-    lines = [
-        f"- **Printed**{f' ({places})' if places else ''}: {one.printed}",
-        f"- **Why it is wrong**: {one.why}",
-        f"- **What holds**: {one.holds}",
-        f"- **Evidence**: {one.evidence}",
-        f"- **Ledger**: {ledger}.",
-    ]
-    for witness in (one_of for one_of in found if one_of.errata == one.letter):
-        (_, words), *rest = witness.lines()[1:]  # the page has said what is printed
-        lines.append(f"- **Witness** (`{witness.name}`): {_literal(words)}.")
-        lines += [f"  - *{heading}*: {_literal(words)}" for heading, words in rest]
-    title = f"*{_literal(one.subject[0].upper() + one.subject[1:])}* (`{one.id}`, {one.kind})"
-    return "\n".join([f"### {one.letter}\n\n{title}\n", *map(_filled, lines)])
-
-
 def with_novelty(page: str) -> str:
     """The page of what is new: its introduction as it is, then every result with its nearest works and its verdict.
 
@@ -330,15 +293,7 @@ def _filled(line: str) -> str:
     return textwrap.fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
-def _literal(words: str) -> str:
-    """Text in which no star is taken for emphasis."""
-    return words.replace("*", r"\*")
-
-
 if __name__ == "__main__":
-    every_witness = [one for name in papers.names() for one in papers.witnesses(name)]
-    for path, written in (
-        (DOCS / "errata.md", lambda page: with_errata(page, every_witness)),
-        (DOCS / "what-is-new.md", with_novelty),
-    ):
-        path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
+    new = DOCS / "what-is-new.md"
+    new.write_text(with_novelty(new.read_text(encoding="utf-8")), encoding="utf-8")
+    PUBLISHED.write_text(baselines(), encoding="utf-8")

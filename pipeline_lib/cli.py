@@ -48,6 +48,23 @@ def command_names() -> list[str]:
     return sorted(path.stem.replace("_", "-") for path in COMMANDS_FOLDER.glob("[a-z]*.py"))
 
 
+def for_jobs() -> list[str]:
+    """The commands of the workflow's jobs, sorted."""
+    return [name for name in command_names() if name not in FOR_PEOPLE]
+
+
+def summary(command: str) -> str:
+    """What a command does, in one line: the first of its module's docstring.
+
+    Example
+    -------
+    >>> summary("record-results")
+    'Record what came out of a study that was run whole: workflow/recorded/STUDY.json.'
+    """
+    source = (COMMANDS_FOLDER / f"{command.replace('-', '_')}.py").read_text(encoding="utf-8")
+    return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return the process's exit status.
 
@@ -267,11 +284,6 @@ def _repair(path: Path, command: str) -> str:
 
 def _overview() -> str:
     lines = ["usage: python -m pipeline_lib COMMAND [--help] ...", "       python -m pipeline_lib --version"]
-    jobs = [name for name in command_names() if name not in FOR_PEOPLE]
-    for title, names in (("commands", FOR_PEOPLE), ("commands of the workflow's jobs", jobs)):
-        lines += ["", f"{title}:"]
-        for name in names:
-            source = (COMMANDS_FOLDER / f"{name.replace('-', '_')}.py").read_text(encoding="utf-8")
-            summary = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
-            lines.append(f"  {name:<21} {summary}")
+    for title, names in (("commands", FOR_PEOPLE), ("commands of the workflow's jobs", for_jobs())):
+        lines += ["", f"{title}:", *(f"  {name:<21} {summary(name)}" for name in names)]
     return "\n".join(lines)

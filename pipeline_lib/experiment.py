@@ -102,7 +102,7 @@ class Job:
         return [_alike(folds.read(documents, table, fold, part, sample)) for part in parts]
 
     def _sample(self, documents: Path) -> NDArray[np.int64] | None:
-        """The indices of the queries that may be read, ascending; None where that are all."""
+        """The indices of the queries that may be read, ascending; None if all may be read."""
         if self.most_queries is None:
             return None
         _, names, _ = stored_data.query_index(documents, stored=True)

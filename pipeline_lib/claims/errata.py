@@ -1,8 +1,8 @@
 """Which statements of the papers are wrong, loose, or in need of a second reading, and what holds instead?
 
 The errata of a paper stand in its file ``errata.yaml``, those of descriptions of data in
-``pipeline_lib/papers/errata.yaml``. The report shows them, and ``docs/errata.md`` is written from them and from the
-exact instances that name them (:mod:`pipeline_lib.papers.witnesses`).
+``pipeline_lib/papers/errata.yaml``. The report shows them, with the exact instances that name them
+(:mod:`pipeline_lib.papers.witnesses`); the documentation has a list of them among its registers.
 """
 
 import re

@@ -82,7 +82,7 @@ AnyMeasured = Annotated[Measured, BeforeValidator(_measured)]
 
 
 class Reading(Titled):
-    """What the ledger says of the trials in one table, key by key (docs/claims.md explains the keys)."""
+    """What the ledger says of the trials in one table, key by key (docs/adding-a-paper.md explains the keys)."""
 
     TITLE = ("table", "where")
 

@@ -547,7 +547,7 @@ class ConeSettings(Selecting):
 
     basis: Sizes = Field((10,), description="K, or several values, of which the best is chosen on the validation part")
     method: Literal["sg", "sg-printed", "eg", "eg-linear", "exact"] = Field(
-        "sg", description="method of folding in: sg, eg, eg-linear, exact, or sg-printed (docs/errata.md, letter W)"
+        "sg", description="method of folding in: sg, eg, eg-linear, exact, or sg-printed (erratum W)"
     )
     step: Positive | None = Field(None, description="mu, or null for the published one")
     passes: Whole = Field(30, description="largest number of passes; the best number is chosen on the validation part")

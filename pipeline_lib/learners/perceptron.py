@@ -7,7 +7,7 @@
 
 over the documents i with an active hinge, 1 + s_k(i) - s_i > 0, where k(i) is the best-scored document with a smaller
 label. The paper states that eta does not matter (Section 5). It does, because the margin of 1 fixes the scale of w
-(docs/errata.md, A); with only misordered documents active, s_k(i) >= s_i, it does not, up to rounding, and Theorem 5
+(erratum A); with only misordered documents active, s_k(i) >= s_i, it does not, up to rounding, and Theorem 5
 then holds for every step size and without its factors m and v_max (see :func:`norm_factor`).
 """
 

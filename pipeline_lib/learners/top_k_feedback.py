@@ -27,7 +27,7 @@ of its sums run over the k! orders of A. The terms, with l = 1 for the first thr
 | `ranknet`, `rankboost` | 0 | 1[y_i > y_j] q(s_j - s_i) (e_j - e_i),  q(x) = 1 / (1 + e^-x), e^x |
 
 The paper prints P(A) = 1 - gamma + gamma / C(m, k) for every A (section 4.2), which is right only where A is the top k
-of s (docs/errata.md, C); ``probabilities="as-printed"`` keeps it. For two labels the paper gives this number as
+of s (erratum C); ``probabilities="as-printed"`` keeps it. For two labels the paper gives this number as
 p(sigma(1), sigma(2)), by (1) the probability of one order. The denominator of section 4.1 adds both orders and would
 then be 2 P(A), which halves every estimate; ``as-printed`` takes the number for that of the set.
 """
@@ -151,7 +151,7 @@ def run(
     data : RankingData
     surrogate : str or Surrogate
         One of :data:`ORDERS`; ``smooth-dcg`` climbs its gain, or descends on it with
-        ``sign="as-printed"`` (docs/errata.md, D); pairwise ones with normalisation ``sum``.
+        ``sign="as-printed"`` (erratum D); pairwise ones with normalisation ``sum``.
     k : int
         How many labels are seen: at least the surrogate's order, at most the length of the shortest list met.
     rounds : int >= 1

@@ -160,7 +160,7 @@ def printed_constant(name: str, m: Count, feature_norm: NonNegative, radius: Non
 
 @checked
 def valid_constant(name: str, m: Count, feature_norm: NonNegative, radius: NonNegative, y_max: Label) -> float:
-    """A C with E||z||^2 <= C / gamma for all parameters (docs/errata.md, T).
+    """A C with E||z||^2 <= C / gamma for all parameters (erratum T).
 
     By Lemma 4, ||X'f||_2 <= R_D ||f||_1. Over the sets A of l documents E||z||^2 <= R_D^2 sum_A P(A) ||f_A||_1^2, and
     P(A) >= gamma / C(m, l):

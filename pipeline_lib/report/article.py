@@ -131,7 +131,7 @@ def _methods(pages: Sequence[Page]) -> list[Subsection]:
 
 def _proofs(pages: Sequence[Page], names: Sequence[str]) -> list[Subsection]:
     """This project's own theorems with their proofs, without what is about the use of programs."""
-    sections = {page.name: page.sections[0] for page in pages}
+    sections = {section.id: section for page in pages for section in page.sections}
     return [
         Subsection(
             one.id, one.title, tuple(block for block in one.blocks if getattr(block, "title", "") not in LEFT_OUT)

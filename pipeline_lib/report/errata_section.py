@@ -11,6 +11,7 @@ from pipeline_lib.claims import errata
 from pipeline_lib.claims.errata import Erratum
 from pipeline_lib.claims.judged import JudgedStudy
 from pipeline_lib.claims.words import Status
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.papers.witnesses import Witness
 from pipeline_lib.report.blocks import between, inline, mathematics
 from pipeline_lib.report.proofs_section import linked
@@ -43,8 +44,10 @@ class ErrataList:
 
     @staticmethod
     def parts(one: Erratum) -> list[tuple[str, str]]:
-        """What is printed, why it is wrong, what holds, and where that is checked; as HTML, each with its heading."""
-        return [(words, running(getattr(one, name))) for name, words in SHOWN.items()]
+        """What is printed and where, why it is wrong, what holds, and where that is checked; as HTML with headings."""
+        places = "; ".join(f"`{paper}`, {where}" for paper, where in one.printed_in.items())
+        texts = [(words, getattr(one, name)) for name, words in SHOWN.items()]
+        return [(words, running(text)) for words, text in ([("where", places)] if places else []) + texts]
 
     def claims(self, one: Erratum) -> list[tuple[str, Status]]:
         """The claims that depend on the erratum, as far as the report shows them, with their statuses."""
@@ -59,12 +62,19 @@ def given(judged: JudgedStudy, chosen: Sequence[str]) -> dict[str, Any] | None:
     """What the template shows: the errata that concern the papers of a study, or claims of these papers; None if none.
 
     An erratum of several papers stands with the first one.
+
+    Raises
+    ------
+    DataError
+        When there is no erratum of a witness's letter.
     """
     statuses = {claim.id: claim.status for claim in judged.claims if claim.paper in chosen}
     shown = [one for one in errata.load() if {*one.where} & {*chosen} or {*one.claims} & {*statuses}]
     if not shown:
         return None
     every = tuple(witness for name in papers.names() for witness in papers.witnesses(name))
+    if unknown := {one.errata for one in every if one.errata} - {one.letter for one in errata.load()}:
+        raise DataError(f"witnesses: expected an erratum for every letter, found none for {', '.join(sorted(unknown))}")
     of_papers = []
     for name in papers.names():
         own = tuple(one for one in shown if next(iter(one.where), None) == name)

@@ -46,6 +46,8 @@ SURPRISES = {
     "topk-label-phases": ("How many labels must be seen to rank as well as possible by NDCG?", "topk-more-labels"),
 }
 """Figures that the front page shows too, each with the question that it is about and the claim that answers it."""
+STEPS = "proof-where-bounds-lose"
+"""The page of the documentation that explains how the steps of bounds are measured; it stands with what they cost."""
 
 
 @dataclass(frozen=True)
@@ -86,15 +88,20 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
     # Without papers, what a person wants to know of their own data is the front page.
     about |= {"of_own_data": [] if chosen else list(own.values())}
     stories = {one.title: one.sections for one in of_papers}
+    proofs = list(proofs_section.pages()) if of_papers else []
+    costs = page("bounds", "bounds", {"found": bounds} if bounds else None)
+    if costs is not None:
+        costs = replace(costs, sections=(*costs.sections, *(one for one in proofs if one.id == STEPS)))
+        proofs = [one for one in proofs if one not in costs.sections]
     parts: dict[str, Sequence[Page | None]] = {
         "": [_page(FRONT, templates.section("overview", "overview", **about))],
         "Data": [page("data-sets", "data", data_section.given(study)), *_data(study, templates, own if chosen else {})],
         "Papers": of_papers,
         "This software": promising,
-        "Proofs": [Page(one.id, one.title, (one,)) for one in (proofs_section.pages() if of_papers else ())],
+        "Proofs": [Page(one.id, one.title, (one,)) for one in proofs],
         "Evidence": [
             page("errata", "errata", errata_section.given(claims, papers)),
-            page("bounds", "bounds", {"found": bounds} if bounds else None),
+            costs,
             page("explore", "explore", {"bounds": bool(bounds)} if of_papers else None),
             page("ledger", "claims", ledger_section.given(claims, papers)),
             page("published", "published", study_pages.published(study, stories)),

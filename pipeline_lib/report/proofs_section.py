@@ -17,6 +17,7 @@ from pipeline_lib.report.blocks import Section
 from pipeline_lib.report.terms_section import slug
 
 _LINK = re.compile(r"\[([^\]]+)\]\(([\w-]+)\.md(?:#([^)]*))?\)")
+_ERRATA = re.compile(r"\]\(\.\./pipeline_lib/papers/\w+/errata\.yaml\)")
 _NAMED = re.compile(r"`?docs/([\w-]+)\.md`?")
 
 
@@ -30,6 +31,7 @@ def pages() -> Iterator[Section]:
     """
     for name in _known():
         text = _LINK.sub(_linked, shipped.page(f"{name}.md").read_text(encoding="utf-8"))
+        text = _ERRATA.sub("](#errata)", text)  # a study of some papers has not every erratum
         # Titles as addresses, which are those of the one page in which all are shown.
         text = "\n".join(
             f"{line} {{#proof-{name}-{slug(line)}}}" if line.startswith("## ") else line for line in text.split("\n")
@@ -60,8 +62,6 @@ def _linked(found: re.Match[str]) -> str:
     words, page, place = found.groups()
     if page in _known():
         return f"[{words}](#proof-{page})"
-    if page == "errata":  # a study of some papers has not every erratum
-        return f"[{words}](#errata)"
     if page == "references":
         return f"[{words}](#{f'ref-{slug(place)}' if place else 'references'})"
     return words

@@ -20,7 +20,7 @@ the ceilings, so that it is exact except for steps beyond STEPS, whose ceilings 
 
 Corollaries 8, 11 and 16 are closed forms for the same. Those of 8 and 16 replace the ceiling by its argument, which is
 too small where A < B or where A / eps is not large: there they are below the integral that they should bound
-(docs/errata.md, X). They are C times a logarithm that decreases in C and changes its sign when n is small, where they
+(erratum X). They are C times a logarithm that decreases in C and changes its sign when n is small, where they
 are meaningless; beyond their largest value, which is above 4 B and therefore vacuous, this value is used instead.
 
 **The smallest covers of a ball** that are known for a given number of features show what the propositions cost, apart

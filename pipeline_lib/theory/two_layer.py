@@ -25,7 +25,7 @@ most E R_{n; m_1, ..., m_n}(l o F), the average of Definition 3 itself, by the s
 permutations, applied to all queries at once. For equal m that is an ordinary Rademacher average of n floor(m/2)
 independent pairs: D(n floor(m/2)) instead of D(floor(m/2)). :func:`pooled_document_layer` gives this bound. Therefore
 the gap tends to 0 with more queries alone, at any fixed m >= 2; it is only the bound of Theorem 1 that does not
-(docs/errata.md, R).
+(erratum R).
 
 **All pairs.** Equation (6) is why pairs of one query count as independent ones: with k = floor(m/2),
 
@@ -90,7 +90,7 @@ def vc(vc_dimension: Count, c1: Factor = 1.0) -> Complexity:
     """D(k) = c1 sqrt(V / k), the paper's form for the pairwise 0-1 loss (remark after Theorem 1).
 
     The paper does not give c1. For a surrogate phi it has c2 B phi'(B) in its place, for scores in [-B, B]; that form
-    lacks the contribution of phi(0), which remains however small the class is (docs/errata.md, S).
+    lacks the contribution of phi(0), which remains however small the class is (erratum S).
 
     Raises
     ------
@@ -216,7 +216,7 @@ def query_layer(n_queries: Count, complexity: Complexity, loss_bound: Positive, 
     """Theorem 2: D(n) and sqrt(2 M^2 log(2/delta) / n), which bound the query-layer error with probability 1 - delta.
 
     McDiarmid's inequality gives half of the second term: replacing one query changes the mean of n losses in [0, M] by
-    at most M/n and not by 2M/n (docs/errata.md, AA).
+    at most M/n and not by 2M/n (erratum AA).
 
     The bounds that treat a query's documents as one deterministic object (section 2.3) also have this form: they do not
     change with the number of documents.

@@ -19,7 +19,7 @@ beforehand, N_k of them with the variance sigma_k^2, the same holds with S_k and
 It is Bernstein's inequality for the n independent averages of the queries, and a union over the rankers. In n it falls
 as n^(-1/2) at every m, and in m it levels off at the deviation of infinitely long lists, with sigma^2(m) - v falling as
 1/m. The gap of a single ranker has these rates as well, by the central limit theorem. The bound of Theorem 1 has
-neither (docs/errata.md, R); docs/the-two-layer-gap.md has the proofs.
+neither (erratum R); docs/the-two-layer-gap.md has the proofs.
 
 **The budget.** For C = n m documents the first term is smallest where (v m + 4 s1 + 2 (s2 - 2 s1) / (m - 1)) / C is,
 

@@ -3,13 +3,26 @@
 import functools
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import autodiff, bench_certificates, bench_comparison, bench_limits, bench_lists, ratios, timing
+from benchmarks import (
+    autodiff,
+    bench_certificates,
+    bench_comparison,
+    bench_limits,
+    bench_lists,
+    growth,
+    page,
+    ratios,
+    recorded,
+    rows,
+    timing,
+)
 
 
 def enclosed(n: int, k: int) -> float:
@@ -86,3 +99,25 @@ def test_works_that_certify_agree_and_others_are_refused(monkeypatch: pytest.Mon
     for theirs in ((0.6, 0.55), (0.5, 0.3), (0.5, 0.46), (0.5, 0.51)):
         with pytest.raises(AssertionError, match="another computes other numbers"):
             bench_certificates._agree({"pipeline_lib": ours, "another": functools.partial(tuple, theirs)})
+
+
+def test_the_page_is_made_from_the_files_of_rows() -> None:
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert page.page(page.measured_before()) == text
+    assert set(re.findall(r"data/(benchmarks-[\w-]+\.csv)", text)) == {kept.name for kept in rows.read()}
+
+
+def test_the_rows_of_growth_are_what_was_measured() -> None:
+    measured = [*recorded.read(growth.TABLE, growth.Measured), *growth.whole()]
+    made = rows.files("growth", growth.section(measured))
+    assert all((rows.FOLDER / file).read_text(encoding="utf-8") == text for file, text in made.items())
+
+
+def test_the_ratios_of_a_section_leave_out_ours_and_what_was_stopped(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(rows, "FOLDER", tmp_path)
+    lines = [f"| {work} | {ratio} |" for work, ratio in (("a", "1"), ("", "0.5 (0.4–0.6)"), ("", "1,200 (one call)"))]
+    rows.write("x", "\n".join(["## X", "", "How.", "", "| work | ratio |", "|---|---|", *lines, "| b | – |"]))
+    assert "| X | 1 of 2 | 0.5 to 1,200 | [benchmarks-x.csv](data/benchmarks-x.csv) |" in page.page(
+        "Measured on a day."
+    )
+    assert [row["work"] for row in next(rows.read()).rows] == ["a", "a", "a", "b"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import large_data
+from benchmarks import large_data, rows
 from benchmarks.large_data import Measured
 
 
@@ -19,15 +19,15 @@ def test_sizes_at_which_the_start_dominates_take_no_part() -> None:
     assert large_data.exponent([1, 10, 100, 1000], [1.0, 1.1, 1.5, 200.0]) is None
 
 
-def test_the_page_shows_what_was_measured() -> None:
-    page = large_data.PAGE.read_text(encoding="utf-8")
-    assert large_data.with_section(page, large_data.read()) == page
+def test_the_rows_are_what_was_measured() -> None:
+    made = rows.files("large_data", large_data.section(large_data.read()))
+    assert all((rows.FOLDER / file).read_text(encoding="utf-8") == text for file, text in made.items())
 
 
 def test_a_row_says_how_far_it_was_measured() -> None:
-    rows = [Measured("train_model:x", size, 1, 1.0, 1.0, 100.0) for size in (10, 20)]
-    rows.append(Measured("train_model:y", 20, 1, 1.0, 1.0, 9000.0, "failed (1)"))
-    lines = large_data.section(rows).splitlines()
+    measured = [Measured("train_model:x", size, 1, 1.0, 1.0, 100.0) for size in (10, 20)]
+    measured.append(Measured("train_model:y", 20, 1, 1.0, 1.0, 9000.0, "failed (1)"))
+    lines = large_data.section(measured).splitlines()
     [x] = [line for line in lines if line.startswith("| `train_model:x`")]
     [y] = [line for line in lines if line.startswith("| `train_model:y`")]
     assert x.endswith("| yes |")

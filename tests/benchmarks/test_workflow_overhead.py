@@ -1,6 +1,6 @@
-"""The shares of a run's time are computed from records of Snakemake, and the page shows what the table contains."""
+"""The shares of a run's time are computed from records of Snakemake, and the rows are what the table contains."""
 
-from benchmarks import recorded, workflow_overhead
+from benchmarks import recorded, rows, workflow_overhead
 from benchmarks.workflow_overhead import Job, Run
 
 
@@ -14,8 +14,8 @@ def test_what_jobs_do_not_use_is_what_cores_spend_without_them() -> None:
     assert "57.5% were not spent" in text
 
 
-def test_the_page_shows_the_table() -> None:
-    page = workflow_overhead.PAGE.read_text(encoding="utf-8")
+def test_the_rows_are_what_was_measured() -> None:
     numbers = recorded.read(workflow_overhead.TABLE, workflow_overhead.Number)
     assert numbers
-    assert recorded.with_section(page, workflow_overhead.section(numbers)) == page
+    made = rows.files("workflow_overhead", workflow_overhead.section(numbers))
+    assert all((rows.FOLDER / file).read_text(encoding="utf-8") == text for file, text in made.items())

@@ -1,36 +1,16 @@
-"""Are the errata complete, do claims cite those on which they depend, and is the page in docs/ written from them?"""
+"""Are the errata complete, and do claims cite those on which they depend?"""
 
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pipeline_lib import papers
 from pipeline_lib.claims import errata, ledger
 from pipeline_lib.claims.errata import Erratum
-from pipeline_lib.core.errors import ConfigurationError, DataError
-from pipeline_lib.papers.witnesses import Witness
+from pipeline_lib.core.errors import ConfigurationError
 from tests import readings
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "errata.md").read_text(encoding="utf-8")
 EVERY = [one for name in papers.names() for one in papers.witnesses(name)]
-
-
-def test_the_page_is_written_from_the_errata_and_the_witnesses(registers: Any) -> None:
-    assert registers.with_errata(PAGE, EVERY) == PAGE, "run python docs/registers.py"
-    changed = PAGE.replace("1 ≤ 0", "2 ≤ 0").replace("| wrong |", "| loose |")
-    assert changed != PAGE
-    assert registers.with_errata(changed, EVERY) == PAGE
-
-
-def test_the_page_needs_its_table_and_an_erratum_for_every_letter(registers: Any) -> None:
-    with pytest.raises(DataError, match="expected the line"):
-        registers.with_errata("# Errata\n", EVERY)
-    unknown = Witness("made", "section 1", "1 is 0.", EVERY[0].compute, errata="ZZ")
-    with pytest.raises(DataError, match="found none for ZZ"):
-        registers.with_errata(PAGE, [unknown])
 
 
 def test_names_are_unique_and_say_the_paper() -> None:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from pipeline_lib.claims import errata
 from tools import affected
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-# The blocks of these pages need files about them; tests/report/test_claims_page_of_docs.py runs those of claims.md,
-# tests/workflow/test_adding.py those of the next, and tests/docs/test_examples.py those of the last.
-ELSEWHERE = ("claims.md", "adding-*.md", "examples.md")
+# The blocks of these pages need files about them; tests/workflow/test_adding.py runs those of the first,
+# tests/report/test_claims_in_docs.py the sessions among them, and tests/docs/test_examples.py those of the other.
+ELSEWHERE = ("adding-*.md", "examples.md")
 PAGES = sorted(
     page
     for page in DOCS.glob("*.md")
@@ -34,6 +35,10 @@ def test_code_blocks_run(page):
     )
     examples = doctest.DocTestParser().get_doctest("\n".join(sessions), {}, page.stem, str(page), 0)
     assert doctest.DocTestRunner().run(examples).failed == 0
+
+
+def test_the_baselines_are_those_of_the_records(registers):
+    assert registers.PUBLISHED.read_text(encoding="utf-8") == registers.baselines(), "run python docs/registers.py"
 
 
 def references(text):
@@ -132,7 +137,7 @@ def test_the_tour_of_a_claim_has_every_module_that_decides_its_status():
 
 
 def test_the_errata_point_to_what_exists():
-    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in errata.files())
     assert not list(missing(text))
     tests = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     named = set(re.findall(r"`(test_\w+)`", text))

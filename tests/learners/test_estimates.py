@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import training_times
+from benchmarks import rows, training_times
 from pipeline_lib import learners, surrogates
 from pipeline_lib.core.cost import Size
 from pipeline_lib.sources import catalog, sizes
@@ -97,9 +97,9 @@ def test_every_learner_was_measured(data_set: str) -> None:
     assert {*MORE, *CONTROLS} <= measured <= set(learners.NAMES)
 
 
-def test_the_page_shows_what_was_measured() -> None:
-    page = training_times.PAGE.read_text(encoding="utf-8")
-    assert training_times.with_section(page, training_times.read()) == page
+def test_the_rows_are_what_was_measured() -> None:
+    made = rows.files("training_times", training_times.section(training_times.read()))
+    assert all((rows.FOLDER / file).read_text(encoding="utf-8") == text for file, text in made.items())
 
 
 def test_counts_and_the_settings_of_a_simulation_give_the_size(tmp_path: Path) -> None:

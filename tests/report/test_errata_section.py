@@ -1,15 +1,19 @@
 """Does the page of errata show every erratum of the study's papers, with its claims and exact instances?"""
 
+import html
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from browser import Browser
 from page_of_paper import claims_of, judged
 
 from pipeline_lib import papers
 from pipeline_lib.claims import errata, ledger
 from pipeline_lib.claims.judged import JudgedPaper, JudgedStudy
+from pipeline_lib.core.errors import DataError
+from pipeline_lib.papers.witnesses import Witness
 from pipeline_lib.report import errata_section, site
 from pipeline_lib.report.blocks import Section, walk
 from pipeline_lib.report.claims_section import ClaimList
@@ -56,6 +60,49 @@ def test_every_erratum_and_every_witness_is_shown_once() -> None:
     found = shown(section_of(study(*every), every))
     assert {*found} - {""} == {one.letter for one in errata.load()}
     assert sorted(name for names in found.values() for name in names) == sorted(EVERY)
+
+
+def test_an_erratum_shows_all_that_its_file_says(tmp_path: Path) -> None:
+    every = papers.names()
+    section = section_of(study(*every), every)
+    assert section is not None
+    site.write([Page("errata", "Errata", (section,))], tmp_path, "Errata", Rerun(ResultsFolder(tmp_path), []))
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    for one in errata.load():
+        article = text.partition(f'id="{errata.address(one.letter)}"')[2].partition("</details>")[0]
+        shown = words(article)
+        parts = (
+            [one.subject, one.kind, one.printed, one.why, one.holds, one.evidence]
+            if one.where
+            else [one.why, one.holds]
+        )
+        assert all(words(errata_section.running(part)) in shown for part in [*parts, *one.printed_in.values()]), one.id
+        assert all(claim in shown and words(remark) in shown for claim, remark in one.claims.items()), one.id
+
+
+def words(markup: str) -> str:
+    """The text of HTML, with every gap between words as one space."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", markup)).split())
+
+
+def test_a_witness_of_an_unknown_erratum_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    unknown = Witness("made", "section 1", "1 is 0.", next(iter(EVERY.values())).compute, errata="ZZ")
+    monkeypatch.setattr(papers, "witnesses", lambda name: (unknown,))
+    with pytest.raises(DataError, match="found none for ZZ"):
+        errata_section.given(study("lists"), ["lists"])
+
+
+def test_errata_are_open_on_paper(tmp_path: Path, browser: Browser) -> None:
+    lists = study("lists")
+    section = section_of(lists, ["lists"])
+    assert section is not None
+    site.write([Page("errata", "Errata", (section,))], tmp_path, "Errata", Rerun(ResultsFolder(tmp_path), []))
+    browser.open(tmp_path / "report.html", media="print")
+    heights = browser.run(
+        "[...document.querySelectorAll('.erratum dl')].map(one => one.getBoundingClientRect().height)"
+    )
+    assert len(heights) > len([one for one in errata.load() if "lists" in one.where])
+    assert min(heights) > 20
 
 
 @pytest.mark.parametrize("paper", papers.names())

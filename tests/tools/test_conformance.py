@@ -70,6 +70,8 @@ def test_every_answer_is_recorded_and_none_is_a_library_that_is_missing(name: st
 
 def test_the_page_shows_the_record() -> None:
     assert page.page(RECORD) == page.PAGE.read_text(encoding="utf-8")
+    for name, text in page.files(RECORD).items():
+        assert (page.ROWS / name).read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize("name", RECORD["libraries"])
@@ -79,7 +81,7 @@ def test_every_other_number_has_an_explanation_or_a_question_mark(name: str) -> 
         cell, reason = one.cell(id), one.reasons.get(id)
         match one.kind(id):
             case "refused":
-                assert cell == "✗"
+                assert cell == f"✗ {one.errors[id]}"
                 assert one.errors[id]
             case "equal":
                 assert gives(REFERENCE, id, one.numbers[id], LIBRARIES[name].tolerance)

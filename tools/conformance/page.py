@@ -1,7 +1,9 @@
-"""How are the answers shown? The page docs/conformance.md, every number of which is from the record."""
+"""How are the answers shown? The page docs/conformance.md and its rows in docs/data/, all numbers from the record."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import textwrap
 from collections import Counter
@@ -16,14 +18,17 @@ from tools.conformance.libraries import DOUBLE, FIVE_DECIMALS, LIBRARIES, SINGLE
 from tools.conformance.vectors import TOPICS, VECTORS, Number, Vector, query
 
 PAGE = asking.ROOT / "docs" / "conformance.md"
+ROWS = asking.ROOT / "docs" / "data"
 WIDTH = 120
 UNEXPLAINED = "?"
+ORDINARY = ("gain", "ties", "empty", "ideal", "depth", "short_lists")
+"""The fields of a convention that matter for data in which nothing is odd."""
 
 INTRODUCTION = """\
-Two libraries that are given the same scores and labels may print two numbers and call both NDCG. This page asks many
-of them for the same lists, cell by cell, and says by which convention each number comes about. `make conformance`
-installs the libraries in an environment of their own, asks them and writes this page from what they answered, which
-is kept in `tools/conformance/record.json`; do not edit it by hand.
+Two libraries that are given the same scores and labels may print two numbers and call both NDCG. `make conformance`
+installs many of them in an environment of their own, asks them for the same lists, and says by which convention each
+number comes about. It writes this page and its rows from the answers, which are kept in
+`tools/conformance/record.json`; do not edit them by hand.
 
 No definition is the right one: papers and libraries disagree on gains, on documents with equal scores, and on queries
 without a relevant document. What can be right or wrong is a comparison of two numbers that were computed under
@@ -40,22 +45,25 @@ data. A query without a relevant document counts 0, and a mean is over all queri
 infinite ones are ranked like others. The value is undefined for an empty list, a cut at 0, a label that is negative
 or NaN, and a score that is NaN."""
 
-CELLS = """\
-`=` is the value of the reference, to {double:g} for libraries that compute in double precision, {single:g} for those
-that compute in single precision, and {five:g} where five decimals are printed. A number is followed by the deviations
-from the reference that give it, which the section on [conventions](#conventions) defines; of
-several explanations, the one is shown that fits most of the numbers of the library. A `?` says that no known
-convention gives it. ✗ means that the library refused, and its words are below the table. Two numbers with a dash are
-the smallest and the largest of {times} calls. Every library is called with its defaults, unless its name in the table
-says otherwise; where it needs a cut and none is asked for, the cut is the number of documents."""
+FILES = """\
+- [conformance-answers.csv](data/conformance-answers.csv): a row for every list that was asked about, with its labels,
+  scores and reference value, and a column for every library. `=` is the value of the reference, to {double:g} for
+  libraries that compute in double precision, {single:g} for those that compute in single precision, and {five:g} where
+  five decimals are printed. A number is followed by the conventions that give it; of several explanations, the one is
+  shown that fits most of the numbers of the library. A `?` says that no known convention gives it, and ✗, with its
+  words, that the library refused. Two numbers with a dash are the smallest and the largest of {times} calls.
+- [conformance-libraries.csv](data/conformance-libraries.csv): for every library, how many of its answers are those of
+  the reference, explained, unexplained and refused, the conventions that its numbers need, each with the number of
+  lists that need it, and what has to be known of how it was asked.
+- [conformance-conventions.csv](data/conformance-conventions.csv): all conventions, those for odd input too, such as a
+  score that is NaN, and the libraries some of whose numbers they explain; other input may show more of them.
 
-DEVIATE = """\
-Each is another choice than that of the reference. The last column names the libraries some of whose numbers are
-explained by it; other input may show more of them."""
+Every library is called with its defaults, unless its name says otherwise; where it needs a cut and none is asked for,
+the cut is the number of documents."""
 
-NEEDED = """\
-The numbers of each library need these deviations, each for so many vectors. Many belong to one kind of input that is
-unusual, such as a score that is NaN."""
+DIFFER = """\
+These choices differ from those of the reference for data in which nothing is odd. The last column names the libraries
+some of whose numbers are explained by them."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +101,7 @@ class Answers:
         """What the table of a topic shows."""
         match self.kind(id):
             case "refused":
-                return "✗"
+                return f"✗ {self.errors[id]}"
             case "equal":
                 return "="
         numbers = [float(x) for x in self.given[id].get("values", [self.given[id].get("value")])]
@@ -120,26 +128,59 @@ def short(number: float, digits: int = 4) -> str:
 
 def page(record: dict[str, Any]) -> str:
     """The whole page."""
-    every = [Answers(name, one["version"], one["answers"]) for name, one in record["libraries"].items()]
-    cells = CELLS.format(double=DOUBLE, single=SINGLE, five=FIVE_DECIMALS, times=asking.TIMES)
+    every = answers(record)
+    ordinary = {one.name for one in (*DEVIATIONS, RANDOM) if one.field in ORDINARY}
+    shown = [row for row in conventions(every) if row[0] in ordinary and row[2] != "none"]
     parts = [
         "# Whose NDCG is right?",
         *paragraphs(INTRODUCTION),
-        "## The reference, and how to read the tables",
+        "## The reference",
         *paragraphs(REFERENCE.format(digits=DIGITS)),
-        *paragraphs(cells),
-        "## Libraries",
+        "## By what the libraries differ",
         *paragraphs(made(record, every)),
-        overview(every),
-        *notes(),
-        "## Conventions",
-        *paragraphs(DEVIATE),
-        conventions(every),
-        *paragraphs(NEEDED),
-        deviations(every),
-        *(text for topic, vectors in TOPICS.items() for text in section(topic, vectors, every)),
+        *paragraphs(DIFFER),
+        table(("name", "convention", "libraries"), shown),
+        "## The rows",
+        FILES.format(double=DOUBLE, single=SINGLE, five=FIVE_DECIMALS, times=asking.TIMES),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def files(record: dict[str, Any]) -> dict[str, str]:
+    """The names of the files of rows, and their texts."""
+    every = answers(record)
+    heads = ("topic", "vector", "labels", "scores", "names", "k", "reference", "value", *(one.name for one in every))
+    asked = [
+        (topic, *described(vector), *(one.cell(vector.id) for one in every))
+        for topic, vectors in TOPICS.items()
+        for vector in vectors
+    ]
+    counted = ("library", "version", "equal", "explained", "unexplained", "refused", "conventions", "note")
+    return {
+        "conformance-answers.csv": as_csv(heads, asked),
+        "conformance-libraries.csv": as_csv(counted, map(library, every)),
+        "conformance-conventions.csv": as_csv(("name", "convention", "libraries"), conventions(every)),
+    }
+
+
+def write(record: dict[str, Any]) -> None:
+    """Write the page and its rows."""
+    ROWS.mkdir(parents=True, exist_ok=True)
+    for name, text in files(record).items():
+        (ROWS / name).write_text(text, encoding="utf-8")
+    PAGE.write_text(page(record), encoding="utf-8")
+
+
+def answers(record: dict[str, Any]) -> list[Answers]:
+    """What every library answered."""
+    return [Answers(name, one["version"], one["answers"]) for name, one in record["libraries"].items()]
+
+
+def as_csv(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table as CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([heads, *rows])
+    return text.getvalue()
 
 
 def paragraphs(text: str) -> Iterator[str]:
@@ -148,16 +189,16 @@ def paragraphs(text: str) -> Iterator[str]:
         yield paragraph if paragraph.startswith("$$") else filled(paragraph)
 
 
-def filled(text: str, indent: str = "") -> str:
+def filled(text: str) -> str:
     """A paragraph in lines of one length."""
-    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """A table, with some columns aligned on the right."""
-    rules = ["---:" if column in right else "---" for column in range(len(heads))]
-    lines = [f"|{'|'.join(rules)}|", *(f"| {' | '.join(row)} |" for row in rows)]
-    return "\n".join([f"| {' | '.join(heads)} |", *lines])
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    return "\n".join(
+        [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", *(f"| {' | '.join(row)} |" for row in rows)]
+    )
 
 
 def made(record: dict[str, Any], every: Sequence[Answers]) -> str:
@@ -169,40 +210,23 @@ def made(record: dict[str, Any], every: Sequence[Answers]) -> str:
     )
 
 
-def overview(every: Sequence[Answers]) -> str:
-    """A row for each library: how many vectors are equal, explained, unexplained and refused."""
-    rows = []
-    for one in every:
-        kinds = Counter(map(one.kind, VECTORS))
-        counts = [str(kinds[kind]) for kind in ("equal", "explained", "unexplained", "refused")]
-        rows.append([one.name, one.version, *counts])
-    return table(("library", "version", "=", "explained", UNEXPLAINED, "✗"), rows, right=range(2, 6))
+def library(one: Answers) -> list[str]:
+    """A library's row: how many answers are equal, explained, unexplained and refused, and by which conventions."""
+    kinds = Counter(map(one.kind, VECTORS))
+    counts = [str(kinds[kind]) for kind in ("equal", "explained", "unexplained", "refused")]
+    needed = Counter(each.name for reason in one.reasons.values() for each in reason or ())
+    words = ", ".join(f"{name} {number}" for name, number in needed.most_common())
+    return [one.name, one.version, *counts, words, LIBRARIES[one.name].note]
 
 
-def deviations(every: Sequence[Answers]) -> str:
-    """A row for each library: the deviations that its numbers need, and of how many vectors."""
-    rows = []
-    for one in every:
-        needed = Counter(each.name for reason in one.reasons.values() for each in reason or ())
-        rows.append([one.name, ", ".join(f"{name} {number}" for name, number in needed.most_common())])
-    return table(("library", "deviations"), rows)
-
-
-def notes() -> Iterator[str]:
-    """What has to be known of how single libraries were asked."""
-    for library in LIBRARIES.values():
-        if library.note:
-            yield filled(f"{library.name}: {library.note}")
-
-
-def conventions(every: Sequence[Answers]) -> str:
-    """A row for each deviation: what it means, and the libraries that are explained by it."""
+def conventions(every: Sequence[Answers]) -> list[tuple[str, str, str]]:
+    """A row for each deviation: its name, what it means, and the libraries that are explained by it."""
     rows = []
     for name in dict.fromkeys(one.name for one in (*DEVIATIONS, RANDOM)):
         says = " Or: ".join(dict.fromkeys(one.says for one in (*DEVIATIONS, RANDOM) if one.name == name))
         users = [one.name for one in every if any(name in names_of(reason) for reason in one.reasons.values())]
         rows.append((name, says, "; ".join(users) or "none"))
-    return table(("name", "convention", "libraries"), rows)
+    return rows
 
 
 def names_of(reason: Sequence[Deviation] | None) -> list[str]:
@@ -210,31 +234,18 @@ def names_of(reason: Sequence[Deviation] | None) -> list[str]:
     return [one.name for one in reason or ()]
 
 
-def section(topic: str, vectors: Sequence[Vector], every: Sequence[Answers]) -> Iterator[str]:
-    """The vectors of a topic, what every library says of them, and the words of those that refused."""
-    named = any(one.names != query(one.labels, one.scores).names for vector in vectors for one in vector.queries)
-    heads = ["", "vector", "labels", "scores", *(["names"] if named else []), "k", "reference", "value"]
-    yield f"## {topic}"
-    yield table(heads, [[str(i), *described(vector, named)] for i, vector in enumerate(vectors, 1)])
-    rows = [[one.name, *(one.cell(vector.id) for vector in vectors)] for one in every]
-    yield table(["library", *map(str, range(1, len(vectors) + 1))], rows)
-    if lines := list(refusals(vectors, every)):
-        yield "Refused:"
-        yield "\n".join(lines)
-
-
-def described(vector: Vector, named: bool) -> list[str]:
+def described(vector: Vector) -> list[str]:
     """The cells that describe a vector: what it asks, its value in closed form and as a decimal number."""
     given = vector.queries
+    named = any(one.names != query(one.labels, one.scores).names for one in given)
     scores = "" if vector.shown else "; ".join(listed(one.scores) for one in given)
-    names = ["; ".join(" ".join(one.names) for one in given)] if named else []
     exact = vector.exact.replace("**", "^").replace("log2(", "log₂(").replace("*", " ")
     number = value(vector)
     return [
-        f"`{vector.id}`",
+        vector.id,
         vector.shown or "; ".join(listed(one.labels) for one in given) or "none",
         scores or ("" if vector.shown else "none"),
-        *names,
+        "; ".join(" ".join(one.names) for one in given) if named else "",
         "" if vector.k is None else f"{vector.k:,}",
         exact or "undefined",
         "" if number is None else f"{number:.10f}".rstrip("0").rstrip("."),
@@ -244,14 +255,3 @@ def described(vector: Vector, named: bool) -> list[str]:
 def listed(numbers: Sequence[Number]) -> str:
     """Numbers in a row, as Python writes them."""
     return " ".join(str(x).replace("inf", "∞").replace("-", "−").replace("nan", "NaN") for x in numbers)
-
-
-def refusals(vectors: Sequence[Vector], every: Sequence[Answers]) -> Iterator[str]:
-    """Items of a list: the library, the vectors and the words."""
-    for one in every:
-        words: dict[str, list[str]] = {}
-        for i, vector in enumerate(vectors, 1):
-            if vector.id in one.errors:
-                words.setdefault(one.errors[vector.id].replace("`", "'"), []).append(str(i))
-        for error, numbers in words.items():
-            yield filled(f"- {one.name}, {', '.join(numbers)}: `{error}`", "  ")

@@ -1,8 +1,7 @@
 """By which steps do Theorems 1 and 2 of `cone` lead from measured gaps and stability to what they state?
 
-Some queries of a data set, with short lists, are the whole population
-(:mod:`pipeline_lib.papers.cone.kinds`). Gaps are less those of the cone that is trained on the whole population, whose
-mean is 0.
+Some queries of a data set, with short lists, are the whole population (:mod:`pipeline_lib.papers.cone.kinds`). From
+every gap the one of the cone that is trained on the whole population is subtracted, whose mean is 0.
 """
 
 import logging

@@ -3,7 +3,7 @@
 `topk`, Figure 1: NDCG@10 of the rankings shown, averaged up to round t, for Algorithm 1 with eta = T^(-2/3) and
 gamma = T^(-1/3), online ListNet with all labels and eta = T^(-1/2), and random order. Two panels:
 
-- ``as-printed``: the estimators divide by the printed probabilities, which are biased (docs/errata.md, C);
+- ``as-printed``: the estimators divide by the printed probabilities, which are biased (erratum C);
 - ``correct``: by the correct ones, of which the theorems speak.
 
 Beside them stands descent on the same losses with all labels and the step of ListNet, which does not explore:

@@ -253,7 +253,7 @@ def _lists(settings: LabelsSettings) -> list[tuple[int, int]]:
 
 
 def targets(settings: LabelsSettings) -> Iterator[Target]:
-    """For every length, number of grades and k: what of relevances, and of measures of binary labels, is unseen."""
+    """For every length, number of grades and k: what k labels miss of relevances, and of measures of binary labels."""
     for m, grades in _lists(settings):
         relevances = partial_labels.relevances(m, grades)
         values = {RELEVANCE: relevances, CENTRED: relevances - relevances.mean(axis=1, keepdims=True)}

@@ -25,7 +25,7 @@ x and -x, the first of them relevant, RankSVM with both labels shown, and U = 1/
 only w without loss, which lies on the surface of the ball and is reached after about 1/(eta ||2 x||^2) rounds.
 
 Two players show what the bounds exclude. ``idle`` never learns: it plays w = 0 and is held against the bound with the
-prescribed eta. ``biased`` divides by the printed probabilities (docs/errata.md, C).
+prescribed eta. ``biased`` divides by the printed probabilities (erratum C).
 
 Section 4.3 holds the rate of Algorithm 1, T^(2/3), against T^(3/4) of bandit gradient descent, which sees its loss
 alone, and no labels (:mod:`pipeline_lib.learners.bandit`). Its step is the best in hindsight, for every T, among

@@ -155,7 +155,7 @@ def estimable() -> Iterator[Estimable]:
 
 
 def listwise(settings: StructureSettings, seed: int) -> Iterator[Listwise]:
-    """For every listwise loss and k < m: what of its gradient takes more than k labels, where most does."""
+    """For every listwise loss and k < m: the largest part of its gradient that takes more than k labels."""
     for name, largest_labels in LISTWISE.items():
         loss = surrogates.create(name)
         for m, y_max in product((2, 3, 4, 5), largest_labels):

@@ -1,7 +1,7 @@
 """By which steps do Theorems 1, 2 and 3 of `twolayer` lead from worst gaps to the numbers that they state?
 
-The population is known (:mod:`pipeline_lib.papers.twolayer.chain.known_pairs`). Gaps are less those of the best
-ranker, whose mean is 0, so that they are not negative.
+The population is known (:mod:`pipeline_lib.papers.twolayer.chain.known_pairs`). From every gap the one of the best
+ranker is subtracted, whose mean is 0, so that no gap is negative.
 """
 
 import math
@@ -73,10 +73,10 @@ def join(job: Job) -> Iterator[TwoLayerLink]:
 class Measured:
     """What is measured, one number for every sample.
 
-    ``trained`` and ``worst`` gaps, ``query_layer`` and ``document_layer`` of the worst rankers of either, less those of
-    the best ranker; ``query_size``, the largest size of the query-layer error; the averages of the losses,
-    ``query_average`` and ``document_average`` (Definition 3), and ``own_average`` with a supremum for each query; and
-    those of linear rankers, ``query_linear`` and ``own_linear``.
+    The ``trained`` and ``worst`` gaps, and the ``query_layer`` and ``document_layer`` of the worst rankers of either,
+    from which those of the best ranker are subtracted; ``query_size``, the largest size of the query-layer error; the
+    averages of the losses, ``query_average`` and ``document_average`` (Definition 3), and ``own_average`` with a
+    supremum for each query; and those of linear rankers, ``query_linear`` and ``own_linear``.
     """
 
     trained: Floats

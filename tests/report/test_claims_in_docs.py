@@ -1,4 +1,4 @@
-"""Do the examples of docs/claims.md run, and do the captions render with and without wildcards?"""
+"""Do the examples of docs/adding-a-paper.md run, and do the captions render with and without wildcards?"""
 
 import doctest
 from pathlib import Path
@@ -13,7 +13,7 @@ CAPTIONS = sorted((ROOT / "workflow" / "captions").glob("*.rst"))
 
 def test_the_examples_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    found = doctest.testfile(str(ROOT / "docs" / "claims.md"), module_relative=False)
+    found = doctest.testfile(str(ROOT / "docs" / "adding-a-paper.md"), module_relative=False)
     assert found.attempted > 10
     assert found.failed == 0
 
