@@ -260,6 +260,18 @@ def test_bootstrap_interval_covers_the_mean(n, level):
     assert covered == pytest.approx(level, abs=4 * math.sqrt(level * (1 - level) / 500))
 
 
+def test_intervals_of_several_measures_are_those_of_each_up_to_the_draws():
+    values = np.column_stack([skewed_measure(rng(5), 150), skewed_measure(rng(6), 150) ** 2, np.full(150, 0.1)])
+    found = statistics.bootstrap_intervals(values, rng=rng(1))
+    for column, (low, high) in zip(values.T[:2], found, strict=False):
+        other_low, other_high = statistics.bootstrap_interval(column, rng=rng(2))
+        width = other_high - other_low
+        assert abs(low - other_low) <= 0.05 * width
+        assert abs(high - other_high) <= 0.05 * width
+    assert found[2] == (0.1, 0.1)
+    assert statistics.bootstrap_intervals(values[:, ::-1], rng=rng(1)) == found[::-1]  # the draws are those of queries
+
+
 def test_bootstrap_interval_agrees_with_scipy():
     from scipy.stats import bootstrap
 

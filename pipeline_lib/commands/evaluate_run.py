@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
+import numpy as np
+
 from pipeline_lib import metrics, ranking, statistics
-from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.core.files import Output, write_text
 from pipeline_lib.core.markup import count
@@ -77,27 +78,22 @@ def run(
     asked, worst, best = (
         inputs.measured(of_run, highest, one, scale, relevant_from) for one in (order, "worst", "best")
     )
+    values = np.column_stack([asked[name] for name in measures])
+    ends: Sequence[tuple[float | None, float | None]] = [(None, None)] * len(measures)
+    if len(values) > 1:
+        rng = generator(seed, "evaluate")
+        ends = statistics.bootstrap_intervals(values, level=level, resamples=resamples, rng=rng)
     summary = [
-        Summary(name, *_mean(name, asked[name], level, resamples, seed), worst[name].mean(), best[name].mean())
-        for name in measures
+        Summary(name, asked[name].mean(), *interval, len(values), worst[name].mean(), best[name].mean())
+        for name, interval in zip(measures, ends, strict=True)
     ]
     queries = count(len(judged.queries), "query", "queries")
     print(f"{queries}, {100 * level:g} % bootstrap intervals\n\n{_text(summary)}")
     if output is not None:
         write_text(output, _csv(Summary._fields, summary))
     if per_query is not None:
-        values = zip(judged.queries, *(column.tolist() for column in asked.values()), strict=True)
-        write_text(per_query, _csv(["qid", *asked], values))
-
-
-def _mean(
-    measure: str, values: Floats, level: float, resamples: int, seed: int
-) -> tuple[float, float | None, float | None, int]:
-    low, high = None, None
-    if len(values) > 1:
-        rng = generator(seed, "evaluate", measure)
-        low, high = statistics.bootstrap_interval(values, level=level, resamples=resamples, rng=rng)
-    return float(values.mean()), low, high, len(values)
+        rows = zip(judged.queries, *(column.tolist() for column in asked.values()), strict=True)
+        write_text(per_query, _csv(["qid", *asked], rows))
 
 
 def _csv(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
