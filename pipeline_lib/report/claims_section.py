@@ -46,7 +46,8 @@ FAULTS: dict[errata.Kind, str] = {
 
 def fault(claim: JudgedClaim) -> str:
     """What is wrong with a statement that is refuted; empty where no erratum is about it."""
-    return FAULTS[errata.kinds()[claim.id]] if claim.id in errata.kinds() else ""
+    kind = errata.kinds().get(claim.id)
+    return errata.faults().get(claim.id, FAULTS[kind] if kind else "")
 
 
 def badge(claim: JudgedClaim) -> str:

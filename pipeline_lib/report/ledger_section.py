@@ -37,7 +37,7 @@ NUMBERED = re.compile(r"(?:Section [\d.]+, )?(?:Theorem|Lemma|Corollary|Proposit
 """How the place of a claim at a numbered statement begins."""
 THEOREM = re.compile(r"(?:Section [\d.]+, )?Theorems? (\d+(?:\.\d+)?)(?: and (?:(\d+(?:\.\d+)?)|.*))?")
 """The place of a claim that is a theorem itself, or two, not a step of a proof; "and" may lead to a second place."""
-CORRECTED = re.compile(r"(?<!of )(?<!after )Theorems? (\d+(?:\.\d+)?)(?: and (\d+(?:\.\d+)?))?")
+CORRECTED = re.compile(r"(?<!of )(?<!after )(?<!before )Theorems? (\d+(?:\.\d+)?)(?: and (\d+(?:\.\d+)?))?")
 """The place of an erratum that is about a theorem's own words, not about a proof of it or a remark after it."""
 WORST = ("refuted", "deviates", "not-run", "inconclusive", "verified", "argued", "proved-for-sizes", "proved")
 """What is said of a theorem of which several claims are made is the first of these that is said of one of them."""
@@ -190,21 +190,21 @@ def _numbered(every: LedgerRow) -> dict[str, Any]:
         "claims": len(claims),
         "theorems": len(theorems),
         "outcomes": [f"{numbers[status]} {status.replace('-', ' ')}" for status in reversed(WORST) if numbers[status]],
-        "corrected": _corrected(theorems),
+        "corrected": _corrected({claim.paper for claim in claims}),
         "refuted": [(claim, fault(claim) or "no erratum") for claim in refuted],
     }
 
 
-def _corrected(theorems: Container[tuple[str, str]]) -> list[tuple[str, str, str, str]]:
-    """The theorems whose words an erratum corrects: the paper, the place, and the erratum's letter and address."""
+def _corrected(papers: Container[str]) -> list[tuple[str, str, str, str]]:
+    """The theorems whose words an erratum corrects: the paper, the place, and the erratum's subject and address."""
     return [
-        (paper, f"Theorem {number}", one.letter, errata.address(one.letter))
+        (paper, f"Theorem {number}", one.subject, errata.address(one.letter))
         for one in errata.load()
         if one.kind in ("wrong", "reading")
         for paper, where in one.where.items()
         if (found := CORRECTED.search(where))
         for number in filter(None, found.groups())
-        if (paper, number) in theorems
+        if paper in papers
     ]
 
 

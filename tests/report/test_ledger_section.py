@@ -21,14 +21,30 @@ def test_a_theorem_is_what_the_worst_of_its_claims_is_and_a_refuted_step_of_its_
 def test_a_theorem_whose_words_an_erratum_corrects_is_named_and_one_with_a_gap_in_its_proof_is_not() -> None:
     claims = tuple(judged(claim, "verified") for claim in claims_of("topk"))
     found = summary(JudgedStudy("study", claims, {}), ["topk"])["numbered"]["corrected"]
-    about = {one.letter: one.where["topk"] for one in errata.load() if "topk" in one.where}
-    assert [(paper, where) for paper, where, *_ in found] == [("topk", "Theorem 5.2")]
-    assert [about[letter] for *_, letter, _ in found] == ["Theorem 5.2"]
-    assert "proof of Theorem 5.2" in about.values()
+    about = {one.where["topk"]: one for one in errata.load() if "topk" in one.where}
+    cited = about["Theorems 5.1 and 5.2"]
+    shown = cited.subject, errata.address(cited.letter)
+    assert found == [("topk", "Theorem 5.1", *shown), ("topk", "Theorem 5.2", *shown)]
+    assert "proof of Theorem 5.2" in about
+
+
+def test_the_words_of_a_theorem_are_corrected_only_where_they_are_wrong() -> None:
+    claims = tuple(judged(claim, "verified") for paper in ("slam", "cone", "twolayer") for claim in claims_of(paper))
+    found = summary(JudgedStudy("study", claims, {}), ["slam", "cone", "twolayer"])["numbered"]["corrected"]
+    assert [(paper, where) for paper, where, *_ in found] == [("cone", "Theorem 1")]
+
+
+def test_a_refuted_statement_says_in_which_cases_it_is_false() -> None:
+    claims = tuple(judged(claim, "refuted") for claim in claims_of("topk") if claim.id in ("topk-lemma3", "topk-thm41"))
+    found = summary(JudgedStudy("study", claims, {}), ["topk"])["numbered"]["refuted"]
+    assert {claim.id: words for claim, words in found} == {
+        "topk-lemma3": "needs m > k + 1 or grades",
+        "topk-thm41": "no erratum",
+    }
 
 
 def test_every_numbered_theorem_of_the_papers_is_counted() -> None:
-    theorems = {"slam": 6, "topk": 2, "cone": 2, "lists": 6, "twolayer": 3}
+    theorems = {"slam": 6, "topk": 2, "cone": 2, "lists": 7, "twolayer": 3}
     for paper, number in theorems.items():
         claims = tuple(judged(claim, "verified") for claim in claims_of(paper))
         assert summary(JudgedStudy("study", claims, {}), [paper])["numbered"]["theorems"] == number
