@@ -51,7 +51,7 @@ def fault(claim: JudgedClaim) -> str:
 
 
 def badge(claim: JudgedClaim) -> str:
-    """The name of a status: of a refuted claim with what is wrong, of a verified one with how many trials could have failed.
+    """The name of a status: of a refuted claim with what is wrong, of a verified one with the trials that could fail.
 
     Example
     -------
