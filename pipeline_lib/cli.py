@@ -38,9 +38,11 @@ from pipeline_lib.core.files import Output, check_outputs, is_full, is_made_by_r
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
 FOR_PEOPLE = (
     *("example-data", "doctor", "rank", "evaluate-run", "compare", "certify", "plan-labels", "compare-studies"),
-    *("witnesses", "check-proofs", "verify", "record-results", "default-configuration"),
+    *("counterexamples", "check-proofs", "verify", "record-results", "default-configuration"),
 )
 """The commands that people type; the others are those of the workflow's jobs."""
+RENAMED = {"witnesses": "counterexamples"}
+"""Former names of commands, and those that took their place."""
 
 
 def command_names() -> list[str]:
@@ -79,7 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     name, names = given[0], command_names()
     if name not in names:
-        print(f"error: unknown command {name!r}; {hint(name, names)}", file=sys.stderr)
+        help_for_it = f"it is called {RENAMED[name]!r}" if name in RENAMED else hint(name, names)
+        print(f"error: unknown command {name!r}; {help_for_it}", file=sys.stderr)
         return 2
     try:
         parsed = vars(parser(name).parse_args(given[1:]))
@@ -121,8 +124,8 @@ def parser(name: str) -> argparse.ArgumentParser:
 
     Example
     -------
-    >>> parser("witnesses").prog
-    'python -m pipeline_lib witnesses'
+    >>> parser("counterexamples").prog
+    'python -m pipeline_lib counterexamples'
     """
     module = _module(name)
     found = argparse.ArgumentParser(

@@ -116,8 +116,8 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(installed: I
 
 
 def test_the_console_script_runs_commands(installed: Installed, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["witnesses"]) == 0
-    assert installed.run("pipeline-lib", "witnesses") == capsys.readouterr().out
+    assert cli.main(["counterexamples"]) == 0
+    assert installed.run("pipeline-lib", "counterexamples") == capsys.readouterr().out
 
 
 def test_the_installed_library_finds_its_data(installed: Installed) -> None:

@@ -42,6 +42,9 @@ class Erratum(Titled):
     claims: Annotated[
         dict[str, str], BeforeValidator(lambda entry: dict.fromkeys(entry, "") if isinstance(entry, list) else entry)
     ] = Field({}, description="the claims whose judgement depends on it; a list, or with a remark on each")
+    faults: dict[str, Prose] = Field(
+        {}, description="of claims that are refuted, in which cases they are false, if the kind says too little"
+    )
 
     @property
     def place(self) -> str:
@@ -103,6 +106,18 @@ def kinds() -> Mapping[str, Kind]:
     ('gap', 'wrong')
     """
     return {claim: one.kind for one in reversed(load()) for claim in one.claims}
+
+
+@cache
+def faults() -> Mapping[str, str]:
+    """Claim -> in which cases it is false, in a few words, where the kind of its erratum says too little.
+
+    Example
+    -------
+    >>> faults()["topk-lemma3"]
+    'needs m > k + 1 or grades'
+    """
+    return {claim: words for one in load() for claim, words in one.faults.items()}
 
 
 def address(letter: str) -> str:

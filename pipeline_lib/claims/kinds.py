@@ -252,8 +252,8 @@ def _result(statuses: Sequence[Status], trials: Sequence[Trial]) -> str:
     decided = sum(status == "verified" for status in statuses)
     if decided == len(trials):
         return f"holds {in_all(trials)}"
-    some = f"in the {decided} of {count(trials)} that decide"
-    return f"holds {some if decided else 'within every interval, which decides nothing'}"
+    some = f"in the {decided} of {count(trials)} that could have failed"
+    return f"holds {some if decided else 'within every interval, so that none could have failed'}"
 
 
 def _size(away: Interval) -> Interval:

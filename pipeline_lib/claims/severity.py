@@ -71,12 +71,12 @@ class Severity:
     @property
     def reservations(self) -> tuple[str, ...]:
         """Why the claim is not decided although no trial contradicts it, one sentence each."""
-        found = [] if self.planted else ["No wrong statement was planted that the checks would have caught."]
+        found = [] if self.planted else ["There is no negative control that the checks would have caught."]
         if passed := [f"“{plant.statement}”" for plant in self.missed if not plant.problem]:
             which = "this wrong statement" if len(passed) == 1 else "these wrong statements"
             found.append(f"The same evidence does not contradict {which} either: {', '.join(passed)}")
         found += [
-            f"On this evidence a planted statement could not be tried, “{plant.statement}” ({plant.problem})."
+            f"On this evidence a control could not be tried, “{plant.statement}” ({plant.problem})."
             for plant in self.missed
             if plant.problem
         ]
@@ -86,24 +86,24 @@ class Severity:
 
     @property
     def sharper(self) -> str:
-        """Up to which factor the limit is tested, as a clause; nothing for a rule without a limit, and where it fails.
+        """How many times tighter the limit could be, as a clause; nothing for a rule without one, and where it fails.
 
         Example
         -------
         >>> for factor in (1.0004, 4.559, 3352.9, math.inf):
         ...     print(Severity(1, 1, factor).sharper)
-        a limit 1.01 times as sharp would be contradicted
-        a limit 4.55 times as sharp would not be contradicted either
-        a limit 3,350 times as sharp would not be contradicted either
-        no sharper limit would be contradicted either, up to rounding
+        a limit 1.01 times tighter would be contradicted
+        the limit could be 4.55 times tighter
+        the limit could be 3,350 times tighter
+        no tighter limit would be contradicted either, up to rounding
         """
         if self.slack_factor is None or self.slack_factor < 1:
             return ""
         if self.slack_factor < 1.01:
-            return "a limit 1.01 times as sharp would be contradicted"
+            return "a limit 1.01 times tighter would be contradicted"
         if math.isinf(self.slack_factor):
-            return "no sharper limit would be contradicted either, up to rounding"
-        return f"a limit {rounded_down(self.slack_factor)} times as sharp would not be contradicted either"
+            return "no tighter limit would be contradicted either, up to rounding"
+        return f"the limit could be {rounded_down(self.slack_factor)} times tighter"
 
 
 def final(verdict: Verdict, severity: Severity) -> tuple[Status, str]:

@@ -46,11 +46,12 @@ FAULTS: dict[errata.Kind, str] = {
 
 def fault(claim: JudgedClaim) -> str:
     """What is wrong with a statement that is refuted; empty where no erratum is about it."""
-    return FAULTS[errata.kinds()[claim.id]] if claim.id in errata.kinds() else ""
+    kind = errata.kinds().get(claim.id)
+    return errata.faults().get(claim.id, FAULTS[kind] if kind else "")
 
 
 def badge(claim: JudgedClaim) -> str:
-    """The name of a claim's status: of a refuted one with what is wrong, of a verified one with the trials that decide.
+    """The name of a status: of a refuted claim with what is wrong, of a verified one with the trials that could fail.
 
     Example
     -------
@@ -107,10 +108,10 @@ class ClaimList:
 
     @staticmethod
     def tested(found: Severity) -> str:
-        """In one line, how severe the test was: deciding trials, slack, planted statements."""
-        words = [f"decided by {found.informative} of {count(found.trials, 'trial')}"]
+        """In one line, how severe the test was: trials that could have failed, the margin, and the controls."""
+        words = [f"{found.informative} of {count(found.trials, 'trial')} could have failed"]
         words += filter(None, [found.sharper])
-        for holds, noun, outcome in ((False, "planted error", "caught"), (True, "planted control", "passed")):
+        for holds, noun, outcome in ((False, "negative control", "caught"), (True, "positive control", "passed")):
             alike = [plant.caught for plant in found.planted if plant.holds is holds]
             words += [f"{sum(alike)} of {count(len(alike), noun)} {outcome}"] if alike else []
         return "; ".join(words)
@@ -123,7 +124,7 @@ class ClaimList:
 
     @staticmethod
     def outcome(plant: Plant) -> str:
-        """What became of a planted statement."""
+        """What became of a control."""
         if plant.problem:
             return f"could not be tried ({plant.problem})"
         if plant.holds:

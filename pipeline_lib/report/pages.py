@@ -2,7 +2,7 @@
 
 The front page says what was run and what came out. Every data set and every paper has a page of its own; then come this
 project's own theorems with their proofs, the errata, the bounds with their costliest steps, their formulas with numbers
-to move, the ledger of all claims, numbers published by others, methods, terms, references and provenance. The single
+to move, the table of all claims, numbers published by others, methods, terms, references and provenance. The single
 file contains all of them.
 """
 

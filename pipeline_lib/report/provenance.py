@@ -121,7 +121,7 @@ def _of_all(results: ResultsFolder) -> Iterator[Origin]:
     yield Origin(f"{PART}-data", "Data sets", (r"^data/",), f"Data sets {words}", {})
     words = (
         "Every claim is judged by the rule in `pipeline_lib/papers/PAPER/claims.yaml` on the tables that it names, and "
-        "`sections.yaml` lists its place in the paper; [the ledger](#claims) says what the statuses mean."
+        "`sections.yaml` lists its place in the paper; [the table of claims](#claims) says what the statuses mean."
     )
     yield Origin(f"{PART}-claims", "Claims", (r"^claims\.json$", r"/(claims|sections)\.yaml$"), words, {})
 

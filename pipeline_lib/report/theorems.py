@@ -9,8 +9,10 @@ from typing import Any
 
 from pipeline_lib import papers as register
 from pipeline_lib.claims import errata
+from pipeline_lib.claims.errata import Erratum
 from pipeline_lib.claims.judged import JudgedClaim
 from pipeline_lib.claims.words import Status, rounded_down
+from pipeline_lib.core.markup import quoted
 from pipeline_lib.report.claims_section import SIGNS, fault
 from pipeline_lib.report.tables import Cell, Table, col, short, table
 
@@ -18,7 +20,7 @@ NUMBERED = re.compile(r"(?:Section [\d.]+, )?(?:Theorem|Lemma|Corollary|Proposit
 """How the place of a claim at a numbered statement begins."""
 THEOREM = re.compile(r"(?:Section [\d.]+, )?Theorems? (\d+(?:\.\d+)?)(?: and (?:(\d+(?:\.\d+)?)|.*))?")
 """The place of a claim that is a theorem itself, or two, not a step of a proof; "and" may lead to a second place."""
-CORRECTED = re.compile(r"(?<!of )(?<!after )Theorems? (\d+(?:\.\d+)?)(?: and (\d+(?:\.\d+)?))?")
+CORRECTED = re.compile(r"(?<!of )(?<!after )(?<!before )Theorems? (\d+(?:\.\d+)?)(?: and (\d+(?:\.\d+)?))?")
 """The place of an erratum that is about a theorem's own words, not about a proof of it or a remark after it."""
 WORST: tuple[Status, ...] = (
     "refuted", "deviates", "not-run", "inconclusive", "verified", "argued", "proved-for-sizes", "proved",
@@ -42,15 +44,9 @@ class Theorem:
         return min(self.claims, key=lambda claim: (WORST.index(claim.status), -len(claim.trials)))
 
     @property
-    def errata(self) -> list[str]:
-        """The letters of the errata that correct its words."""
-        return [
-            one.letter
-            for one in errata.load()
-            if one.kind in ("wrong", "reading")
-            and (found := CORRECTED.search(one.where.get(self.paper, "")))
-            and self.number in found.groups()
-        ]
+    def errata(self) -> list[Erratum]:
+        """The errata that correct its words."""
+        return [one for paper, number, one in corrected() if (paper, number) == (self.paper, self.number)]
 
     @property
     def margin(self) -> float | None:
@@ -79,6 +75,18 @@ class Theorem:
         return ", ".join(ranges)
 
 
+def corrected() -> list[tuple[str, str, Erratum]]:
+    """The theorems whose words an erratum corrects: the paper, the number, and the erratum."""
+    return [
+        (paper, number, one)
+        for one in errata.load()
+        if one.kind in ("wrong", "reading")
+        for paper, where in one.where.items()
+        if (found := CORRECTED.search(where))
+        for number in filter(None, found.groups())
+    ]
+
+
 def theorems(claims: Iterable[JudgedClaim]) -> list[Theorem]:
     """The numbered theorems that some claims state, paper after paper, by number.
 
@@ -104,12 +112,18 @@ def given(claims: Sequence[JudgedClaim]) -> Mapping[str, Any]:
     """What the front page and the article show: how many theorems came out how, their table, what else is refuted."""
     found = theorems(claims)
     numbers = Counter(one.claim.status for one in found)
+    rows = {(one.paper, one.number) for one in found}
     refuted = [claim for claim in claims if not claim.own and claim.status == "refuted" and NUMBERED.match(claim.where)]
     return {
         "claims": sum(not claim.own and bool(NUMBERED.match(claim.where)) for claim in claims),
         "theorems": len(found),
         "outcomes": [f"{numbers[status]} {status.replace('-', ' ')}" for status in reversed(WORST) if numbers[status]],
         "corrected": sum(bool(one.errata) for one in found),
+        "cited": [
+            (paper, f"Theorem {number}", one.subject, errata.address(one.letter))
+            for paper, number, one in corrected()
+            if paper in {claim.paper for claim in claims} and (paper, number) not in rows
+        ],
         "table": _table(found) if found else None,
         "refuted": [(claim, fault(claim) or "no erratum") for claim in refuted],
     }
@@ -148,10 +162,10 @@ def _table(found: Sequence[Theorem]) -> Table:
 def _row(one: Theorem, decades: int) -> Iterator[tuple[str, Any]]:
     claim, margin = one.claim, one.margin
     yield "paper", one.paper
-    letters = "".join(f" ([erratum {letter}](#{errata.address(letter)}))" for letter in one.errata)
-    yield "theorem", f"[Theorem {one.number}](#claim-{claim.id}){letters}"
+    yield "theorem", f"[Theorem {one.number}](#claim-{claim.id})"
     yield "says", Cell(claim.says, raw=claim.says, stated=True)
-    yield "known", f"{SIGNS[claim.status]}\u00a0{claim.status.replace('-', ' ')}"
+    fixed = "".join(f"; corrected: [{quoted(wrong.subject)}](#{errata.address(wrong.letter)})" for wrong in one.errata)
+    yield "known", f"{SIGNS[claim.status]}\u00a0{claim.status.replace('-', ' ')}{fixed}"
     shown = None
     if margin is not None:
         share = min(1.0, math.log10(max(margin, 1.0)) / decades)

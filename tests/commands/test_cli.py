@@ -86,7 +86,7 @@ def test_a_full_disk_is_one_line_that_names_the_file(
 
 
 def test_output_that_finds_the_disk_full_is_one_line() -> None:
-    command = [sys.executable, "-m", "pipeline_lib", "witnesses"]
+    command = [sys.executable, "-m", "pipeline_lib", "counterexamples"]
     with open("/dev/full", "w") as full:
         result = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert result.returncode == 1
@@ -129,7 +129,7 @@ def test_a_process_ends_before_the_interpreter_is_finalised() -> None:
 
 
 def test_a_reader_that_stops_early_is_no_error_to_be_traced() -> None:
-    command = f"{sys.executable} -m pipeline_lib witnesses | true"
+    command = f"{sys.executable} -m pipeline_lib counterexamples | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert "Broken pipe" not in done.stderr

@@ -82,16 +82,21 @@ def test_enclosures_apart_decide():
 
 
 def test_the_command_prints_one_and_refuses_unknown_names(capsys):
-    assert cli.main(["witnesses", "smallest-weights"]) == 0
+    assert cli.main(["counterexamples", "smallest-weights"]) == 0
     assert capsys.readouterr().out.count("erratum K") == 1
-    assert cli.main(["witnesses", "smalest-weights"]) == 1
+    assert cli.main(["counterexamples", "smalest-weights"]) == 1
     assert "smallest-weights" in capsys.readouterr().err
+
+
+def test_its_former_name_is_refused_with_the_new_one(capsys):
+    assert cli.main(["witnesses"]) == 2
+    assert "counterexamples" in capsys.readouterr().err
 
 
 def test_the_command_fails_where_a_witness_does_not_check(monkeypatch, capsys):
     true = Witness("true", "here", "0 ≤ 0", lambda: PLAIN.instance(x=0))
     monkeypatch.setattr(papers, "witnesses", lambda paper: (true,) if paper == "slam" else ())
-    assert cli.main(["witnesses"]) == 1
+    assert cli.main(["counterexamples"]) == 1
     assert "true" in capsys.readouterr().err
 
 

@@ -157,7 +157,7 @@ def test_the_search_of_the_single_file_finds_claims_tables_and_terms(
     for words, place in (
         ("SLAM-thm10 refuted", "#claim-slam-thm10"),
         ("test results on mq2008", "#table-results-MQ2008"),
-        ("slack factor sharper", "#term-slack-factor"),
+        ("margin of a limit tighter", "#term-margin-of-a-limit"),
         ("trained, evaluated and compared", "#made-by-learners"),
     ):
         assert place in searched(browser, words)[0]

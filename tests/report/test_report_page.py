@@ -348,7 +348,7 @@ def test_a_paper_adds_a_page_by_its_name(study: Path, tmp_path: Path, monkeypatc
     text = rendered(study, tmp_path)
     headings = re.findall(r"<h2[^>]*>([^<]+?) *<", text)
     assert "<p>Of all kinds.</p>" in text
-    assert headings.index("MQ2008") < headings.index("Cones") < headings.index("The ledger")
+    assert headings.index("MQ2008") < headings.index("Cones") < headings.index("The table of claims")
 
 
 def test_a_learner_that_ends_at_zero_is_named(copy: Path, tmp_path: Path) -> None:

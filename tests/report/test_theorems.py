@@ -28,13 +28,28 @@ def table(*claims: JudgedClaim) -> Table:
 
 
 def test_a_theorem_whose_words_an_erratum_corrects_is_named_and_one_with_a_gap_in_its_proof_is_not() -> None:
-    found = theorems.theorems([judged(one, "verified") for one in claims_of("topk")])
-    about = {one.letter: one.where["topk"] for one in errata.load() if "topk" in one.where}
-    assert {one.number: [about[letter] for letter in one.errata] for one in found} == {
-        "4.1": [],
-        "5.2": ["Theorem 5.2"],
+    claims = [judged(one, "verified") for one in claims_of("topk")]
+    about = {one.where["topk"]: one for one in errata.load() if "topk" in one.where}
+    wrong = about["Theorems 5.1 and 5.2"]
+    assert {one.number: one.errata for one in theorems.theorems(claims)} == {"4.1": [], "5.2": [wrong]}
+    assert theorems.given(claims)["cited"] == [
+        ("topk", "Theorem 5.1", wrong.subject, errata.address(wrong.letter))  # it is not the paper's own
+    ]
+    assert "proof of Theorem 5.2" in about
+
+
+def test_the_words_of_a_theorem_are_corrected_only_where_they_are_wrong() -> None:
+    claims = [judged(one, "verified") for paper in ("slam", "cone", "twolayer") for one in claims_of(paper)]
+    assert [(one.paper, one.number) for one in theorems.theorems(claims) if one.errata] == [("cone", "1")]
+    assert theorems.given(claims)["cited"] == []
+
+
+def test_a_refuted_statement_says_in_which_cases_it_is_false() -> None:
+    claims = [judged(one, "refuted") for one in claims_of("topk") if one.id in ("topk-lemma3", "topk-thm41")]
+    assert {known.id: words for known, words in theorems.given(claims)["refuted"]} == {
+        "topk-lemma3": "needs m > k + 1 or grades",
+        "topk-thm41": "no erratum",
     }
-    assert "proof of Theorem 5.2" in about.values()
 
 
 def test_the_margin_is_that_of_the_claim_that_decides_and_only_bounds_have_one() -> None:

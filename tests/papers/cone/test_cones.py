@@ -29,11 +29,7 @@ def test_claims_on_cones_are_read_and_only_obtuse_cones_break_the_projection() -
     assert (by_sample.count("sim"), by_sample.count(cones.SMALL)) == (4, 4)
     judged = {(trial.setting["updates"], trial.setting.get("fold_steps")) for trial in descents}
     assert judged == {("whole", CONES.fold_steps), ("whole", FOLD_STEPS[-1]), ("whole", None)}
-    assert {trial.setting["method"] for trial in readings.trials("cone-descent", results)} == {
-        "sg-printed",
-        "eg",
-        "eg-linear",
-    }
+    assert {trial.setting["method"] for trial in readings.trials("cone-descent", results)} == {"exact"}
     shares = [row["cumulative"] for row in results["cone-spectrum"]]
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)

@@ -17,9 +17,9 @@ from tests.small_settings import small
 PUBLISHED = Path(__file__).parents[3] / "workflow/published/cone-table1.csv"
 GEOMETRY = small("cone", "geometry", bases=[2, 3], plane_samples=2, differences=6, draws=4)
 LEAVE_OUT = small("cone", "leave_out", tied_queries=[5, 50], tied_features=[2, 3], tied_sums=[1.5, 3.0])
-HOLD = ("unique", "inequality", "eg-rate", "fig1", "fig2", "size-corrected")
+HOLD = ("unique", "inequality", "eg-rate", "fig1", "fig2", "size", "size-corrected")
 HOLD += ("larger", "smax-ties", "tradeoff-corrected", "margins", "larger-set")
-FAIL = ("check", "size", "tradeoff")
+FAIL = ("check", "tradeoff")
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,6 @@ def tables() -> Tables:
         ("length-free", "verified"),
         ("crossing", "verified"),
         ("crossing-best", "verified"),
-        ("explicit-m", "refuted"),
         ("explicit-m-corrected", "verified"),
         ("minimiser-length", "answered"),
         ("lan", "verified"),

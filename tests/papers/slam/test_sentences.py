@@ -25,9 +25,8 @@ def said() -> dict[str, list[dict[str, Any]]]:
     ("claim", "status"),
     [
         ("slam-largest-weight", "verified"),
-        ("slam-mistakes", "refuted"),
         ("slam-mistakes-corrected", "verified"),
-        ("slam-prediction", "refuted"),
+        ("slam-prediction-corrected", "verified"),
         ("slam-thm3-exchanges", "refuted"),
         ("slam-thm3-exchanges-corrected", "verified"),
         ("slam-norm-1-2", "verified"),

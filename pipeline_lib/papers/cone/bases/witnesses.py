@@ -19,7 +19,7 @@ __all__: list[str] = []
     why="The sum of the least-squares coefficients is linear in z, so that a document's points are the number of "
     "documents of lower score. (They would not be if the majority of the signs decided.)",
     errata="E",
-    claims=("cone-alg2-linear", "cone-alg2-linear-corrected"),
+    claims=("cone-alg2-linear-corrected",),
     true_for={"by_signs": True},
 )
 def vote(by_signs: bool = False) -> Instance:

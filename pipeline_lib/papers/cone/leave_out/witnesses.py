@@ -19,7 +19,7 @@ __all__: list[str] = []
     "at hand.",
     why="With K = 1 and ||w||_1 = 1, (18) minimises the mean of (z_i - u)^2: u is the mean of the sample.",
     errata="AK",
-    claims=("cone-eq12", "cone-thm1"),
+    claims=("cone-thm1",),
     true_for={"epsilon": F(1, 3)},
 )
 def beta_of_one_sample(epsilon: F = F(2, 5)) -> Instance:

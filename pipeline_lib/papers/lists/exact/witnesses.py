@@ -17,7 +17,7 @@ LN2 = Between(F(2, 3), F(7, 10))
     place="lists, appendix C",
     says="The gradient of RankSVM is the sum of max(0, 1(y_i > y_j) (1 + s_j - s_i)) (e_j - e_i).",
     errata="AG",
-    claims=("lists-appendix-c", "lists-appendix-c-corrected"),
+    claims=("lists-appendix-c-corrected",),
     true_for={"s": (0, 0)},
 )
 def ranksvm_gradient(s: tuple[int, int] = (0, 1)) -> Instance:
@@ -36,7 +36,7 @@ def ranksvm_gradient(s: tuple[int, int] = (0, 1)) -> Instance:
     place="lists, section 3.2 with section 2",
     says="Smoothed DCG@1 is a loss phi_SD, of which the minimiser w* is wanted.",
     errata="AH",
-    claims=("lists-smoothdcg-sign", "lists-smoothdcg-sign-corrected"),
+    claims=("lists-smoothdcg-sign-corrected",),
     true_for={"sign": -1},
 )
 def gain_as_loss(sign: int = 1) -> Instance:
@@ -113,7 +113,7 @@ def length_of_lists(m: int = 1000, n: int = 1000) -> Instance:
     place="lists, footnote 3",
     says="If every label vector has scores s_y of loss 0, the loss is at most G (W2 R_X + max ||s_y||) ≤ 2 G W2 R_X.",
     errata="Y",
-    claims=("lists-footnote3", "lists-footnote3-corrected", "lists-thm9"),
+    claims=("lists-footnote3-corrected", "lists-thm9"),
     true_for={"WR": F(1, 2)},
 )
 def bound_of_the_loss(WR: F = F(1, 4)) -> Instance:
@@ -136,7 +136,7 @@ def bound_of_the_loss(WR: F = F(1, 4)) -> Instance:
     says="ListNet's loss is at most 2 G W2 R_X with G = 2, because for every y there are scores with loss 0.",
     why="For y = (0, 0) the loss is -log(p (1 - p))/2 ≥ log 2, because p (1 - p) ≤ 1/4; at s = 0 it is log 2.",
     errata="Y",
-    claims=("lists-footnote3", "lists-footnote3-corrected", "lists-thm9"),
+    claims=("lists-footnote3-corrected", "lists-thm9"),
     true_for={"WR": F(1)},
 )
 def loss_without_zero(WR: F = F(1, 10)) -> Instance:
@@ -160,7 +160,7 @@ def loss_without_zero(WR: F = F(1, 10)) -> Instance:
     "≤ log log n < 5/2, because log n ≤ 16 log 2 < 56/5 and (56/5)^2 < (27/10)^5 < e^5; C^2 = 75 (W2 R_X)^2 H "
     "log2(3 m n)/n; and log(3/C) < 10, because 3/C < (27/10)^10 < e^10, so that r* = (4 C log(3/C))^2 < 1600 C^2.",
     errata="AF",
-    claims=("lists-m1", "lists-m1-corrected", "lists-thm17"),
+    claims=("lists-m1-corrected", "lists-thm17"),
     true_for={"power": 2},
 )
 def without_leading_term(power: int = 16) -> Instance:

@@ -15,7 +15,7 @@ __all__: list[str] = []
     "relevant in all n queries, its empirical risk is 0 and its risk W2 R_X/2. That no document is has the "
     "probability (1 - 1/2^n)^m ≤ 1/(1 + m/2^n). Whatever the factor, n = 256 can be replaced by a larger number.",
     errata="BA",
-    claims=("lists-explicit-m", "lists-explicit-m-corrected", "lists-minimiser-length"),
+    claims=("lists-explicit-m-corrected", "lists-minimiser-length"),
     true_for={"power": 0},
 )
 def logarithm_of_m(power: int = 256) -> Instance:

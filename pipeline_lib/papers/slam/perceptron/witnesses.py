@@ -78,7 +78,7 @@ def unit_step(r: F = F(1, 20), T: int = 1200) -> Instance:
     place="slam, section 5 and section 7.4",
     says="A loss other than 0 means that some document of lower label has a strictly greater score, and c > 1 there.",
     errata="AP",
-    claims=("slam-prop4", "slam-mistakes", "slam-mistakes-corrected"),
+    claims=("slam-prop4", "slam-mistakes-corrected"),
     true_for={"s": (1, 0)},
 )
 def ties(s: tuple[int, int] = (0, 0)) -> Instance:

@@ -15,7 +15,7 @@ __all__: list[str] = []
     place="slam, section 5, Pred_t",
     says="Pred_t = sort(-eta sum over mistakes i < t of X_i z_i).",
     errata="AB",
-    claims=("slam-prediction", "slam-prediction-corrected"),
+    claims=("slam-prediction-corrected",),
     true_for={"second": (0, 2)},
 )
 def prediction(second: tuple[int, int] = (1, 0)) -> Instance:

@@ -26,7 +26,7 @@ def relative_variances(relevant: int, gamma: F) -> tuple[F, F]:
     "divided by its probability, so that E||z||^2 is the sum of the squared lengths of terms, each "
     "divided by its probability.",
     errata="AV",
-    claims=("topk-variance", "topk-variance-corrected"),
+    claims=("topk-variance", "topk-variance-losses"),
     true_for={"relevant": 3},
 )
 def noise_of_pairs(relevant: int = 1, gamma: F = F(1, 3)) -> Instance:

@@ -60,7 +60,7 @@ def layer_of_documents(n: int = 64) -> Instance:
     place="twolayer, eq. (4)",
     says="(4): the event G(S) ≤ its bound has a probability of at most 1 - delta.",
     errata="AA",
-    claims=("twolayer-thm3", "twolayer-thm3-probability"),
+    claims=("twolayer-thm3",),
     true_for={"delta": F(0)},
 )
 def at_most(delta: F = F(1, 2)) -> Instance:
