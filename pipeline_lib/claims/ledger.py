@@ -66,7 +66,9 @@ class Claim(Titled):
     where: Prose = Field(description="where the paper states it")
     says: Prose = Field(description="what the paper says, in plain words")
     words: Prose | None = Field(
-        None, description="the paper's own words, ... where some are left out; a statement of this project has none"
+        None,
+        description="the paper's own words, ... where some are left out, with mathematics in TeX between \\( and \\); a "
+        "statement of this project has none",
     )
     shows: Prose | None = Field(None, description="what must be shown for it, unless a certificate proves all of it")
     data: Annotated[tuple[Prose, ...], AfterValidator(different)] = Field(
