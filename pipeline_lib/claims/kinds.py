@@ -41,6 +41,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.statistics import Interval
 
 SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
+SHOULD = {"<=": "at most ", ">=": "at least ", "=": ""}
 
 
 class Comparison(Check):
@@ -131,14 +132,14 @@ class Comparison(Check):
         deciding = [i for i, one in enumerate(statuses) if one == status]
         if self.check == "exponent":
             trial = trials[max(deciding, key=lambda i: excesses[i].high)]
-            found = f"the decisive exponent is {shown_value(trial.values[self.statistic])}{at(trial)}"
+            found = f"the exponent that decides is {shown_value(trial.values[self.statistic])}{at(trial)}"
         else:
             furthest = max(deciding if self.check == "bound" else range(len(trials)), key=lambda i: excesses[i].value)
             trial, excess = trials[furthest], excesses[furthest].value
             measured, limit = shown_value(trial.values[self.statistic]), plain(amount(self.limit, trial))
             against = f"{measured} against {limit}{at(trial)}"
             if status in FAILED:
-                found = f"the decisive value is {against}"
+                found = f"most clearly{at(trial)}, where it is {measured} and should be {SHOULD[self.relation]}{limit}"
             elif self.check == "equals":
                 found = f"the largest difference is {plain(excess)} ({against})"
             else:
