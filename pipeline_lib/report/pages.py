@@ -39,8 +39,8 @@ from pipeline_lib.report.study import Study
 FRONT, ABOUT = "index", "About the study"
 SURPRISES = {
     "slam-stalled": ("Does the perceptron's bound hold with the step of its own algorithm?", "slam-thm5-eta1"),
-    "twolayer-gap-against-documents": (
-        "Do queries and documents both have to grow for a ranker to do on new queries as well as in training?",
+    "twolayer-gap-against-queries": (
+        "Must lists of documents be long for a ranker to do on new queries as well as in training?",
         "twolayer-both-corrected",
     ),
     "topk-label-phases": ("How many labels must be seen to rank as well as possible by NDCG?", "topk-more-labels"),

@@ -155,7 +155,7 @@ def test_a_bound_reports_the_smallest_slack_or_the_decisive_failure() -> None:
     found = kinds.judge([check], [trial(gap=1, bound=3), trial(gap=2, bound=2.5)])
     assert found.sentence.endswith(" 0.5 (2 against 2.5 at m = 5).")
     found = kinds.judge([check], [trial(gap=1, bound=3), trial(gap=4, bound=2.5), trial(gap=3, bound=2.5)])
-    assert found.sentence.endswith(" 4 against 2.5 at m = 5.")
+    assert found.sentence.endswith(" at m = 5, where it is 4 and should be at most 2.5.")
     assert found.per_trial == ("verified", "refuted", "refuted")
 
 
