@@ -220,6 +220,9 @@ def test_the_search_finds_prose_and_what_stands_in_tables(report: Path, browser:
         links, _ = searched(browser, words)
         assert place in [link.partition("#")[2] for link in links], (words, links)
     assert searched(browser, "reproduce")[0][0].endswith("#rerun")
+    assert searched(browser, "cite")[0][0].endswith("#cite")
+    assert searched(browser, "bibtex")[0][0].endswith("#cite")
+    assert searched(browser, "what is new")[0][0].partition("#")[0].endswith("what-is-new.html")
 
 
 def test_a_filter_leaves_the_rows_with_its_words(report: Path, browser: Browser) -> None:

@@ -82,6 +82,30 @@ def test_every_link_of_every_page_leads_to_a_file_and_a_place(site: Site) -> Non
             assert not place.anchor or place in site.parts, (file.name, place)
 
 
+def test_what_a_stranger_asks_is_answered_within_two_clicks(report: Path, site: Site) -> None:
+    away, front = site.clicks(), (report / "index.html").resolve()
+    here = {place.anchor: place for place in site.parts if place.file == front}
+    # Is it new?
+    assert _page(away, report.resolve() / "pages/proof-what-is-new.html") == 1
+    # Can I cite it?
+    [cite] = [place for place in site.parts if place.anchor == "cite"]
+    assert away[cite] == 1
+    assert "@software{" in words(site.parts[cite])
+    assert {place.file.suffix for place in away if place.file.stem == "article"} <= {".pdf", ".tex"}
+    # Where is the proof?
+    proved = [claim for claim in judged.read(report / "claims.json").claims if claim.proofs]
+    table = site.links(front, site.parts[here["table-theorems"]])
+    cards = {place.anchor: place for place in away if away[place] == 1}
+    assert {f"claim-{claim.id}" for claim in proved} <= cards.keys()
+    for claim in proved:
+        assert claim.proofs[0].file in words(site.parts[cards[f"claim-{claim.id}"]])
+    assert {place.anchor for place in table if place.anchor.startswith("claim-")} <= cards.keys()
+    # How is this figure made again?
+    figures = [part for file, part in _captions(site) if file == front]
+    assert figures
+    assert all("snakemake --cores 4 reports/made/index.html --forcerun" in words(part) for part in figures)
+
+
 def test_contradicted_claims_are_one_click_away_with_the_reason_and_how_sure_it_is(report: Path, site: Site) -> None:
     away = {
         place.anchor: (place, clicks) for place, clicks in site.clicks().items() if place.anchor.startswith("claim-")

@@ -15,7 +15,8 @@ const SYNONYMS = [
   "licence copyright permission",
   "erratum error mistake bug",
   "term glossary definition",
-  "reference bibliography citation",
+  "reference bibliography",
+  "cite citing citation bibtex",
   "provenance version software seed",
   "setting configuration parameter option",
 ].map((line) => line.split(" ").map(folded));
@@ -85,7 +86,9 @@ function ranked({ words, sentences }, wanted, forgiving) {
     found = scores;
   }
   const sentence = ` ${wanted.join(" ")} `;
+  // Words that are a whole title, or stand together in a sentence.
   const together = (entry) => {
+    if (sentences[entry] === sentence) return 4;
     const at = wanted.length > 1 ? sentences[entry].indexOf(sentence) : -1;
     return at < 0 ? 0 : at < FRONT ? 3 : 2;
   };
