@@ -153,7 +153,7 @@ def summary(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any]:
         "own": sum(claim.own for claim in every.claims),
         "numbered": theorems.given(every.claims),
         "controls": _controls(every.claims),
-        "certificates": len(certificates(every.claims)),
+        "by_proof": sum(claim.status in BY_PROOF.values() for claim in every.claims),
         "statuses": [every.counts(own) for own in (False, True)],
         "promised": len(promised.claims),
         "promises": promised.counts(True),
@@ -165,8 +165,9 @@ def summary(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any]:
 
 def _controls(claims: Iterable[JudgedClaim]) -> dict[str, int]:
     """How many statements known to be false were put to the rules of claims, and how many these told apart."""
-    planted = [plant for claim in claims if claim.severity is not None for plant in claim.severity.planted]
-    return {"put": len(planted), "caught": sum(plant.caught for plant in planted)}
+    every = (plant for claim in claims if claim.severity is not None for plant in claim.severity.planted)
+    negative = [plant for plant in every if not plant.holds]
+    return {"put": len(negative), "caught": sum(plant.caught for plant in negative)}
 
 
 def _errata(papers: Sequence[str]) -> list[str]:

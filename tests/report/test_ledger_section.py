@@ -6,6 +6,7 @@ from page_of_paper import claims_of, judged
 
 from pipeline_lib.claims import errata
 from pipeline_lib.claims.judged import JudgedProof, JudgedStudy
+from pipeline_lib.claims.severity import Plant, Severity
 from pipeline_lib.report.ledger_section import KINDS, certificates, summary
 
 STATUSES = {"topk-thm52": "inconclusive", "topk-thm52-constant": "refuted", "topk-thm41": "not-run"}
@@ -23,6 +24,12 @@ def test_every_numbered_theorem_of_the_papers_is_counted() -> None:
     for paper, number in theorems.items():
         claims = tuple(judged(claim, "verified") for claim in claims_of(paper))
         assert summary(JudgedStudy("study", claims, {}), [paper])["numbered"]["theorems"] == number
+
+
+def test_controls_that_must_pass_are_no_statements_known_to_be_false() -> None:
+    plants = Plant("a", "", True), Plant("b", "", False), Plant("c", "", True, holds=True)
+    known = [replace(judged(one, "verified"), severity=Severity(3, 3, planted=plants)) for one in claims_of("cone")[:2]]
+    assert summary(JudgedStudy("study", tuple(known), {}), ["cone"])["controls"] == {"put": 4, "caught": 2}
 
 
 def test_a_certificate_of_two_claims_is_counted_once() -> None:
