@@ -67,8 +67,8 @@ class Claim(Titled):
     says: Prose = Field(description="what the paper says, in plain words")
     words: Prose | None = Field(
         None,
-        description="the paper's own words, ... where some are left out, with mathematics in TeX between \\( and \\); a "
-        "statement of this project has none",
+        description="the paper's own words, ... where some are left out, mathematics in TeX between \\( and \\); none "
+        "for a statement of this project",
     )
     shows: Prose | None = Field(None, description="what must be shown for it, unless a certificate proves all of it")
     data: Annotated[tuple[Prose, ...], AfterValidator(different)] = Field(
