@@ -26,7 +26,7 @@ NAMES = {
     "learners.top_k_feedback.estimate": "surrogate s shown labels_shown exploit gamma k",
     "learners.top_k_feedback.run": "data surrogate k rounds eta gamma radius seed",
     "metrics.average_precision": "scores y offsets",
-    "metrics.expected_reciprocal_rank": "scores y offsets y_max",
+    "metrics.expected_reciprocal_rank": "scores y offsets y_max k",
     "metrics.letor4": "scores y offsets",
     "metrics.ndcg": "scores y offsets k",
     "results.names": "study",

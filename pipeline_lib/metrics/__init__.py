@@ -280,15 +280,16 @@ def reciprocal_rank(
 
 
 def expected_reciprocal_rank(
-    scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, y_max: int, *, ties: Ties = "file"
+    scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, y_max: int, k: int | None = None, *, ties: Ties = "file"
 ) -> Floats:
     """Expected reciprocal rank: of the rank at which a reader who stops at a document with probability R stops.
 
     ::
 
-        ERR(s, y) = sum_{i <= m} (1/i) R_i prod_{l < i} (1 - R_l),    R_i = (2^{label at rank i} - 1) / 2^{y_max}
+        ERR@k(s, y) = sum_{i <= min(k, m)} (1/i) R_i prod_{l < i} (1 - R_l)
+        R_i = (2^{label at rank i} - 1) / 2^{y_max}
 
-    ``y_max`` is the largest label of the scale, not of the sample; a label above it is an error. Other arguments,
+    Without ``k`` all ranks count. ``y_max`` is the largest label of the scale, not of the sample; a label above it is an error. Other arguments,
     result and errors as in :func:`ndcg`; a query without a relevant document has ERR 0.
 
     References
@@ -302,7 +303,7 @@ def expected_reciprocal_rank(
     >>> expected_reciprocal_rank([2.0, 1.0], [1, 0], [0, 2], y_max=1)
     array([0.5])
     """
-    return _Ranked(scores, y, offsets, ties).values(ERR, [EVERY_RANK], y_max=y_max)[0]
+    return _Ranked(scores, y, offsets, ties).values(ERR, [_cutoff(k)], y_max=y_max)[0]
 
 
 def letor4_per_query(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> dict[str, Floats]:
@@ -708,13 +709,14 @@ def _tied_reciprocal_rank(
 
 
 def _err(labels: Labels, offsets: Offsets, cutoffs: Sequence[int], y_max: int | None = None) -> Floats:
-    return kernels.expected_reciprocal_rank(labels, offsets, _stops(labels, y_max))[None]
+    return kernels.expected_reciprocal_rank(labels, offsets, _stops(labels, y_max), np.array(cutoffs, np.int64))
 
 
 def _tied_err(
     labels: Labels, offsets: Offsets, groups: Offsets, cutoffs: Sequence[int], y_max: int | None = None
 ) -> Floats:
-    return tied.expected_reciprocal_rank(labels, offsets, groups, _stops(labels, y_max))[None]
+    stops, ks = _stops(labels, y_max), np.array(cutoffs, np.int64)
+    return tied.expected_reciprocal_rank(labels, offsets, groups, stops, ks)
 
 
 def _stops(labels: Labels, y_max: int | None) -> Floats:
@@ -780,10 +782,11 @@ RECIPROCAL_RANK = Measure(
     binary=True,
 )
 ERR = Measure(
-    ("err",),
+    ("err", "err@K"),
     _err,
     _tied_err,
-    r"\mathrm{ERR} = \sum_{i \le m} \frac{R_i}{i} \prod_{l < i} (1 - R_l), \quad R_i = \frac{G(y_{(i)})}{2^{y_{\max}}}",
+    r"\mathrm{ERR}@k = \sum_{i \le \min(k, m)} \frac{R_i}{i} \prod_{l < i} (1 - R_l), "
+    r"\quad R_i = \frac{G(y_{(i)})}{2^{y_{\max}}}",
 )
 PRECISION = Measure(
     ("p@K",),

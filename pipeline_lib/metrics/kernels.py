@@ -126,14 +126,18 @@ def precision(labels: NDArray[np.uint8], offsets: NDArray[np.int64], cutoffs: ND
 
 
 @njit
-def expected_reciprocal_rank(labels: NDArray[np.uint8], offsets: NDArray[np.int64], stops: Floats) -> Floats:
-    # ERR = sum_i (1/i) R_i prod_{l < i} (1 - R_l), R_i = stops[label at i]
-    values = np.zeros(len(offsets) - 1)
+def expected_reciprocal_rank(
+    labels: NDArray[np.uint8], offsets: NDArray[np.int64], stops: Floats, cutoffs: NDArray[np.int64]
+) -> Floats:
+    # ERR@k = sum_{i <= min(k, m)} (1/i) R_i prod_{l < i} (1 - R_l), R_i = stops[label at i]
+    values = np.zeros((len(cutoffs), len(offsets) - 1))
     for q in range(len(offsets) - 1):
         lo, hi = offsets[q], offsets[q + 1]
-        reading, total = 1.0, 0.0
+        reading = 1.0
         for i in range(lo, hi):
-            total += reading * stops[labels[i]] / (i - lo + 1)
+            term = reading * stops[labels[i]] / (i - lo + 1)
+            for c in range(len(cutoffs)):
+                if i - lo < cutoffs[c]:
+                    values[c, q] += term
             reading *= 1.0 - stops[labels[i]]
-        values[q] = total
     return values

@@ -97,22 +97,29 @@ def reciprocal_rank(
 
 @njit
 def expected_reciprocal_rank(
-    labels: NDArray[np.uint8], offsets: NDArray[np.int64], groups: NDArray[np.int64], stops: Floats
+    labels: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    stops: Floats,
+    cutoffs: NDArray[np.int64],
 ) -> Floats:
-    # sum over groups of p sum_{j = 1..t} (e_{j-1} - e_j) / (a + j), p the product of 1 - R over earlier groups and e_j
-    # the mean of the products of 1 - R over all sets of j documents of the group: a reader who reaches the group goes
-    # on behind its j-th document with probability e_j. A group with r relevant documents costs r t steps: with a
-    # document of 1 - R = x more, of s + 1, e_j becomes (s + 1 - j)/(s + 1) e_j + j/(s + 1) x e_{j-1}.
-    values = np.zeros(len(offsets) - 1)
+    # sum over groups of p sum_{j = 1..t, a + j <= k} (e_{j-1} - e_j) / (a + j), p the product of 1 - R over earlier
+    # groups and e_j the mean of the products of 1 - R over all sets of j documents of the group: a reader who reaches
+    # the group goes on behind its j-th document with probability e_j. A group with r relevant documents costs r t
+    # steps: with a document of 1 - R = x more, of s + 1, e_j becomes (s + 1 - j)/(s + 1) e_j + j/(s + 1) x e_{j-1}.
+    values = np.zeros((len(cutoffs), len(offsets) - 1))
     e = np.empty(ranking.longest(offsets) + 1)
     g = 0
     for q in range(len(offsets) - 1):
-        reading, total = 1.0, 0.0
+        reading = 1.0
         while groups[g] < offsets[q + 1]:
             begin, end = groups[g], groups[g + 1]
             a, t, r = begin - offsets[q], end - begin, relevant_in(labels, groups, g)
             if t == 1:
-                total += reading * stops[labels[begin]] / (a + 1)
+                term = reading * stops[labels[begin]] / (a + 1)
+                for c in range(len(cutoffs)):
+                    if a < cutoffs[c]:
+                        values[c, q] += term
                 reading *= 1.0 - stops[labels[begin]]
             elif r > 0:
                 s = t - r
@@ -125,10 +132,12 @@ def expected_reciprocal_rank(
                             e[j] = ((s + 1 - j) * e[j] + j * x * e[j - 1]) / (s + 1)
                         s += 1
                 for j in range(1, t + 1):
-                    total += reading * (e[j - 1] - e[j]) / (a + j)
+                    term = reading * (e[j - 1] - e[j]) / (a + j)
+                    for c in range(len(cutoffs)):
+                        if a + j <= cutoffs[c]:
+                            values[c, q] += term
                 reading *= e[t]
             g += 1
-        values[q] = total
     return values
 
 

@@ -65,9 +65,9 @@ def plain_precision(scores, y, k):
     return sum(label >= 1 for label in ranked(scores, y)[:k]) / k
 
 
-def plain_err(scores, y, y_max):
+def plain_err(scores, y, y_max, k=None):
     total, reading = 0.0, 1.0
-    for rank, label in enumerate(ranked(scores, y), 1):
+    for rank, label in enumerate(ranked(scores, y)[:k], 1):
         stop = (2**label - 1) / 2**y_max
         total += reading * stop / rank
         reading *= 1 - stop
@@ -120,6 +120,7 @@ def test_measures_equal_their_definitions(queries, k):
         "rr": [plain_rr(s, t) for s, t in queries],
         f"rr@{k}": [plain_rr(s, t, k) for s, t in queries],
         "err": [plain_err(s, t, 4) for s, t in queries],
+        f"err@{k}": [plain_err(s, t, 4, k) for s, t in queries],
         f"letor4_ndcg@{k}": [plain_ndcg(s, t, k, letor4_discount) if k <= len(t) else 0.0 for s, t in queries],
         "letor4_mean_ndcg": [plain_letor4(s, t)["mean_ndcg"] for s, t in queries],
     }
@@ -132,6 +133,7 @@ def test_measures_equal_their_definitions(queries, k):
         f"recall@{k}": metrics.recall(scores, y, offsets, k),
         "rr": metrics.reciprocal_rank(scores, y, offsets),
         f"rr@{k}": metrics.reciprocal_rank(scores, y, offsets, k),
+        f"err@{k}": metrics.expected_reciprocal_rank(scores, y, offsets, 4, k),
     }
     for name, values in functions.items():
         np.testing.assert_array_equal(values, found[name], err_msg=name)
