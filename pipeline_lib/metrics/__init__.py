@@ -289,8 +289,8 @@ def expected_reciprocal_rank(
         ERR@k(s, y) = sum_{i <= min(k, m)} (1/i) R_i prod_{l < i} (1 - R_l)
         R_i = (2^{label at rank i} - 1) / 2^{y_max}
 
-    Without ``k`` all ranks count. ``y_max`` is the largest label of the scale, not of the sample; a label above it is an error. Other arguments,
-    result and errors as in :func:`ndcg`; a query without a relevant document has ERR 0.
+    Without ``k`` all ranks count. ``y_max`` is the largest label of the scale, not of the sample; a label above it is
+    an error. Other arguments, result and errors as in :func:`ndcg`; a query without a relevant document has ERR 0.
 
     References
     ----------
