@@ -287,6 +287,7 @@ def judge(checks: Sequence[Check], trials: Sequence[Trial]) -> Verdict:
         When a trial lacks a value that a check needs or has none for any check, or a check finds no trial at all.
     """
     per_trial: list[list[Status]] = [[] for _ in trials]
+    guarded: set[int] = set()
     verdicts = []
     for check in checks:
         indices = [i for i, trial in enumerate(trials) if _concerns(check, trial)]
@@ -295,11 +296,14 @@ def judge(checks: Sequence[Check], trials: Sequence[Trial]) -> Verdict:
         verdict = check.judge([trials[i] for i in indices])
         verdicts.append(verdict)
         for i, status in zip(indices, verdict.per_trial, strict=True):
-            per_trial[i].append(status)
-    idle = [trial for trial, statuses in zip(trials, per_trial, strict=True) if not statuses]
+            if check.guards and status not in FAILED:
+                guarded.add(i)
+            else:
+                per_trial[i].append(status)
+    idle = [trial for i, trial in enumerate(trials) if not per_trial[i] and i not in guarded]
     if idle:
         raise DataError(f"trial{at(idle[0])}: expected the values of one of the checks, found {sorted(idle[0].values)}")
-    return _combined(verdicts, tuple(map(of_trials, per_trial)))
+    return _combined(verdicts, tuple(of_trials(statuses) if statuses else "inconclusive" for statuses in per_trial))
 
 
 def _combined(verdicts: Sequence[Verdict], per_trial: tuple[Status, ...]) -> Verdict:

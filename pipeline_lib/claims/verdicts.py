@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.claims.words import Status, plain, setting_words
 from pipeline_lib.core.markup import quoted
-from pipeline_lib.core.settings import Number, Settings
+from pipeline_lib.core.settings import Number, Settings, Truth
 from pipeline_lib.statistics import Interval
 
 Name = Annotated[str, Strict(), Field(pattern="^[a-z][a-z0-9_]*$")]
@@ -72,16 +72,23 @@ class Verdict:
 
 
 class Check(Settings):
-    """One condition on the trials; ``why`` is the reason for its limits."""
+    """One condition on the trials; ``why`` is the reason for its limits.
+
+    One that ``guards`` states nothing of the claim: it fails where what was measured cannot be what is meant, as if the
+    risk were that of the training sample. That it holds in a trial does not make this one that could have failed.
+    """
 
     check: str
     why: Prose | None = None
+    guards: Truth = Field(False, description="whether it only keeps a leak from passing, and states nothing itself")
 
     @property
     def names(self) -> tuple[str, ...]:
         """The values that a trial must supply to be read by this check, in the order of its fields."""
         return tuple(
-            dict.fromkeys(_names([value for field, value in self if field not in ("check", "relation", "why")]))
+            dict.fromkeys(
+                _names([value for field, value in self if field not in ("check", "relation", "why", "guards")])
+            )
         )
 
     def words(self) -> str:

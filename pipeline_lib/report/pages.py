@@ -135,7 +135,7 @@ def _surprises(of_papers: Sequence[Page], claims: JudgedStudy) -> list[Block]:
     found: list[Block] = []
     for name, (question, claim) in SURPRISES.items():
         if name in drawn and claim in judged:
-            answer = f"{mathematics(judged[claim].says)} ({inline(linked(claim, judged[claim].status))})"
+            answer = f"{inline(linked(claim, judged[claim].status))}: {mathematics(judged[claim].says)}"
             found.append(Prose(f"<p><strong>{question}</strong> {answer}</p>"))
             found.append(replace(drawn[name], name=f"front-{name}", copy_of=name))
     return found

@@ -26,6 +26,8 @@ WORST: tuple[Status, ...] = (
     "refuted", "deviates", "not-run", "inconclusive", "verified", "argued", "proved-for-sizes", "proved",
 )  # fmt: skip
 """What is said of a theorem of which several claims are made is the first of these that is said of one of them."""
+ROUNDING = 1e-9
+"""By so much, relatively, rounding errors may make a margin too small."""
 SIZES = ("n", "m", "T", "P")
 """The axes of trials that are sizes: queries, documents of a list, rounds, pairs."""
 
@@ -71,7 +73,9 @@ class Theorem:
             }
             if found:
                 ends = [short(float(end)) for end in dict.fromkeys((min(found), max(found)))]
-                ranges.append(f"{axis} = {' to '.join(ends)}")
+                # the exponent of a rate is fitted to sizes up to the one that its trial names
+                rate = claim.kind == "rate" and len(ends) == 1
+                ranges.append(f"{axis} {'up to' if rate else '='} {' to '.join(ends)}")
         return ", ".join(ranges)
 
 
@@ -135,7 +139,8 @@ def _table(found: Sequence[Theorem]) -> Table:
     papers = {name: register.get(name) for name in dict.fromkeys(one.paper for one in found)}
     made = table(
         "theorems",
-        "The numbered theorems as they are printed",
+        "The numbered theorems as they are printed; the margin is the factor by which a bound could be smaller before "
+        "a trial contradicts it",
         [dict(_row(one, decades)) for one in found],
         [
             col("theorem", "Theorem", "running"),
@@ -143,13 +148,13 @@ def _table(found: Sequence[Theorem]) -> Table:
             col("known", "Outcome", "running"),
             col("margin", "Margin"),
             col("decisive", "Could have failed", "text"),
-            col("sizes", "Known for", "text"),
+            col("sizes", "Sizes", "text"),
         ],
         group="paper",
-        groups={name: f"{paper.title} ({paper.authors}, {paper.published})" for name, paper in papers.items()},
+        groups={name: f"{name}: {paper.title} ({paper.authors}, {paper.published})" for name, paper in papers.items()},
         notes=[
-            "Margin: the factor by which a bound could be smaller before one of the trials contradicts it; near 1, "
-            f"it is attained or nearly so. Bars are on a logarithmic axis from 1 to {10**decades:,}.",
+            "A bound with a margin near 1 is attained, or nearly so. Bars are on a logarithmic axis from 1 to "
+            f"{10**decades:,}. Sizes are those of the proof, or of the trials that could have failed.",
             "“Could have failed”: in how many of the trials a bound says something and the measurement was precise "
             "enough to contradict it.",
         ],
@@ -169,7 +174,7 @@ def _row(one: Theorem, decades: int) -> Iterator[tuple[str, Any]]:
     shown = None
     if margin is not None:
         share = min(1.0, math.log10(max(margin, 1.0)) / decades)
-        shown = Cell(rounded_down(margin), raw=margin, share=share)
+        shown = Cell(rounded_down(margin * (1.0 + ROUNDING)), raw=margin, share=share)
     yield "margin", shown
     tried = None if claim.status in ("proved", "proved-for-sizes") else claim.severity
     yield "decisive", f"{tried.informative} of {tried.trials}" if tried is not None else None

@@ -159,6 +159,20 @@ def test_a_bound_reports_the_smallest_slack_or_the_decisive_failure() -> None:
     assert found.per_trial == ("verified", "refuted", "refuted")
 
 
+def test_what_only_guards_against_a_leak_makes_no_trial_one_that_could_have_failed() -> None:
+    rule = [
+        check_of({"holds": "measured > 1e-9", "guards": True}),
+        check_of({"holds": "gap <= bound", "trivial": "loss"}),
+    ]
+    given = [trial(measured=1, gap=1, bound=b, loss=4) for b in (3, 6)] + [trial(measured=1)]
+    found = kinds.judge(rule, given)
+    assert (found.status, found.per_trial) == ("verified", ("verified", "inconclusive", "inconclusive"))
+    leak = kinds.judge(rule, [trial(measured=0, gap=0, bound=3, loss=4), trial(measured=0)])
+    assert (leak.status, leak.per_trial) == ("refuted", ("refuted", "refuted"))
+    stated = [check_of({"holds": "measured > 1e-9"}), rule[1]]
+    assert kinds.judge(stated, given).per_trial == ("verified",) * 3
+
+
 @given(numbers, small, numbers, small, small)
 def test_worsening_never_improves(value: float, worse: float, limit: float, tolerance: float, band: float) -> None:
     extra = {"tolerance": tolerance, "deviates_within": tolerance + band}

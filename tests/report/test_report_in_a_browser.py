@@ -109,7 +109,7 @@ def test_formulas_are_set_in_the_font_that_comes_with_the_report(report: Path, b
         for domain in ("DOM", "CSS"):
             browser.call(f"{domain}.enable")
         root = browser.call("DOM.getDocument")["root"]["nodeId"]
-        for selector in ("math mi", "math mo", "math mn"):
+        for selector in (".prose math mi", ".prose math mo", ".prose math mn"):
             node = browser.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
             fonts = browser.call("CSS.getPlatformFontsForNode", nodeId=node)["fonts"]
             assert [(font["familyName"], font["isCustomFont"]) for font in fonts] == [("Report Math", True)]
