@@ -35,9 +35,9 @@ def test_converged_cones_fall_as_one_over_p_and_theorem_2_is_nearly_sharp_on_the
     assert slopes["random", "constant-step"] > slopes["random", "exact"] + 0.2
     found: list[Row] = [*rows, *leave_out.exponents(rows), *leave_out.tails(settings), *map(leave_out.twins, TWINS[:4])]
     read = tables(found)
-    # Two populations, three P and two repetitions; one cell of tails, one case with small c, and the largest gap.
+    # Two populations, three P and two repetitions; one cell of tails, four kinds of twins, and the largest gap.
     counts = [len(readings.trials(claim, read)) for claim in ("cone-thm1", "cone-thm2", "cone-smax")]
-    assert counts == [12 + 1 + 1 + 1, 12, 2]
+    assert counts == [12 + 1 + 4 + 1, 12, 2]
 
 
 def test_the_worst_change_of_one_basis_vector_has_a_closed_form() -> None:
