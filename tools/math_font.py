@@ -33,7 +33,7 @@ LETTERS = (
 )
 """First and last characters of what is taken; some of these letters have been elsewhere in Unicode before."""
 EARLIER = "ϑϕϖϱϵℂℍℕℙℚℝℤℬℰℱℋℐℒℳℛℎℏℓ"
-SIGNS = "\N{NO-BREAK SPACE}¨¬¯±·×÷ˆ˙˜‖…′″←→↦⇒⇔∀∂∃∅∆∇∈∉∏∑−∓∖∗∘√∝∞∣∥∧∨∩∪∫∼≃≅≈≔≠≡≤≥≪≫≺≻⊂⊃⊆⊇⊕⊗⊤⊥⋂⋃⋅⌈⌉⌊⌋⟨⟩―"
+SIGNS = "\N{NO-BREAK SPACE}¨¬¯±·×÷ˆ˙˜‖…′″←→↦⇒⇔∀∂∃∅∆∇∈∉∏∑−∓∖∗⋆∘√∝∞∣∥∧∨∩∪∫∼≃≅≈≔≠≡≤≥≪≫≺≻⊂⊃⊆⊇⊕⊗⊤⊥⋂⋃⋅⌈⌉⌊⌋⟨⟩―"
 
 
 def sheet(source: Path) -> str:

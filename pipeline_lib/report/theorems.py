@@ -96,7 +96,7 @@ def theorems(claims: Iterable[JudgedClaim]) -> list[Theorem]:
 
     Example
     -------
-    >>> about = "slam", "bound", "Theorems 2 and 3", "", "", "", ""
+    >>> about = "slam", "bound", "Theorems 2 and 3", "", "its words", "", ""
     >>> [(one.number, one.claim.status) for one in theorems([JudgedClaim("slam-a", *about, "argued", "")])]
     [('2', 'argued'), ('3', 'argued')]
     """
