@@ -102,6 +102,13 @@ def test_figures_are_legible_without_scrolling(report: Path, browser: Browser, w
         assert outside == [], name
 
 
+def test_what_a_badge_says_of_a_refuted_claim_fits_the_screen(report: Path, browser: Browser) -> None:
+    browser.open(report / "pages" / "slam.html", width=390)
+    words = "false for lists of one document; constants of its proof too small for small balls or labels"
+    browser.run(f"document.querySelector('.badge').textContent = {json.dumps(words)}")
+    assert browser.run("document.documentElement.scrollWidth") <= 390
+
+
 def test_formulas_are_set_in_the_font_that_comes_with_the_report(report: Path, browser: Browser) -> None:
     for page in (report / "pages" / "methods.html", report / "report.html"):
         browser.open(page)

@@ -1258,10 +1258,12 @@ function mount(place) {
     const [wanted, numbers] = address.parts(location.hash);
     if (wanted !== within || !Object.keys(numbers).length) return;
     controls.forEach((control) => control.name in numbers && control.set(numbers[control.name]));
+    if (place.closest("details")) place.closest("details").open = true;
     render();
     place.closest("section").scrollIntoView();
   };
   render();
+  place.closest("details")?.addEventListener("toggle", render); // what is folded has no width
   asked();
   addEventListener("hashchange", asked);
   let width = drawing.clientWidth;
