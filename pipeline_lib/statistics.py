@@ -339,8 +339,7 @@ def bootstrap_interval(
     resampled = np.concatenate(
         [sample[rng.integers(n, size=(block, n), dtype=np.int32)].mean(axis=-1) for block in _blocks(resamples, n)]
     )
-    low, high = np.quantile(resampled, _bca_levels(sample, resampled, estimate, level))
-    return float(low), float(high)
+    return _bca_interval(sample, resampled, level)
 
 
 @checked
@@ -399,8 +398,7 @@ def bootstrap_intervals(
         if np.ptp(sample) == 0.0:  # which sums of rounded terms would miss
             found.append((float(sample[0]), float(sample[0])))
             continue
-        low, high = np.quantile(resampled, _bca_levels(sample, resampled, float(sample.mean()), level))
-        found.append((float(low), float(high)))
+        found.append(_bca_interval(sample, resampled, level))
     return found
 
 
@@ -854,8 +852,9 @@ def _blocks(total: int, width: int) -> list[int]:
     return [most] * (total // most) + ([total % most] if total % most else [])
 
 
-def _bca_levels(sample: Floats, resampled: Floats, estimate: float, level: float) -> Floats:
-    """The levels of the ends of the bias-corrected and accelerated interval; see :func:`bootstrap_interval`."""
+def _bca_interval(sample: Floats, resampled: Floats, level: float) -> tuple[float, float]:
+    """The bias-corrected and accelerated interval of the mean of values that differ; see :func:`bootstrap_interval`."""
+    estimate = float(sample.mean())
     # Half of the ties count as below, so that discrete values are not considered biased; the ends stay finite.
     tie = RELATIVE_TIE * np.abs(sample).max()
     below = np.mean(resampled < estimate - tie) + 0.5 * np.mean(np.abs(resampled - estimate) <= tie)
@@ -865,4 +864,6 @@ def _bca_levels(sample: Floats, resampled: Floats, estimate: float, level: float
     variation = float(np.sum(influence**2))
     acceleration = float(np.sum(influence**3)) / (6.0 * variation**1.5) if variation > 0.0 else 0.0
     ends = bias + ndtri(np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0]))
-    return np.asarray(ndtr(bias + ends / np.maximum(1.0 - acceleration * ends, np.finfo(np.float64).tiny)))
+    levels = ndtr(bias + ends / np.maximum(1.0 - acceleration * ends, np.finfo(np.float64).tiny))
+    low, high = np.quantile(resampled, levels)
+    return float(low), float(high)

@@ -116,7 +116,7 @@ def given(claims: Sequence[JudgedClaim]) -> Mapping[str, Any]:
     """What the front page and the article show: how many theorems came out how, their table, what else is refuted."""
     found = theorems(claims)
     numbers = Counter(one.claim.status for one in found)
-    rows = {(one.paper, one.number) for one in found}
+    rows, papers = {(one.paper, one.number) for one in found}, {claim.paper for claim in claims}
     refuted = [claim for claim in claims if not claim.own and claim.status == "refuted" and NUMBERED.match(claim.where)]
     return {
         "claims": sum(not claim.own and bool(NUMBERED.match(claim.where)) for claim in claims),
@@ -126,7 +126,7 @@ def given(claims: Sequence[JudgedClaim]) -> Mapping[str, Any]:
         "cited": [
             (paper, f"Theorem {number}", one.subject, errata.address(one.letter))
             for paper, number, one in corrected()
-            if paper in {claim.paper for claim in claims} and (paper, number) not in rows
+            if paper in papers and (paper, number) not in rows
         ],
         "table": _table(found) if found else None,
         "refuted": [(claim, fault(claim) or "no erratum") for claim in refuted],
