@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Callable
 from typing import Literal, get_args
 
 from pipeline_lib.claims.trials import Trial
@@ -40,27 +39,14 @@ def rounded_down(number: float) -> str:
     -------
     >>> rounded_down(4.559), rounded_down(21.0), rounded_down(677.9), rounded_down(3352.9), rounded_down(math.inf)
     ('4.55', '21', '677', '3,350', '∞')
+    >>> rounded_down(1.7499999997), rounded_down(1.7499)
+    ('1.75', '1.74')
     """
-    return _of_three_digits(number, math.floor)
-
-
-def rounded_up(number: float) -> str:
-    """Write a number of which "at most" is said: the next larger one of three significant digits.
-
-    Example
-    -------
-    >>> rounded_up(4.551), rounded_up(21.0), rounded_up(3352.1), rounded_up(999.5)
-    ('4.56', '21', '3,360', '1,000')
-    """
-    return _of_three_digits(number, math.ceil)
-
-
-def _of_three_digits(number: float, whole: Callable[[float], int]) -> str:
     if not 0 < number < math.inf:
         return "∞" if number > 0 else plain(number)
     digits = 2 - math.floor(math.log10(number))
-    # A number of three digits is itself, whatever its product is in binary.
-    scaled = whole(round(number * 10.0**digits, 9)) / 10.0**digits
+    # What rounding errors and solvers leave in the ninth digit must not take one from the third.
+    scaled = math.floor(round(number * 10.0**digits, 6)) / 10.0**digits
     if digits > 6:
         return f"{scaled:.3g}"
     return f"{scaled:,.{max(digits, 0)}f}".rstrip("0").rstrip(".") if digits > 0 else f"{scaled:,.0f}"

@@ -26,8 +26,6 @@ WORST: tuple[Status, ...] = (
     "refuted", "deviates", "not-run", "inconclusive", "verified", "argued", "proved-for-sizes", "proved",
 )  # fmt: skip
 """What is said of a theorem of which several claims are made is the first of these that is said of one of them."""
-ROUNDING = 1e-9
-"""By so much, relatively, rounding errors may make a margin too small."""
 SIZES = ("n", "m", "T", "P")
 """The axes of trials that are sizes: queries, documents of a list, rounds, pairs."""
 
@@ -174,7 +172,7 @@ def _row(one: Theorem, decades: int) -> Iterator[tuple[str, Any]]:
     shown = None
     if margin is not None:
         share = min(1.0, math.log10(max(margin, 1.0)) / decades)
-        shown = Cell(rounded_down(margin * (1.0 + ROUNDING)), raw=margin, share=share)
+        shown = Cell(rounded_down(margin), raw=margin, share=share)
     yield "margin", shown
     tried = None if claim.status in ("proved", "proved-for-sizes") else claim.severity
     yield "decisive", f"{tried.informative} of {tried.trials}" if tried is not None else None
