@@ -174,11 +174,11 @@ class Order(Check):
         deciding = [i for i, one in enumerate(each) if one == status] or range(len(each))
         trial, (a, b) = compared[min(deciding, key=lambda i: leads[i].value)]
         outcomes = {"verified": "as stated", "inconclusive": "undecided", "refuted": "reversed"}
-        counted = [f"{each.count(one)} {words}" for one, words in outcomes.items() if one in each]
+        found = [f"{each.count(one)} {word}" for one, word in outcomes.items() if one in each]
         sentence = (
-            f"of {len(each)} comparison{'s' * (len(each) != 1)}, {' and '.join(counted)}; "
-            f"the {'closest' if status == 'verified' else 'decisive'} one is "
-            f"{_with_value(a, trial)} against {_with_value(b, trial)}{at(trial)}."
+            f"of {len(each)} comparison{'s' * (len(each) != 1)}, {' and '.join(found)}, "
+            f"most {'clearly' if status in FAILED else 'narrowly'}{at(trial)}: "
+            f"{_with_value(a, trial)} against {_with_value(b, trial)}."
         )
         return Verdict(status, sentence, statuses, resolution=_resolution("comparison", leads, 0.0))
 

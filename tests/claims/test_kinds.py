@@ -239,7 +239,7 @@ def test_an_order_is_decided_by_intervals_that_are_apart() -> None:
     assert status(entry, trial(a=Interval(3, 2.5, 3.5), b=Interval(-1, -2, -0.5))) == "refuted"
     assert status(entry, trial(a=1, b=1)) == "inconclusive"
     found = kinds.judge([check_of(entry)], [trial(a=1, b=2)])
-    assert found.sentence.endswith(" a 1 against b 2 at m = 5.")
+    assert found.sentence.endswith(" at m = 5: a 1 against b 2.")
 
 
 def test_cells_count_what_lies_within() -> None:

@@ -196,7 +196,11 @@ def _trials() -> dict[str, list[Trial]]:
     table = "tables/slam-checks.parquet"
     slack = [Trial({"m": m}, {"smallest_slack": 0.012 / m}, table) for m in (3, 5, 10, 50)]
     eta = [
-        Trial({"dataset": name, "eta": eta}, {"rounds_that_differ": differ, "rounds_that_differ_misordered": 0}, table)
+        Trial(
+            {"dataset": name, "eta": eta},
+            {"rounds": 400, "rounds_that_differ": differ, "rounds_that_differ_misordered": 0},
+            table,
+        )
         for name in DATASETS
         for eta, differ in ((0.1, 2), (0.001, 4))
     ]
