@@ -20,6 +20,7 @@ from pipeline_lib.claims.verdicts import (
     Check,
     Name,
     Quantity,
+    Undecided,
     Verdict,
     Width,
     allowance,
@@ -31,6 +32,7 @@ from pipeline_lib.claims.verdicts import (
     in_all,
     in_some,
     jointly,
+    of_check,
     of_checks,
     of_trials,
     outcome,
@@ -42,6 +44,20 @@ from pipeline_lib.statistics import Interval
 
 SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
 SHOULD = {"<=": "at most ", ">=": "at least ", "=": ""}
+UNDECIDED: dict[Undecided, str] = {
+    "": "",
+    "together": " and, taken together, in the {} that are undecided",
+    "against": " but not, taken together, in the {} that are undecided",
+    "few": ", which are too few",
+}
+"""What is said behind "holds in K of N trials"."""
+AMONG: dict[Undecided, str] = {
+    "": "",
+    "together": " (as stated when taken together)",
+    "against": " (reversed when taken together)",
+    "few": " (too many)",
+}
+"""What is said behind "N undecided"."""
 
 
 class Comparison(Check):
@@ -58,6 +74,10 @@ class Comparison(Check):
     relation: Literal["<=", ">=", "="]
     limit: Quantity
     trivial: Quantity | None = Field(None, description="trials whose limit is no better do not count")
+    shared: Quantity = Field(0.0, description="what stands on both sides: only the rest of the limit can be tighter")
+    sharper: Name | None = Field(
+        None, description="the statistic of the check that tests the same limit more sharply, and has its margin"
+    )
     tolerance: Width = 0.0
     deviates_within: Width | None = None
 
@@ -73,20 +93,38 @@ class Comparison(Check):
             text = f"{statistic} {SIGNS[self.relation]} {limit} in every trial"
         if self.trivial is not None:
             text += f", where a trial counts if the limit is better than {spoken(self.trivial)}"
+        if self.sharper:
+            text += f"; the check on {spoken(self.sharper)} tests the same limit more sharply"
+        elif self.shared:
+            text += f"; the margin is that of what it adds to {spoken(self.shared)}"
         if self.deviates_within is not None:
             text += f"; deviates when it misses by at most {plain(self.deviates_within)}"
         return text
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
-        measured = jointly([self._measured(trial) for trial in trials])
+        alone = [self._measured(trial) for trial in trials]
+        measured = jointly(alone)
         excesses = [self._excess(trial, one) for trial, one in zip(trials, measured, strict=True)]
         statuses = tuple(self._status(trial, one) for trial, one in zip(trials, excesses, strict=True))
+        noisy = [i for i, one in enumerate(statuses) if one == "verified" or excesses[i].high > self.tolerance]
+        sides = [[side[i] for i in noisy] for side in self._sides(trials, alone)]
+        status, undecided = of_check([statuses[i] for i in noisy] or statuses, *sides, tolerance=self.tolerance)
+        others = sum(statuses[i] == "inconclusive" for i in noisy)
+        result = f"{_result(statuses, trials)}{UNDECIDED[undecided].format(others)}"
+        allowed = sum(
+            one == "verified" and self._excess(trial, own).low > 0
+            for trial, own, one in zip(trials, alone, statuses, strict=True)
+        )
+        if self.check == "exponent" and allowed:
+            result += f", {in_some(allowed, trials)} by the tolerance alone"
+        if self.check == "bound" and status == "inconclusive" and not undecided:
+            result = "is not contradicted, but no trial could have done so"
         excluded = {self.statistic: (min(one.low for one in measured), max(one.high for one in measured))}
         return Verdict(
-            of_trials(statuses),
-            self._sentence(trials, excesses, statuses),
+            status,
+            f"{self._claimed} {result}; {self._closest(trials, excesses, statuses, status)}.",
             statuses,
-            slack_factor=self._slack_factor(trials, excesses) if self.check == "bound" else None,
+            slack_factor=self._slack_factor(trials, excesses) if self.check == "bound" and not self.sharper else None,
             excludes=excluded if self.check == "exponent" else {},
             resolution=_resolution(self.statistic, measured, self.tolerance),
         )
@@ -102,9 +140,17 @@ class Comparison(Check):
 
     def _excess(self, trial: Trial, measured: Interval) -> Interval:
         """By how much the statistic misses the limit; not positive where it holds."""
-        above = difference(measured, as_interval(self.limit, trial)) if self.check == "exponent" else measured
-        below = Interval(-above.value, -above.high, -above.low, above.freedom)
-        return {"<=": above, ">=": below, "=": _size(above)}[self.relation]
+        above = self._above(trial, measured)
+        return {"<=": above, ">=": _negative(above), "=": _size(above)}[self.relation]
+
+    def _above(self, trial: Trial, measured: Interval) -> Interval:
+        return difference(measured, as_interval(self.limit, trial)) if self.check == "exponent" else measured
+
+    def _sides(self, trials: Sequence[Trial], measured: Sequence[Interval]) -> list[list[Interval]]:
+        """How far every trial is above the limit, below it, or both for an identity."""
+        above = [self._above(trial, one) for trial, one in zip(trials, measured, strict=True)]
+        below = [_negative(one) for one in above]
+        return {"<=": [above], ">=": [below], "=": [above, below]}[self.relation]
 
     def _status(self, trial: Trial, excess: Interval) -> Status:
         status = outcome(excess, self.tolerance, self.deviates_within)
@@ -116,7 +162,7 @@ class Comparison(Check):
 
     def _slack_factor(self, trials: Sequence[Trial], excesses: Sequence[Interval]) -> float | None:
         """The factor at which the first trial would contradict the limit; none where every limit is 0."""
-        limits = [amount(self.limit, trial) for trial in trials]
+        limits = [amount(self.limit, trial) - amount(self.shared, trial) for trial in trials]
         factors = [self._factor(limit, excess) for limit, excess in zip(limits, excesses, strict=True) if limit]
         return min(factors, default=None)
 
@@ -127,27 +173,27 @@ class Comparison(Check):
             return max(nearest / limit, 0.0)
         return limit / nearest if nearest * limit > 0 else math.inf
 
-    def _sentence(self, trials: Sequence[Trial], excesses: Sequence[Interval], statuses: Sequence[Status]) -> str:
-        status, result = of_trials(statuses), _result(statuses, trials)
+    @property
+    def _claimed(self) -> str:
+        return f"{spoken(self.statistic)} {SIGNS[self.relation]} {spoken(self.limit)}{allowance(self.tolerance)}"
+
+    def _closest(
+        self, trials: Sequence[Trial], excesses: Sequence[Interval], statuses: Sequence[Status], status: Status
+    ) -> str:
+        """The trial that decides, or is closest to deciding otherwise, as a clause."""
         deciding = [i for i, one in enumerate(statuses) if one == status]
         if self.check == "exponent":
             trial = trials[max(deciding, key=lambda i: excesses[i].high)]
-            found = f"the exponent that decides is {shown_value(trial.values[self.statistic])}{at(trial)}"
-        else:
-            furthest = max(deciding if self.check == "bound" else range(len(trials)), key=lambda i: excesses[i].value)
-            trial, excess = trials[furthest], excesses[furthest].value
-            measured, limit = shown_value(trial.values[self.statistic]), plain(amount(self.limit, trial))
-            against = f"{measured} against {limit}{at(trial)}"
-            if status in FAILED:
-                found = f"most clearly{at(trial)}, where it is {measured} and should be {SHOULD[self.relation]}{limit}"
-            elif self.check == "equals":
-                found = f"the largest difference is {plain(excess)} ({against})"
-            else:
-                found = f"the smallest slack is {plain(-excess)} ({against})"
-            if self.check == "bound" and status == "inconclusive":
-                result = "is not contradicted, but no trial could have done so"
-        claimed = f"{spoken(self.statistic)} {SIGNS[self.relation]} {spoken(self.limit)}{allowance(self.tolerance)}"
-        return f"{claimed} {result}; {found}."
+            return f"the exponent that decides is {shown_value(trial.values[self.statistic])}{at(trial)}"
+        furthest = max(deciding if self.check == "bound" else range(len(trials)), key=lambda i: excesses[i].value)
+        trial, excess = trials[furthest], excesses[furthest].value
+        measured, limit = shown_value(trial.values[self.statistic]), plain(amount(self.limit, trial))
+        against = f"{measured} against {limit}{at(trial)}"
+        if status in FAILED:
+            return f"most clearly{at(trial)}, where it is {measured} and should be {SHOULD[self.relation]}{limit}"
+        if self.check == "equals":
+            return f"the largest difference is {plain(excess)} ({against})"
+        return f"the smallest slack is {plain(-excess)} ({against})"
 
 
 class Order(Check):
@@ -166,21 +212,24 @@ class Order(Check):
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
         compared = [(trial, pair) for trial in trials for pair in self.greater]
-        leads = jointly([difference(as_interval(a, trial), as_interval(b, trial)) for trial, (a, b) in compared])
-        each = [_apart(lead) for lead in leads]
+        leads = [difference(as_interval(a, trial), as_interval(b, trial)) for trial, (a, b) in compared]
+        each = [_apart(lead) for lead in jointly(leads)]
         step = len(self.greater)
         statuses = tuple(of_checks(each[i * step : (i + 1) * step]) for i in range(len(trials)))
-        status = of_trials(statuses)
+        misses = [_negative(lead) for lead in leads]
+        by_pair = [of_check(each[j::step], misses[j::step]) for j in range(step)]
+        status = of_checks([one for one, _ in by_pair])
+        undecided: Undecided = next((one for own, one in by_pair if own == status and one), "")
         deciding = [i for i, one in enumerate(each) if one == status] or range(len(each))
         trial, (a, b) = compared[min(deciding, key=lambda i: leads[i].value)]
         outcomes = {"verified": "as stated", "inconclusive": "undecided", "refuted": "reversed"}
         found = [f"{each.count(one)} {word}" for one, word in outcomes.items() if one in each]
         sentence = (
-            f"of {len(each)} comparison{'s' * (len(each) != 1)}, {' and '.join(found)}, "
+            f"of {len(each)} comparison{'s' * (len(each) != 1)}, {' and '.join(found)}{AMONG[undecided]}, "
             f"most {'clearly' if status in FAILED else 'narrowly'}{at(trial)}: "
             f"{_with_value(a, trial)} against {_with_value(b, trial)}."
         )
-        return Verdict(status, sentence, statuses, resolution=_resolution("comparison", leads, 0.0))
+        return Verdict(status, sentence, statuses, resolution=_resolution("comparison", jointly(leads), 0.0))
 
 
 class Cells(Check):
@@ -255,6 +304,10 @@ def _result(statuses: Sequence[Status], trials: Sequence[Trial]) -> str:
         return f"holds {in_all(trials)}"
     some = f"in the {decided} of {count(trials)} that could have failed"
     return f"holds {some if decided else 'within every interval, so that none could have failed'}"
+
+
+def _negative(one: Interval) -> Interval:
+    return Interval(-one.value, -one.high, -one.low, one.freedom)
 
 
 def _size(away: Interval) -> Interval:

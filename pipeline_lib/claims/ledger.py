@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pipeline_lib.claims import judged, kinds
 from pipeline_lib.claims.judged import JudgedClaim, JudgedProof, JudgedTrial
-from pipeline_lib.claims.kinds import AnyCheck
+from pipeline_lib.claims.kinds import AnyCheck, Comparison
 from pipeline_lib.claims.planted import Planted
 from pipeline_lib.claims.reading import Reading, listed
 from pipeline_lib.claims.severity import Plant, Severity, final
@@ -104,6 +104,10 @@ class Claim(Titled):
         for planted in self.planted:
             if planted.evidence:
                 self.reading_of(planted)
+        measured_by = {name for check in self.checks for name in check.names[:1]}
+        sharper = [check.sharper for check in self.checks if isinstance(check, Comparison) and check.sharper]
+        if missing := [name for name in sharper if name not in measured_by]:
+            raise ValueError(f"rule: sharper: expected the statistic of another check, found {missing[0]}")
         # Which names a column gives is known when it is read.
         complete = not any(reading.named_by for reading in self.readings)
         read = {name for reading in self.readings for name in reading.values}

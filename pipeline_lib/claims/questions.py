@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from pipeline_lib.claims.trials import Trial
-from pipeline_lib.claims.verdicts import Check, Name, Prose, Verdict, as_interval, at, in_some, jointly, of_trials
+from pipeline_lib.claims.verdicts import Check, Name, Prose, Verdict, as_interval, at, in_some, jointly
 from pipeline_lib.claims.words import Status, plain, shown_value, spoken
 from pipeline_lib.core.settings import Number, Settings, different
 from pipeline_lib.statistics import Interval
@@ -47,7 +47,8 @@ class Answer(Settings):
 class Question(Check):
     """``question``: what the paper leaves open.
 
-    Every trial gives the first answer that its whole interval, widened for all trials together, satisfies.
+    Every trial gives the first answer that its whole interval, widened for all trials together, satisfies. The question
+    is answered if more than half of the trials give an answer.
     """
 
     check: Literal["question"]
@@ -75,7 +76,7 @@ class Question(Check):
             sentences.append(f"no answer {in_some(undecided, trials)}: {self._values(first)}{at(first)}.")
         resolution = {name: max((one.high - one.low) / 2 for one in widened[name]) for name in self.names}
         return Verdict(
-            of_trials(statuses),
+            "answered" if 2 * statuses.count("answered") > len(statuses) else "inconclusive",
             " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences),
             statuses,
             resolution=resolution,

@@ -291,3 +291,33 @@ def test_what_cannot_be_read_is_an_error() -> None:
     with pytest.raises(DataError, match="expected the values of one of the checks"):
         kinds.judge([check], [trial(gap=1, bound=2), trial(bound=2)])
     assert kinds.judge([check], [trial(gap=1, bound=2, shown=7)]).status == "verified"
+
+
+def test_an_exponent_that_its_interval_excludes_is_said_to_hold_by_the_tolerance() -> None:
+    check = check_of({"exponent": "a = 1.5", "tolerance": 0.1})
+    inside, outside = trial(a=Interval(1.51, 1.49, 1.53)), trial(a=Interval(1.55, 1.52, 1.58))
+    assert "tolerance alone" not in kinds.judge([check], [inside]).sentence
+    found = kinds.judge([check], [inside, outside])
+    assert found.status == "verified"
+    assert "in 1 of 2 trials by the tolerance alone" in found.sentence
+
+
+def test_what_both_sides_share_makes_no_margin() -> None:
+    both = {"risk": 0.61, "limit": 0.7, "shared": 0.6}
+    plain, less = (check_of({"holds": "risk <= limit", **more}) for more in ({}, {"shared": "shared"}))
+    assert kinds.judge([plain], [trial(**both)]).slack_factor == pytest.approx(0.7 / 0.61)
+    assert kinds.judge([less], [trial(**both)]).slack_factor == pytest.approx(10.0)
+
+
+def test_a_limit_that_another_check_tests_more_sharply_has_its_margin() -> None:
+    blunt, sharp = check_of({"holds": "a <= 9", "sharper": "b"}), check_of("b <= 2")
+    assert kinds.judge([blunt, sharp], [trial(a=1.0, b=1.0)]).slack_factor == pytest.approx(2.0)
+
+
+def test_a_question_is_not_answered_by_half_of_its_trials() -> None:
+    check = check_of(
+        {"check": "question", "statistics": ["a"], "answers": [{"statistic": "a", "above": 0, "says": "Up."}]}
+    )
+    up, open_ = trial(a=Interval(2, 1, 3)), trial(a=Interval(0.5, -1, 2))
+    assert kinds.judge([check], [up, open_]).status == "inconclusive"
+    assert kinds.judge([check], [up, up, open_]).status == "answered"
