@@ -116,7 +116,11 @@ class Comparison(Check):
             for trial, own, one in zip(trials, alone, statuses, strict=True)
         )
         if self.check == "exponent" and allowed:
-            result += f", {in_some(allowed, trials)} by the tolerance alone"
+            result += (
+                f", {in_some(allowed, trials)} by the tolerance alone"
+                if len(trials) > 1
+                else ", by the tolerance alone"
+            )
         if self.check == "bound" and status == "inconclusive" and not undecided:
             result = "is not contradicted, but no trial could have done so"
         excluded = {self.statistic: (min(one.low for one in measured), max(one.high for one in measured))}

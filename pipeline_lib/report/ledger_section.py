@@ -11,6 +11,7 @@ from pipeline_lib.claims import coverage, errata
 from pipeline_lib.claims.errata import Kind
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
 from pipeline_lib.claims.severity import SLACK
+from pipeline_lib.claims.verdicts import LEVEL
 from pipeline_lib.claims.words import BY_PROOF, STATUSES, plain, rounded_down
 from pipeline_lib.core.markup import count
 from pipeline_lib.report import theorems
@@ -19,6 +20,7 @@ from pipeline_lib.report.claims_section import FAULTS, excluded
 from pipeline_lib.report.markdown import prose
 from pipeline_lib.report.results import Row
 from pipeline_lib.report.tables import Cell, whole
+from pipeline_lib.statistics import Interval
 
 WHOSE = {"Stated by the paper": False, "Stated by this project, on its own or as a correction": True}
 """Whether claims about papers are the project's own, by what the ledger calls them."""
@@ -218,7 +220,24 @@ def given(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any] | None:
         "every": list(map(_of_claim, every)),
         "by_proof": sum(claim.status in BY_PROOF.values() for claim in every),
         "certificates": len(certificates(every)),
+        "noise": noise(every),
     }
+
+
+def noise(claims: Iterable[JudgedClaim]) -> dict[str, Any] | None:
+    r"""How many verified claims rest on intervals, and how likely one of them is wrong at worst; None without any.
+
+    A claim that is false by a hair in all its trials is verified with probability :math:`a = 1/40` at most, as all its
+    trials hold together at 95 % and an error on one side alone verifies it. Of k such claims one at least is verified
+    with probability :math:`1 - (1 - a)^k`, if they do not depend on each other.
+    """
+    rest = sum(
+        claim.status == "verified"
+        and any(isinstance(value, Interval) for trial in claim.trials for value in trial.values.values())
+        for claim in claims
+    )
+    each = (1 - LEVEL) / 2
+    return {"claims": rest, "each": each, "mean": rest * each, "any": 1 - (1 - each) ** rest} if rest else None
 
 
 def _order(claim: JudgedClaim) -> tuple[int, bool, Any]:

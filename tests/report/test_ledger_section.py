@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import pytest
 from page_of_paper import claims_of, judged
 
 from pipeline_lib.claims import errata
-from pipeline_lib.claims.judged import JudgedProof, JudgedStudy
+from pipeline_lib.claims.judged import JudgedProof, JudgedStudy, JudgedTrial
 from pipeline_lib.claims.severity import Plant, Severity
-from pipeline_lib.report.ledger_section import KINDS, certificates, summary
+from pipeline_lib.report.ledger_section import KINDS, certificates, noise, summary
+from pipeline_lib.statistics import Interval
 
 STATUSES = {"topk-thm52": "inconclusive", "topk-thm52-constant": "refuted", "topk-thm41": "not-run"}
 
@@ -30,6 +32,20 @@ def test_controls_that_must_pass_are_no_statements_known_to_be_false() -> None:
     plants = Plant("a", "", True), Plant("b", "", False), Plant("c", "", True, holds=True)
     known = [replace(judged(one, "verified"), severity=Severity(3, 3, planted=plants)) for one in claims_of("cone")[:2]]
     assert summary(JudgedStudy("study", tuple(known), {}), ["cone"])["controls"] == {"put": 4, "caught": 2}
+
+
+def test_the_chance_that_a_verified_claim_is_false_is_told_for_all_that_rest_on_intervals() -> None:
+    noisy, exact = (
+        (JudgedTrial({"m": 5}, {"gap": value}, "tables/a.parquet", "verified"),) for value in (Interval(1, 0.5, 2), 1.0)
+    )
+    first, second, third = (judged(one, "verified") for one in claims_of("cone")[:3])
+    every = [replace(first, trials=noisy), replace(second, trials=noisy), replace(third, trials=exact)]
+    found = noise(every)
+    assert found is not None
+    assert found["claims"] == 2
+    assert found["mean"] == pytest.approx(0.05)
+    assert found["any"] == pytest.approx(1 - 0.975**2)
+    assert noise([replace(first, trials=noisy, status="refuted")]) is None
 
 
 def test_a_certificate_of_two_claims_is_counted_once() -> None:
