@@ -9,6 +9,8 @@ from pipeline_lib.claims import ledger
 from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.planted import Planted
 from pipeline_lib.claims.trials import Trial
+from pipeline_lib.claims.verdicts import Verdict
+from pipeline_lib.claims.words import Status
 from pipeline_lib.statistics import Interval
 from tests.readings import check_of
 
@@ -53,6 +55,13 @@ def test_a_planted_interval_has_the_fewest_degrees_of_freedom_of_its_trial() -> 
     values = {"a": Interval(1.0, 0.5, 1.5, freedom=9), "b": Interval(2.0, 1.0, 3.0, freedom=4), "c": 1.0}
     [found] = planted({"a": "b", "c": "c + 1"}).written_into([Trial({}, values, TABLE)])
     assert found.values == {"a": Interval(2.0, 1.0, 3.0, freedom=4), "b": values["b"], "c": 2.0}
+
+
+@pytest.mark.parametrize("status", ["inconclusive", "verified", "answered", "not-run"])
+def test_what_is_not_contradicted_is_not_caught(status: Status) -> None:
+    true, wrong = Verdict("verified", "", ("verified",)), Verdict(status, "", (status,))
+    assert not planted({"bound": "bound / 2"}).caught(true, wrong)
+    assert planted({"bound": "bound / 2"}).caught(true, Verdict("refuted", "", ("refuted",)))
 
 
 def test_a_claim_is_verified_only_if_everything_planted_is_caught() -> None:

@@ -5,6 +5,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.grid import experiment as grid
@@ -105,6 +106,19 @@ def test_cells_hold_how_surely_risks_are_known(rows, found):
         assert cell["relative_risk_error"] == max(row.risk_error / row.risk for row in mine)
         assert cell["risk_error"] == max(row.risk_error for row in mine)
         assert cell["optimal_risk_error"] == mine[0].optimal_risk_error
+
+
+def test_intervals_of_cells_contain_the_error_of_the_held_out_sample(rows, found):
+    for cell in found["lists-cells"]:
+        axes = ("loss", "population", "m", "n", "learner")
+        mine = [row for row in rows if all(getattr(row, axis) == cell[axis] for axis in axes)]
+        for name, own, errors in (("gap", "gap", "risk_error"), ("excess", "excess", "excess_error")):
+            values = np.array([getattr(row, own) for row in mine])
+            shared = 1.959964 * max(getattr(row, errors) for row in mine)
+            half = math.hypot(stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5, shared)
+            assert cell[name] == pytest.approx(values.mean())
+            assert (cell[f"{name}_high"] - cell[f"{name}_low"]) / 2 == pytest.approx(half, rel=1e-6)
+            assert half > shared > 0.0 or cell["learner"] == "worst"
 
 
 def test_exponents_are_those_of_made_rows():

@@ -178,3 +178,17 @@ def test_expected_losses_of_random_scores(label):
     expected = {"squared": squared, "kl": kl, "ranksvm": hinge}
     for name, value in expected.items():
         assert regret.random_losses(data, name)[0] == pytest.approx(value)
+
+
+def test_exponents_are_those_of_the_regrets_beside_them():
+    found = regret_of(small("topk", "regret", **FEW), 6)
+    for row in of(regret.Exponent, found):
+        beside = [
+            one
+            for one in of(regret.Regret, found)
+            if (one.data, one.player, one.surrogate) == (row.data, row.player, row.surrogate)
+        ]
+        rounds, regrets = np.array([(one.T, one.regret.value) for one in beside]).T
+        if len(rounds) > 1 and regrets.min() > 0:
+            slope, _ = np.polyfit(np.log(rounds), np.log(regrets), 1)
+            assert row.slope.value == pytest.approx(slope, abs=1e-6)

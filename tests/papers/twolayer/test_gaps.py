@@ -178,3 +178,18 @@ def test_estimated_complexities_bound_the_linear_average():
     assert plain < linear < 1.4 * plain
     hinge = found.of("hinge", "queries")(1)
     assert hinge == pytest.approx(2 * linear + 2.0)
+
+
+def test_estimates_of_a_complexity_agree_within_their_stated_error():
+    draws = 8_000
+    asked = small("twolayer", "gaps", **{**SMALL, "draws": draws})
+    data = risks.population(asked.population).draw(40_000, np.random.default_rng(5), 2)
+    label = data.y.astype(float)
+    pairs = np.sign(label[::2] - label[1::2])[:, None] * (data.X64[::2] - data.X64[1::2])
+    lengths = [2.0 * np.linalg.norm(pairs[::2] + sign * pairs[1::2], axis=1) for sign in (1, -1)]
+    exact, error = np.mean(lengths), np.std(lengths) / np.sqrt(draws)
+    found = [gaps._complexities(asked, seed)._linear_average("queries", 2) for seed in range(8)]
+    # If all draws had the same signs, seeds would differ by as much as the two patterns of signs do.
+    assert abs(np.mean(lengths[0]) - np.mean(lengths[1])) > 6 * error
+    assert np.std(found) < 2 * error
+    assert np.abs(np.array(found) - (exact + 3 * error)).max() < 5 * error
