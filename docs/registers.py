@@ -264,13 +264,13 @@ def with_novelty(page: str) -> str:
     rows = []
     parts = []
     for one in novelty.load():
-        title = (DOCS / f"{one.page}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
         rows.append(f"| {one.title} | {one.verdict} |")
+        claims = ", ".join(f"`{name}`" for name in one.claims) or "none"
+        near = "; ".join(f"[{name}](references.md#{_anchor(name)})" for name in one.neighbours)
         lines = [
             f"- **Verdict**: {one.verdict}. {one.sentence}",
-            f"- **Proof**: [{title}]({one.page}.md).",
-            f"- **Claims**: {', '.join(f'`{name}`' for name in one.claims) or 'none'}.",
-            f"- **Nearest in print**: {'; '.join(f'[{name}](references.md#{_anchor(name)})' for name in one.neighbours)}.",
+            f"- [Proof]({one.page}.md). Claims: {claims}.",
+            f"- Nearest in print: {near}.",
         ]
         parts.append("\n".join([f"## {one.title}\n\n{_filled(one.says)}\n", *map(_filled, lines)]))
     table = "\n".join([NOVELTY_HEAD, "|---|---|", *rows])
