@@ -43,9 +43,9 @@ mode and in the system; every benchmark is a process of its own on one core. The
 The *ratio* is the time of an implementation divided by that of the first row of the same work, which is ours: above 1
 ours is faster. It is the median of the ratios within the rounds. The interval after it, from the k-th smallest to the
 k-th largest of these, encloses the true median with a confidence of at least {percent(ratios.LEVEL)} by the sign test
-if rounds are independent, whatever the distribution of times. An implementation has {BUDGET:g} seconds for a work unless
-a section says otherwise; with fewer than six rounds the interval is the range of all ratios, with the lower confidence
-that is then stated. A row of one call has no interval.
+if rounds are independent, whatever the distribution of times. An implementation has {BUDGET:g} seconds for a work
+unless a section says otherwise; with fewer than six rounds the interval is the range of all ratios, with the lower
+confidence that is then stated. A row of one call has no interval.
 
 The table says how many ratios of a section are above 1, and between which numbers they lie; the files of the last
 column have the rows, with what was compared and how. For the limits of the machine the ratio is our time over the least
