@@ -37,23 +37,21 @@ machine itself allows? `make bench` installs the other software and writes this 
 hand.
 
 All rows of a work were measured in one run, by turns: in every round each implementation is called once (very short
-work several times in a row), so that a machine whose speed drifts slows all of them alike. Times are processor seconds,
-in user mode and in the system; every benchmark is a process of its own on one core. The column *ms* is the median over
-rounds.
+work several times in a row), so that a machine whose speed drifts slows all alike. Times are processor seconds, in user
+mode and in the system; every benchmark is a process of its own on one core. The column *ms* is the median over rounds.
 
 The *ratio* is the time of an implementation divided by that of the first row of the same work, which is ours: above 1
-ours is faster, below 1 it is slower. It is the median of the ratios within the rounds. The interval after it encloses
-the true median with a confidence of at least {percent(ratios.LEVEL)} if rounds are independent, whatever the
-distribution of times: it goes from the k-th smallest to the k-th largest ratio of a round, as the sign test requires
-(nine rounds: from the second smallest to the second largest). An implementation has {BUDGET:g} seconds for a work
-unless a section says otherwise; slow ones therefore take part in fewer rounds, and with fewer than six the interval is
-the range of all ratios, with the lower confidence that is then stated. A row of one call has no interval.
+ours is faster. It is the median of the ratios within the rounds. The interval after it, from the k-th smallest to the
+k-th largest of these, encloses the true median with a confidence of at least {percent(ratios.LEVEL)} by the sign test
+if rounds are independent, whatever the distribution of times. An implementation has {BUDGET:g} seconds for a work
+unless a section says otherwise; with fewer than six rounds the interval is the range of all ratios, with the lower
+confidence that is then stated. A row of one call has no interval.
 
-The rows, with what was compared and how, are in the files of the last column. The table says how many ratios of a
-section are above 1, and between which numbers they lie. Two ratios mean something else: for the limits of the machine
-it is our time over the least possible one, and for the estimates of training the measured time over the planned one.
-Studies by their size (`python -m benchmarks.growth`), large data (`large_data`), estimates (`training_times`) and a run
-of the workflow (`workflow_overhead`) are measured by commands of their own.
+The table says how many ratios of a section are above 1, and between which numbers they lie; the files of the last
+column have the rows, with what was compared and how. For the limits of the machine the ratio is our time over the least
+possible one, and for the estimates of training the measured time over the planned one. Studies by their size
+(`python -m benchmarks.growth`), large data (`large_data`), estimates (`training_times`) and a run of the workflow
+(`workflow_overhead`) are measured by commands of their own.
 """
 
 

@@ -55,7 +55,12 @@ def write_registers(app: Any) -> None:
 
 
 def complete(app: Any, page: str, source: list[str]) -> None:
-    """Make the links of the list of pages its table of contents: one list serves readers of the files, too."""
+    """Make the links of the list of pages its table of contents, and those to examples their code.
+
+    So one list, and one copy of the code, serve readers of the files, too.
+    """
+    if page == "docs/examples":
+        source[0] = re.sub(r"^\[The program\]\((.+?)\)$", program, source[0], flags=re.MULTILINE)
     if page == root_doc:
         for name in ("Commands", "Registers", "Records"):
             source[0] = source[0].replace(f"- **{name}**", f"- [{name}]({name.lower()}.md)")
@@ -65,6 +70,12 @@ def complete(app: Any, page: str, source: list[str]) -> None:
             title = part.partition("\n")[0].removeprefix("## ")
             parts[number] += f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n{pages}\n```\n\n"
         source[0] = "".join(parts)
+
+
+def program(link: re.Match[str]) -> str:
+    """The code of an example, without its docstring, which is the text before the link."""
+    code = (FOLDER / link[1]).read_text(encoding="utf-8").partition('"""\n\n')[2]
+    return f"```python\n{code}```"
 
 
 def prepare(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:

@@ -24,7 +24,7 @@ from pipeline_lib.theory.list_bounds import MEANINGS, STATEMENTS
 
 DOCS = Path(__file__).parent
 WIDTH = 120
-NOVELTY_HEAD = "| result | verdict | proof |"
+NOVELTY_HEAD = "| result | verdict |"
 """The line of the page of what is new that all written text begins with."""
 
 PUBLISHED = DOCS / "data" / "published-baselines.csv"
@@ -264,21 +264,16 @@ def with_novelty(page: str) -> str:
     rows = []
     parts = []
     for one in novelty.load():
-        title = (DOCS / f"{one.page}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-        proof = f"[{title}]({one.page}.md)"
-        rows.append(f"| {one.title} | {one.verdict} | {proof} |")
-        near = [
-            f"  - [{name}](references.md#{_anchor(name)}). Read: {novelty.works()[name]}." for name in one.neighbours
-        ]
+        rows.append(f"| {one.title} | {one.verdict} |")
+        claims = ", ".join(f"`{name}`" for name in one.claims) or "none"
+        near = "; ".join(f"[{name}](references.md#{_anchor(name)})" for name in one.neighbours)
         lines = [
             f"- **Verdict**: {one.verdict}. {one.sentence}",
-            f"- **Proof**: {proof}.",
-            f"- **Claims**: {', '.join(f'`{name}`' for name in one.claims) or 'none'}.",
-            "- **Nearest in print**:",
-            *near,
+            f"- [Proof]({one.page}.md). Claims: {claims}.",
+            f"- Nearest in print: {near}.",
         ]
         parts.append("\n".join([f"## {one.title}\n\n{_filled(one.says)}\n", *map(_filled, lines)]))
-    table = "\n".join([NOVELTY_HEAD, "|---|---|---|", *rows])
+    table = "\n".join([NOVELTY_HEAD, "|---|---|", *rows])
     return page.partition(NOVELTY_HEAD)[0] + "\n\n".join([table, *parts]) + "\n"
 
 

@@ -43,12 +43,13 @@ NOT_RECORDED = "not recorded"
 
 ARTEFACT = """\
 One row for each experiment of the default study: the claims for which it gives evidence, with the status that was
-recorded; the command that makes its tables again, which also makes what they need, such as models; and the time of all
-its jobs on one core with the memory of the largest. Tables in a report have the same commands in their captions.
-[How a claim is judged](claims.md) explains the statuses; claims that are not run need data that cannot be had without
-agreeing to terms ([data sets](../data/README.md)).
+recorded, and the time of all its jobs on one core with the memory of the largest. `{command}`, with the rules of the
+row, makes its tables again, and what they need, such as models; captions in a report have the whole command.
+`{certificates}` checks the claims that have certificates alone. [How a claim is judged](claims.md) explains the
+statuses; claims that are not run need data that cannot be had without agreeing to terms
+([data sets](../data/README.md)).
 
-The whole study is made by `make`: {minutes:.0f} minutes of one core, of which jobs that belong to no paper, such as the
+`make` makes the whole study: {minutes:.0f} minutes of one core, of which jobs that belong to no paper, such as the
 training of models, take {other:.0f}, and {megabytes:.0f} MB for each job that runs at a time. It was recorded on {date}
 with {cores} cores ({machine}, Python {python}, commit {code}) while the machine did other work as well. Once the
 packages are installed, neither data nor a network nor an accelerator is needed.
@@ -130,8 +131,11 @@ def _publication(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def artefact(record: Record) -> str:
-    """The page with the claims, command, time and memory of every experiment."""
+    """The page with the claims, rules, time and memory of every experiment."""
+    rerun = Rerun(_no_results(record), papers.names())
     introduction = ARTEFACT.format(
+        command=rerun.of(()).command.replace("render_report", "RULES"),
+        certificates=CERTIFICATES,
         minutes=sum(cost.seconds for cost in record.rules.values()) / 60.0,
         other=record.costs[recorded.OTHER].seconds / 60.0,
         megabytes=max(cost.megabytes for cost in record.rules.values()),
@@ -139,7 +143,6 @@ def artefact(record: Record) -> str:
         **record.made_with,
     )
     parts = ["# Artefact appendix", *introduction.strip().split("\n\n")]
-    rerun = Rerun(_no_results(record), papers.names())
     for paper in papers.every():
         parts += [
             f"## {paper.name}",
@@ -159,7 +162,7 @@ def _no_results(record: Record) -> ResultsFolder:
 
 
 def _table(paper: Paper, record: Record, rerun: Rerun) -> str:
-    head = ("experiment", "claims", "command", "minutes", "memory, MB")
+    head = ("experiment", "claims", "rules", "minutes", "memory, MB")
     lines = [f"| {' | '.join(head)} |", "|---|---|---|---:|---:|"]
     for name, experiment in papers.experiments(paper.name).items():
         # A step writes all its tables in the same jobs: one of each step stands for the others.
@@ -170,9 +173,9 @@ def _table(paper: Paper, record: Record, rerun: Rerun) -> str:
         rules = dict.fromkeys(rule.name for file in targets for rule in rerun.rules(file))
         costs = [record.rules[rule] for rule in rules if rule in record.rules]
         claims = [claim for tables in shown for file in tables for claim in _evidence().get(file, [])]
-        lines.append(_row(name, list(dict.fromkeys(claims)), rerun.of(targets).command, _spent(costs), record))
+        lines.append(_row(name, list(dict.fromkeys(claims)), " ".join(rules), _spent(costs), record))
     if proved := [claim for claim in _evidence()[""] if claim.startswith(f"{paper.name}-")]:
-        lines.append(_row("certificates alone", proved, CERTIFICATES, ("", ""), record))
+        lines.append(_row("certificates alone", proved, "", ("", ""), record))
     return "\n".join(lines)
 
 
@@ -184,8 +187,8 @@ def _spent(costs: list[Costs]) -> tuple[str, str]:
     return f"{spent:.1f}" if spent >= 0.1 else "< 0.1", f"{max(cost.megabytes for cost in costs):.0f}"
 
 
-def _row(name: str, claims: list[str], command: str, spent: tuple[str, str], record: Record) -> str:
-    return f"| {' | '.join([name, _by_status(claims, record), f'`{command}`', *spent])} |"
+def _row(name: str, claims: list[str], rules: str, spent: tuple[str, str], record: Record) -> str:
+    return f"| {' | '.join([name, _by_status(claims, record), rules and f'`{rules}`', *spent])} |"
 
 
 def _by_status(claims: list[str], record: Record) -> str:

@@ -24,8 +24,8 @@ HEIGHT = 2.6
 INTRODUCTION = """\
 # Examples
 
-Each is a file in `docs/examples/` that can be run as it is, and draws the picture beside it. Add `plt.show()` to see it
-in a window. This page and its pictures are written by `python -m tools.gallery`; do not edit them by hand.
+Each is a file in `docs/examples/` that can be run as it is, and draws the picture. Add `plt.show()` to see it in a
+window. `python -m tools.gallery` writes this page and the pictures; do not edit them by hand.
 """
 
 
@@ -52,11 +52,10 @@ def drawn(script: Path) -> str:
 
 
 def section(script: Path) -> str:
-    """The part of the page about an example."""
-    text = script.read_text(encoding="utf-8")
-    title, _, about = (ast.get_docstring(ast.parse(text)) or "").partition("\n")
-    code = text.partition('"""\n\n')[2]
-    return f"## {title}\n\n{about.strip()}\n\n![{title}](examples/{script.stem}.svg)\n\n```python\n{code}```\n"
+    """The part of the page about an example; the site of the documentation shows the program in place of the link."""
+    title, _, about = (ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or "").partition("\n")
+    picture = f"![{title}](examples/{script.stem}.svg)"
+    return f"## {title}\n\n{about.strip()}\n\n{picture}\n\n[The program](examples/{script.name})\n"
 
 
 def page() -> str:

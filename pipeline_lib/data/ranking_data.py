@@ -221,7 +221,7 @@ class RankingData:
         DataError
             When shapes differ, a value is not finite, a label is negative or not whole, the documents of a query
             are not contiguous, or they have several weights. The message names the first offending row.
-            Also when features without names are to be marked.
+            Also when features without names are to be marked, and when a sparse matrix would take more than 4 GB.
 
         Example
         -------

@@ -1,13 +1,16 @@
 """How does a run bear with a SLURM that does not answer, refuses, or forgets?
 
-This module works around defects of snakemake-executor-plugin-slurm 2.8.0 and of the plugin for the steps of its jobs:
+This module works around defects of snakemake-executor-plugin-slurm 2.8.0 and of the plugin for the steps of its jobs
+(snakemake-executor-plugin-slurm-jobstep 0.6.1):
 
-- If a query of the jobs' states fails, the executor forgets all its jobs, and the run waits for them without end.
+- If all attempts at a query of the jobs' states fail, the executor forgets all its jobs, and the run waits for them
+  without end. Without accounting they fail fast: when ``scontrol show config`` does not answer, it asks ``sacct``.
 - A job that SLURM no longer knows counts as waiting in the queue, without end.
 - A submission that SLURM refuses for now counts as a failed job, so that all attempts are used up within a second.
 - What SLURM says of a failed job or submission is not printed where the log of the job is, or for groups of jobs.
 - Without SLURM's commands, the executor waits without end.
-- In a job of SLURM, the plugins remove SLURM_CONF with all other variables of that job.
+- In a job of SLURM, the plugins remove SLURM_CONF with all other variables of that job, so that SLURM's commands find
+  no configuration where this variable alone names it.
 
 The methods that :func:`patient` replaces are those of the documented interface of executors. That another class takes
 the place of a plugin's, and the name of its function for queries, are not documented.

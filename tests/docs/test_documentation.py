@@ -14,13 +14,11 @@ from tools import affected
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-# The blocks of these pages need files about them; tests/workflow/test_adding.py runs those of the first,
-# tests/report/test_claims_in_docs.py the sessions among them, and tests/docs/test_examples.py those of the other.
-ELSEWHERE = ("adding-*.md", "examples.md")
+# The blocks of these pages need files about them; tests/workflow/test_adding.py runs them, and
+# tests/report/test_claims_in_docs.py the sessions among them.
+ELSEWHERE = "adding-*.md"
 PAGES = sorted(
-    page
-    for page in DOCS.glob("*.md")
-    if not any(map(page.match, ELSEWHERE)) and "```python" in page.read_text(encoding="utf-8")
+    page for page in DOCS.glob("*.md") if not page.match(ELSEWHERE) and "```python" in page.read_text(encoding="utf-8")
 )
 
 

@@ -27,12 +27,11 @@ ORDINARY = ("gain", "ties", "empty", "ideal", "depth", "short_lists")
 INTRODUCTION = """\
 Two libraries that are given the same scores and labels may print two numbers and call both NDCG. `make conformance`
 installs many of them in an environment of their own, asks them for the same lists, and says by which convention each
-number comes about. It writes this page and its rows from the answers, which are kept in
-`tools/conformance/record.json`; do not edit them by hand.
+number comes about. It writes this page and its rows from the answers in `tools/conformance/record.json`; do not edit
+them by hand.
 
 No definition is the right one: papers and libraries disagree on gains, on documents with equal scores, and on queries
-without a relevant document. What can be right or wrong is a comparison of two numbers that were computed under
-different conventions."""
+without a relevant document. What can be wrong is a comparison of numbers under different conventions."""
 
 REFERENCE = """\
 The value of the reference is computed with {digits} digits under one convention, that of `pipeline_lib.metrics.ndcg`:
@@ -40,21 +39,20 @@ The value of the reference is computed with {digits} digits under one convention
 $$\\mathrm{{NDCG}}@k = \\frac{{1}}{{Z_k}} \\sum_{{i \\le \\min(k, m)}} \\frac{{2^{{y_{{(i)}}}} - 1}}{{\\log_2(i + 1)}}$$
 
 where y_(i) is the label at rank i, m the number of documents, and Z_k the largest value of the sum over all rankings,
-cut off at k as well. Documents are ranked by falling score, and those with equal scores stay in the order of the
-data. A query without a relevant document counts 0, and a mean is over all queries. Scores are compared exactly, and
-infinite ones are ranked like others. The value is undefined for an empty list, a cut at 0, a label that is negative
-or NaN, and a score that is NaN."""
+cut off at k as well. Documents are ranked by falling score, compared exactly; infinite ones are ranked like others, and
+equal ones stay in the order of the data. A query without a relevant document counts 0, and a mean is over all queries.
+The value is undefined for an empty list, a cut at 0, a label that is negative or NaN, and a score that is NaN."""
 
 FILES = """\
-- [conformance-answers.csv](data/conformance-answers.csv): a row for every list that was asked about, with its labels,
-  scores and reference value, and a column for every library. `=` is the value of the reference, to {double:g} for
-  libraries that compute in double precision, {single:g} for those that compute in single precision, and {five:g} where
-  five decimals are printed. A number is followed by the conventions that give it; of several explanations, the one is
-  shown that fits most of the numbers of the library. A `?` says that no known convention gives it, and ✗, with its
-  words, that the library refused. Two numbers with a dash are the smallest and the largest of {times} calls.
+- [conformance-answers.csv](data/conformance-answers.csv): a row for every list, with its labels, scores and reference
+  value, and a column for every library. `=` is the value of the reference, to {double:g} for libraries that compute in
+  double precision, {single:g} in single precision, and {five:g} where five decimals are printed. A number is followed
+  by the conventions that give it, of several explanations the one that fits most of the numbers of the library, or by
+  `?` if no known convention gives it; ✗, with its words, says that the library refused. Two numbers with a dash are the
+  smallest and the largest of {times} calls.
 - [conformance-libraries.csv](data/conformance-libraries.csv): for every library, how many of its answers are those of
-  the reference, explained, unexplained and refused, the conventions that its numbers need, each with the number of
-  lists that need it, and what has to be known of how it was asked.
+  the reference, explained, unexplained and refused, the number of lists that need each convention, and what has to be
+  known of how it was asked.
 - [conformance-conventions.csv](data/conformance-conventions.csv): all conventions, those for odd input too, such as a
   score that is NaN, and the libraries some of whose numbers they explain; other input may show more of them.
 
@@ -62,8 +60,8 @@ Every library is called with its defaults, unless its name says otherwise; where
 the cut is the number of documents."""
 
 DIFFER = """\
-These choices differ from those of the reference for data in which nothing is odd. The last column names the libraries
-some of whose numbers are explained by them."""
+These choices differ from those of the reference for data in which nothing is odd, and explain some of the numbers of
+the libraries named."""
 
 
 @dataclass(frozen=True)
