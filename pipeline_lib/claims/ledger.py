@@ -27,6 +27,7 @@ from pipeline_lib.claims.verdicts import Prose, Titled, Verdict
 from pipeline_lib.claims.words import BY_PROOF, FAILED, Status
 from pipeline_lib.core import schemas, storage
 from pipeline_lib.core.errors import ConfigurationError, DataError, hint
+from pipeline_lib.core.markup import quoted
 from pipeline_lib.core.settings import different
 from pipeline_lib.experiment import pattern_of
 from pipeline_lib.papers import Paper, every, experiments
@@ -295,7 +296,8 @@ def judge_trials(claim: Claim, trials: Sequence[Trial], context: Context, notes:
         planted = tuple(_plant(claim, one, trials, verdict, context) for one in claim.planted)
         severity = Severity.of(verdict, planted)
         status, why = final(verdict, severity)
-        reasons = [verdict.sentence, why, _why_inconclusive(claim, context) if status == "inconclusive" else ""]
+        why_not = _why_inconclusive(claim, context) if status == "inconclusive" else ""
+        reasons = [verdict.sentence, why, why_not, _of_one_data_set(trials)]
     except DataError as error:
         raise DataError(f"claim {claim.id}: {error}") from error
     each = tuple(JudgedTrial(**vars(trial), status=one) for trial, one in zip(trials, verdict.per_trial, strict=True))
@@ -377,6 +379,12 @@ def _why_inconclusive(claim: Claim, context: Context) -> str:
             if text := reading.written(name, context.rows(path), settings, claim.inconclusive):
                 return text
     return claim.inconclusive
+
+
+def _of_one_data_set(trials: Sequence[Trial]) -> str:
+    """What limits a statement that was tried on data sets, if there was one only."""
+    [*names] = {trial.setting.get("dataset") for trial in trials}
+    return f"It was tried on one data set, {quoted(str(names[0]))}." if len(names) == 1 and names[0] is not None else ""
 
 
 def _missing_data(claim: Claim, context: Context) -> str:
