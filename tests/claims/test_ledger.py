@@ -24,7 +24,7 @@ from pipeline_lib.statistics import Interval
 from tests import readings
 
 LEDGER = readings.ledger_of_claims()
-CLAIMS = [claim.model_copy(update={"planted": ()}) for claim in LEDGER]
+CLAIMS = [claim.model_copy(update={"planted": (), "inconclusive": None}) for claim in LEDGER]
 """The claims without what they plant, which needs more values than those that the rules name."""
 TABLE = "tables/made.parquet"
 
@@ -267,5 +267,7 @@ def test_a_claim_that_was_tried_on_one_data_set_says_so(names: list[str | None],
     [claim] = [claim for claim in CLAIMS if claim.id == "cone-mean-difference"]
     values = {"more": Interval(0.2, 0.1, 0.3, 4), "ndcg": Interval(0.5, 0.4, 0.6, 4)}
     trials = [Trial({"dataset": name} if name else {}, values, "tables/cone-practice.parquet") for name in names]
-    explanation = ledger.judge_trials(claim.model_copy(update={"planted": ()}), trials, Context("made")).explanation
+    explanation = ledger.judge_trials(
+        claim.model_copy(update={"planted": (), "inconclusive": None}), trials, Context("made")
+    ).explanation
     assert ("one data set, MQ2008" in explanation) is said
