@@ -115,9 +115,11 @@ class Job:
         Raises
         ------
         DataError
-            When something does not hold of all parts together that always holds of such rows.
+            When the parts were made with different code, settings or seeds, or something does not hold of all together
+            that always holds of such rows.
         """
         paths = [path for path in self.tables if re.search(pattern_of(row.table), path.as_posix())]
+        storage.compare_parts(paths, self.seed)
         found = [row.of(stored) for path in paths for stored in storage.read_table(path).iter_rows(named=True)]
         check(" and ".join(map(str, paths[:1] + paths[1:][-1:])), frame(found, row), row)
         return found
