@@ -102,6 +102,28 @@ does not hold, the first at fold = 2: 0.75 and 0.25
         return ", ".join(f"{name} = {table[name].item(row)}" for name in self.key or ()) or f"row {row + 1}"
 
 
+def above_mean(largest: str, mean: str) -> str:
+    """The rule that the largest of some numbers lies above their mean by a standard error at least.
+
+    ::
+
+        max x  >=  mean x + sqrt( sum (x - mean x)^2 / (k (k - 1)) )
+
+    for k >= 2 numbers. ``mean`` is a column with a t interval; a half of it is a standard error times Student's
+    quantile, which for a level of 95 % is below 12.71. Without the standard error, a mean in the place of the largest
+    number would not be noticed.
+
+    Source: deviations d <= D from the mean, whose sum is 0, have the largest sum of squares, k (k - 1) D^2, where all
+    but one of them are D.
+
+    Example
+    -------
+    >>> above_mean("largest", "gap")
+    'gap + (gap_high - gap) / 12.71 <= largest'
+    """
+    return f"{mean} + ({mean}_high - {mean}) / 12.71 <= {largest}"
+
+
 @cache
 def sides(rule: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The expressions that a rule compares, and the signs between them.

@@ -52,13 +52,14 @@ __all__ = [
     "Count",
     "Ends",
     "Field",
+    "FromOne",
+    "FromZero",
     "Interval",
-    "NotNegative",
     "OnlyInterval",
-    "Place",
+    "OnlyProportion",
+    "Proportion",
+    "ProportionInterval",
     "Row",
-    "Share",
-    "ShareInterval",
     "Within",
     "check",
     "columns",
@@ -90,14 +91,16 @@ class Within:
 
 Count = Annotated[int, Within(0)]
 """A number of things, at least 0."""
-Place = Annotated[int, Within(1)]
+FromOne = Annotated[int, Within(1)]
 """A number of things of which there is one at least, or a place among them, counted from 1."""
-NotNegative = Annotated[float, Within(0)]
+FromZero = Annotated[float, Within(0)]
 """A norm, a distance, a standard error, a loss: a number of at least 0."""
-Share = Annotated[float, Within(0, 1)]
+Proportion = Annotated[float, Within(0, 1)]
 """A share, a probability, or a measure from 0 to 1."""
-ShareInterval = Annotated[Interval, Within(0, 1)]
-"""A share with its interval, which is cut at 0 and 1."""
+ProportionInterval = Annotated[Interval, Within(0, 1)]
+"""A proportion with its interval, which is cut at 0 and 1."""
+OnlyProportion = Annotated[OnlyInterval, Within(0, 1)]
+"""The same where it is the only interval of a row."""
 STORED = {str: "String", int: "Int64", float: "Float64", bool: "Boolean"}
 """The type of polars of each type of values."""
 
@@ -189,7 +192,7 @@ def invariants(row: type[Row]) -> Invariants:
     -------
     >>> class Missed(Row, table="tables/toy-missed", key=("n",)):
     ...     n: Count = Field(description="queries")
-    ...     missed: ShareInterval = Field(description="share of limits above the mean")
+    ...     missed: ProportionInterval = Field(description="share of limits above the mean")
     >>> invariants(Missed).rules
     ('0 <= n', '0 <= missed_low', 'missed_high <= 1', 'missed_low <= missed <= missed_high')
     """
