@@ -23,8 +23,8 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import Stream, generator
 from pipeline_lib.core.settings import Jobs, Names, Positive, Probability, Rising, Settings, Several, Sizes, Whole
-from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.invariants import above_mean
+from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
