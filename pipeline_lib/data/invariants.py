@@ -101,6 +101,10 @@ does not hold, the first at fold = 2: 0.75 and 0.25
         return ", ".join(f"{name} = {table[name].item(row)}" for name in self.key or ()) or f"row {row + 1}"
 
 
+PER_QUERY = Invariants(key=("dataset", "model", "fold", "query"))
+"""Of the measures of models query by query, the files ``evaluation/DATASET/MODEL.parquet``."""
+
+
 def above_mean(largest: str, mean: str) -> str:
     """The rule that the largest of some numbers lies above their mean by a standard error at least.
 

@@ -22,6 +22,7 @@ from pipeline_lib.core import storage
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Settings
+from pipeline_lib.data.invariants import PER_QUERY
 from pipeline_lib.data.rows import Field, FromOne, Interval, OnlyInterval, Proportion, Row
 from pipeline_lib.experiment import ALL_MODELS, Experiment, Job, Step
 from pipeline_lib.papers.slam.differences import FILE_ORDER
@@ -120,10 +121,17 @@ def measure(job: Job) -> Iterator[Comparison]:
 
 
 def per_query(evaluations: Iterable[Path]) -> dict[str, tuple[dict[str, Floats], NDArray[np.int64]]]:
-    """For every data set: the values of :data:`MEASURE` by model, in the order of folds and queries, and the folds."""
+    """For every data set: the values of :data:`MEASURE` by model, in the order of folds and queries, and the folds.
+
+    Raises
+    ------
+    DataError
+        When a query of a fold is counted twice.
+    """
     found: dict[str, tuple[dict[str, Floats], NDArray[np.int64]]] = {}
     for path in evaluations:
         table = storage.read_table(path).sort("fold", "query")
+        PER_QUERY.check(str(path), table)
         if MEASURE in table.columns and not table.is_empty():  # as that of a model that could not be trained
             folds = table["fold"].to_numpy().astype(np.int64)
             values, _ = found.setdefault(table["dataset"][0], ({}, folds))
