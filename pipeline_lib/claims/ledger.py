@@ -179,7 +179,13 @@ class Context:
         return cls(study, missing, **results)
 
     def parts(self, claim: Claim, reading: Reading) -> list[tuple[str, pl.DataFrame, Mapping[str, Any]]]:
-        """The files of a table: the path below the results folder, its rows, and the experiment's settings."""
+        """The files of a table: the path below the results folder, its rows, and the experiment's settings.
+
+        Raises
+        ------
+        DataError
+            When no experiment declares the table, or something does not hold of it that always holds of its rows.
+        """
         table = f"tables/{reading.table}"
         declared = {table: name for name, found in experiments(claim.paper).items() for table in found.tables}
         if table not in declared:
@@ -188,13 +194,14 @@ class Context:
         settings = self.settings[claim.paper][declared[table]]
         row = experiments(claim.paper)[declared[table]].tables[table]
         matched = ((re.search(pattern_of(table), path.as_posix()), path) for path in self.tables)
-        return [(found[0].lstrip("/"), self._rows(path, row), settings) for found, path in matched if found]
+        named = [(found[0].lstrip("/"), path) for found, path in matched if found]
+        return [(name, self._rows(f"claim {claim.id}: {name}", path, row), settings) for name, path in named]
 
-    def _rows(self, path: Path, row: type[Row]) -> pl.DataFrame:
+    def _rows(self, place: str, path: Path, row: type[Row]) -> pl.DataFrame:
         """The rows of a table, which is read and checked once for all claims and all that is planted into them."""
         if path not in self._read:
             found = storage.read_table(path)
-            check(str(path), found, row)
+            check(place, found, row)
             self._read[path] = found
         return self._read[path]
 

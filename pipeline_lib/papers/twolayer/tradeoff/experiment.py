@@ -22,7 +22,7 @@ from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Jobs, Positive, Probability, Rising, Settings, Several, Sizes, Whole, at_least
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
-from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Interval, OnlyProportion, Proportion, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Interval, OnlyInterval, Proportion, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss
@@ -111,14 +111,14 @@ class Split(
     Place,
     table="tables/twolayer-tradeoff",
     key=("dataset", "budget", "queries", "documents"),
-    always=("queries * documents <= budget",),
+    always=("queries * documents <= budget", "0 <= error <= 1"),
 ):
     """The error of rankers trained with one split of a budget."""
 
     queries: FromOne = Field(description="n, queries of a training sample")
     documents: FromOne = Field(description="m, documents of each query")
     repetitions: FromOne = Field(description="samples in the means, over all folds")
-    error: OnlyProportion = Field(description="mean pairwise 0-1 error on other queries, 95 % interval")
+    error: OnlyInterval = Field(description="mean pairwise 0-1 error on other queries, 95 % interval")
     excess: Interval | None = Field(description="error minus that of the best ranker; missing on data sets")
 
 
