@@ -58,12 +58,7 @@ class CompareSettings(Settings):
     enumerated_queries: Several = Field(8, le=12, description="queries there, at most 12")
 
 
-class FamilyWise(
-    Row,
-    table="tables/promises-family-wise",
-    key=("case", "runs"),
-    always=("error <= unadjusted", "best_named <= unadjusted"),
-):
+class FamilyWise(Row, table="tables/promises-family-wise", key=("case", "runs"), always=("error <= unadjusted",)):
     """How often a pair of equal runs is called different, among all pairs."""
 
     case: str = Field(description="all runs are equal, or half of them are better")
@@ -77,10 +72,7 @@ class FamilyWise(
 
 
 class SignPatterns(
-    Row,
-    table="tables/promises-sign-patterns",
-    key=("runs", "queries"),
-    always=("error <= unadjusted", "best_named <= unadjusted"),
+    Row, table="tables/promises-sign-patterns", key=("runs", "queries"), always=("error <= unadjusted",)
 ):
     """The probability that a pair of equal runs is called different, if all patterns of signs are as likely."""
 
