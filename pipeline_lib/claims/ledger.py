@@ -29,6 +29,7 @@ from pipeline_lib.core import schemas, storage
 from pipeline_lib.core.errors import ConfigurationError, DataError, hint
 from pipeline_lib.core.markup import quoted
 from pipeline_lib.core.settings import different
+from pipeline_lib.data.rows import Row, check
 from pipeline_lib.experiment import pattern_of
 from pipeline_lib.papers import Paper, every, experiments
 from pipeline_lib.proofs import FOLDER, SHARED, checker
@@ -178,22 +179,32 @@ class Context:
         }
         return cls(study, missing, **results)
 
-    def rows(self, path: Path) -> pl.DataFrame:
-        """The rows of a table, which is read and checked once for all claims and all that is planted into them."""
-        if path not in self._read:
-            self._read[path] = storage.read_table(path)
-        return self._read[path]
+    def parts(self, claim: Claim, reading: Reading) -> list[tuple[str, pl.DataFrame, Mapping[str, Any]]]:
+        """The files of a table: the path below the results folder, its rows, and the experiment's settings.
 
-    def parts(self, claim: Claim, reading: Reading) -> list[tuple[str, Path, Mapping[str, Any]]]:
-        """The files of a table: the path below the results folder, the file, and the experiment's settings."""
+        Raises
+        ------
+        DataError
+            When no experiment declares the table, or something does not hold of it that always holds of its rows.
+        """
         table = f"tables/{reading.table}"
         declared = {table: name for name, found in experiments(claim.paper).items() for table in found.tables}
         if table not in declared:
             wrong = f"expected a table of {claim.paper}, found {table}; {hint(table, declared)}"
             raise DataError(f"claim {claim.id}: {wrong}")
         settings = self.settings[claim.paper][declared[table]]
+        row = experiments(claim.paper)[declared[table]].tables[table]
         matched = ((re.search(pattern_of(table), path.as_posix()), path) for path in self.tables)
-        return [(found[0].lstrip("/"), path, settings) for found, path in matched if found]
+        named = [(found[0].lstrip("/"), path) for found, path in matched if found]
+        return [(name, self._rows(f"claim {claim.id}: {name}", path, row), settings) for name, path in named]
+
+    def _rows(self, place: str, path: Path, row: type[Row]) -> pl.DataFrame:
+        """The rows of a table, which is read and checked once for all claims and all that is planted into them."""
+        if path not in self._read:
+            found = storage.read_table(path)
+            check(place, found, row)
+            self._read[path] = found
+        return self._read[path]
 
 
 def load(papers: Iterable[Paper] | None = None) -> list[Claim]:
@@ -342,8 +353,7 @@ def _trials(claim: Claim, readings: Sequence[Reading], context: Context) -> tupl
     trials: list[Trial] = []
     notes, unread = [], []
     for reading in readings:
-        for name, path, settings in context.parts(claim, reading):
-            rows = context.rows(path)
+        for name, rows, settings in context.parts(claim, reading):
             try:
                 found, noted = reading.trials(name, rows, settings)
             except DataError as error:
@@ -375,8 +385,8 @@ def _why_inconclusive(claim: Claim, context: Context) -> str:
     if claim.inconclusive is None:
         return ""
     for reading in claim.readings[:1]:
-        for name, path, settings in context.parts(claim, reading):
-            if text := reading.written(name, context.rows(path), settings, claim.inconclusive):
+        for name, rows, settings in context.parts(claim, reading):
+            if text := reading.written(name, rows, settings, claim.inconclusive):
                 return text
     return claim.inconclusive
 
