@@ -208,10 +208,9 @@ def _curve(world: _World, rng: np.random.Generator) -> Curve:
     grid = [largest * i / POINTS for i in range(POINTS + 1)]
 
     def line(false_in: int, false: Draws, noticed_from: float | None) -> Line:
-        noticed, contradicted = zip(*(world.shares(one, false) for one in grid), strict=True)
-        return Line(
-            false_in, *(tuple(round(one, 3) for one in shares) for shares in (noticed, contradicted)), noticed_from
-        )
+        shares = [world.shares(one, false) for one in grid]
+        noticed, contradicted = (tuple(round(one[kind], 3) for one in shares) for kind in (0, 1))
+        return Line(false_in, noticed, contradicted, noticed_from)
 
     return Curve(
         world.statement,

@@ -143,7 +143,8 @@ def general(
     away = np.max([_together(one, its, undecided, number, tolerance) for one, its in sides], axis=0)
     outvoted = 2 * number < counted.sum(axis=1) + settled
     agree = (number == 0) | ((away <= 1) & (outvoted | (away < -1)))
-    return Outcome(~contradicted & (holds.any(axis=1) | (settled > 0)) & agree, contradicted)
+    decides = np.any(holds, axis=1) | (settled > 0)
+    return Outcome(np.logical_and.reduce([~contradicted, decides, agree]), contradicted)
 
 
 def _together(misses: Floats, ends: Ends, undecided: Draws, number: NDArray[np.int64], tolerance: float) -> Floats:
