@@ -139,12 +139,12 @@ def general(
         How many further trials hold in every draw.
     """
     undecided = counted & ~holds & ~fails
-    number, contradicted = undecided.sum(axis=1), fails.any(axis=1)
+    number, contradicted = undecided.sum(axis=1), np.any(fails, axis=1)
     away = np.max([_together(one, its, undecided, number, tolerance) for one, its in sides], axis=0)
     outvoted = 2 * number < counted.sum(axis=1) + settled
     agree = (number == 0) | ((away <= 1) & (outvoted | (away < -1)))
     decides = np.any(holds, axis=1) | (settled > 0)
-    return Outcome(np.logical_and.reduce([~contradicted, decides, agree]), contradicted)
+    return Outcome(~contradicted & decides & agree, contradicted)
 
 
 def _together(misses: Floats, ends: Ends, undecided: Draws, number: NDArray[np.int64], tolerance: float) -> Floats:

@@ -122,7 +122,7 @@ class ClaimList:
     def noticed(curve: Curve) -> str:
         """In words, what the severity curves of a statement show, with the numbers in the middle of their axis."""
         middle, whole = POINTS // 2, curve.everywhere
-        where = f"in all {curve.trials} trials" if curve.trials > 1 else "in the one trial"
+        where = {1: "in the one trial", 2: "in both trials"}.get(curve.trials, f"in all {curve.trials} trials")
         if curve.exact:
             where += f" with intervals ({curve.exact} {'is' if curve.exact == 1 else 'are'} exact)"
         words = f"False by {sized(curve, curve.largest / 2)} {where}, it would have passed with probability "
