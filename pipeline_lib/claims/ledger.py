@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Self
 import polars as pl
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from pipeline_lib.claims import judged, kinds
+from pipeline_lib.claims import curves, judged, kinds
 from pipeline_lib.claims.judged import JudgedClaim, JudgedProof, JudgedTrial
 from pipeline_lib.claims.kinds import AnyCheck, Comparison
 from pipeline_lib.claims.planted import Planted
@@ -305,7 +305,9 @@ def judge_trials(claim: Claim, trials: Sequence[Trial], context: Context, notes:
     try:
         verdict = kinds.judge(claim.checks, trials)
         planted = tuple(_plant(claim, one, trials, verdict, context) for one in claim.planted)
-        severity = Severity.of(verdict, planted)
+        passed = verdict.status in ("verified", "answered")
+        noticed = curves.of_claim(claim.id, claim.checks, trials) if passed else ()
+        severity = Severity.of(verdict, planted, noticed)
         status, why = final(verdict, severity)
         why_not = _why_inconclusive(claim, context) if status == "inconclusive" else ""
         reasons = [verdict.sentence, why, why_not, _of_one_data_set(trials)]

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pipeline_lib.claims.curves import Curve
 from pipeline_lib.claims.verdicts import Verdict
 from pipeline_lib.claims.words import Status, rounded_down
 
@@ -42,6 +43,8 @@ class Severity:
         By statistic: the smallest difference that every trial could have seen.
     planted : tuple of Plant
         What was planted, and whether it was caught.
+    curves : tuple of Curve
+        How likely it would have been noticed, were it false by an amount: one for each check that passed on intervals.
     """
 
     trials: int
@@ -50,18 +53,24 @@ class Severity:
     excludes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     resolution: Mapping[str, float] = field(default_factory=dict)
     planted: tuple[Plant, ...] = ()
+    curves: tuple[Curve, ...] = ()
 
     @classmethod
-    def of(cls, verdict: Verdict, planted: tuple[Plant, ...]) -> "Severity":
+    def of(cls, verdict: Verdict, planted: tuple[Plant, ...], curves: tuple[Curve, ...] = ()) -> "Severity":
         """Take the figures of a verdict."""
         decided = sum(status != "inconclusive" for status in verdict.per_trial)
         figures = verdict.slack_factor, verdict.excludes, verdict.resolution
-        return cls(len(verdict.per_trial), decided, *figures, planted)
+        return cls(len(verdict.per_trial), decided, *figures, planted, curves)
 
     @property
     def missed(self) -> tuple[Plant, ...]:
         """What the checks did not tell apart."""
         return tuple(plant for plant in self.planted if not plant.caught)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether the margin is that of a statement which rests on intervals alone, so that a curve says more."""
+        return any(not curve.exact and curve.slack_factor == self.slack_factor for curve in self.curves)
 
     @property
     def order(self) -> tuple[float, int]:
