@@ -262,5 +262,6 @@ def _given(annotation: Any, metadata: Iterable[Any]) -> _Given:
     if get_origin(annotation) is Annotated:
         annotation, *own = get_args(annotation)
         metadata = (*own, *metadata)
-    ends, within = (next((one for one in metadata if isinstance(one, kind)), None) for kind in (Ends, Within))
+    ends = next((one for one in metadata if isinstance(one, Ends)), None)
+    within = next((one for one in metadata if isinstance(one, Within)), None)
     return _Given(annotation, optional, ends, within)
