@@ -22,8 +22,8 @@ def found() -> dict[str, list[dict[str, Any]]]:
     return tables(experiment.measure(Job(SETTINGS, 1)))
 
 
-def test_the_claim_is_decided_and_what_is_planted_is_caught(found, tmp_path) -> None:
-    assert readings.decided("promises-compare", found, SETTINGS.plain(), tmp_path) == ("verified", [])
+def test_few_draws_decide_too_few_families_and_what_is_planted_is_caught(found, tmp_path) -> None:
+    assert readings.decided("promises-compare", found, SETTINGS.plain(), tmp_path) == ("inconclusive", [])
 
 
 LARGEST = dict.fromkeys(("unadjusted", "unadjusted_low", "unadjusted_high"), 1.0)
