@@ -179,7 +179,7 @@ def of_claim(claim: str, checks: Sequence[Check], trials: Sequence[Trial]) -> tu
 
     Example
     -------
-    >>> from pipeline_lib.claims.kinds import Comparison
+    >>> from pipeline_lib.statistics import Interval
     >>> check = Comparison(check="bound", statistic="gap", relation="<=", limit="bound")
     >>> trial = Trial({}, {"gap": Interval(0.5, 0.4, 0.6), "bound": 1.0}, "tables/gaps.parquet")
     >>> [curve] = of_claim("one-gap", [check], [trial] * 9)
