@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 from pipeline_lib import papers
 from pipeline_lib.claims import coverage, errata
-from pipeline_lib.claims.curves import NOTICED, POINTS, Curve
 from pipeline_lib.claims.judged import JudgedClaim, JudgedProof, JudgedStudy
-from pipeline_lib.claims.severity import Plant, Severity
+from pipeline_lib.claims.severity import NOTICED, POINTS, Curve, Plant, Severity
 from pipeline_lib.claims.words import STATUSES, Status, plain, setting_words, shown_value, spoken
 from pipeline_lib.core.markup import count
 from pipeline_lib.report.blocks import Section
@@ -164,7 +163,7 @@ def sized(curve: Curve, amount: float) -> str:
 
     Example
     -------
-    >>> from pipeline_lib.claims.curves import Line
+    >>> from pipeline_lib.claims.severity import Line
     >>> never = Line(1, (), (), None)
     >>> [sized(Curve("x", unit, 1, 0, 1.0, never, None), 0.05) for unit in ("% of the limit", "in the exponent", "")]
     ['0.05 % of the limit', '0.05 in the exponent', '0.05']

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 
 from pipeline_lib import papers as register
 from pipeline_lib.claims import coverage, errata
-from pipeline_lib.claims.curves import Curve
 from pipeline_lib.claims.errata import Kind
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
-from pipeline_lib.claims.severity import SLACK
+from pipeline_lib.claims.severity import SLACK, Curve
 from pipeline_lib.claims.verdicts import LEVEL
 from pipeline_lib.claims.words import BY_PROOF, STATUSES, plain, rounded_down
 from pipeline_lib.core.markup import count

@@ -101,7 +101,7 @@ KINDS = {
     "mean, 3 normal repetitions": Kind(normal(3), 2, 1 / sqrt(3)),
     "mean, 5 normal repetitions": Kind(normal(5), 4, 1 / sqrt(5)),
     "mean, 40 normal repetitions": Kind(normal(40), 39, 1 / sqrt(40)),
-    "mean, 20 exponential repetitions": Kind(skewed(20), 19, 1 / sqrt(20)),
+    "mean, 20 exponential repetitions": Kind(skewed(20), 19, 1 / sqrt(20), coverage=0.91),
     "mean, 20 repetitions, one held-out sample": Kind(held_out, 19, sqrt(HELD_OUT**2 + 1 / 20)),
     "ratio, 20 repetitions": Kind(ratio, 19, 0.3 / sqrt(20), truth=0.5),
     "bootstrap, 20 queries": Kind(measures(20), None, 0.37 / sqrt(20), truth=0.4),

@@ -10,8 +10,9 @@ import pytest
 from pydantic import TypeAdapter
 
 from pipeline_lib.claims import curves, kinds
-from pipeline_lib.claims.curves import DRAWS, POINTS, Curve
+from pipeline_lib.claims.curves import DRAWS
 from pipeline_lib.claims.kinds import AnyCheck
+from pipeline_lib.claims.severity import POINTS, Curve
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.claims.verdicts import Check
 from pipeline_lib.statistics import Interval

@@ -8,8 +8,7 @@ import pytest
 from made_study import make, report
 
 from pipeline_lib.claims import judged
-from pipeline_lib.claims.curves import Curve, Line
-from pipeline_lib.claims.severity import Plant, Severity
+from pipeline_lib.claims.severity import Curve, Line, Plant, Severity
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.report import figures, site

@@ -6,9 +6,8 @@ import pytest
 from page_of_paper import claims_of, judged
 
 from pipeline_lib.claims import errata
-from pipeline_lib.claims.curves import Curve, Line
 from pipeline_lib.claims.judged import JudgedPaper, JudgedProof, JudgedStudy, JudgedTrial
-from pipeline_lib.claims.severity import Plant, Severity
+from pipeline_lib.claims.severity import Curve, Line, Plant, Severity
 from pipeline_lib.report.claims_section import ClaimList
 from pipeline_lib.report.ledger_section import KINDS, certificates, given, noise, summary
 from pipeline_lib.statistics import Interval
