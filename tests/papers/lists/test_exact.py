@@ -44,7 +44,7 @@ EXCESS = {"largest_excess": 0.1, "largest_excess_low": 0.05, "largest_excess_hig
 BOUNDS = {"bound": 3.0, "excess_bound": 3.1, "loss_bound": 4.0}
 OF_CELL = {f"bound_{name}": 3.0 for name in ("erm", "erm_integral")}
 OF_CELL |= {f"excess_bound_{name}": 3.1 for name in ("erm", "erm_integral")}
-SPARSE = {"d": 10, "gap": 0.1, "risk_error": 0.01, "excess": 0.1, "excess_error": 0.01, **BOUNDS}
+SPARSE = {"d": 10, "repetition": 0, "gap": 0.1, "risk_error": 0.01, "excess": 0.1, "excess_error": 0.01, **BOUNDS}
 SAMPLED: Tables = {
     "lists-cells": [
         {**COMMON, "population": "noisy", "learner": learner, **GAP, **EXCESS, **OF_CELL, "loss_bound": 4.0}
