@@ -29,6 +29,7 @@ __all__: list[str] = []  # internal: declared with the rows of tables
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
 """By how much rounding may let numbers break a rule: a share of the larger one, and a number."""
+_NUMBER = re.compile(r"[\d.]+")
 _TOKENS = re.compile(r"""'[^']*'|"[^"]*"|[()]|<=|>=|=|<|>""")
 
 
@@ -170,9 +171,13 @@ def _values(place: str, table: pl.DataFrame, texts: Iterable[str]) -> pl.DataFra
     wanted = dict.fromkeys(texts)
     try:
         found = table.with_columns((pl.col(one) if one in table.columns else parsed(one)).alias(one) for one in wanted)
-        return found.select(*wanted)
+        found = found.select(*wanted)
     except pl.exceptions.PolarsError:  # one by one, so that the error names the expression
-        return pl.DataFrame({one: column(place, table, one) for one in wanted})
+        found = pl.DataFrame({one: column(place, table, one) for one in wanted})
+    for one, kind in found.schema.items():
+        if kind.is_decimal() and not _NUMBER.fullmatch(one):  # of which polars keeps a few digits only
+            raise ConfigurationError(f"rule: expected whole numbers without a point, such as 1 / m, found {one!r}")
+    return found
 
 
 def _broken(rule: str, values: pl.DataFrame) -> pl.Expr:

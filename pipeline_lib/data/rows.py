@@ -33,7 +33,7 @@ the first at loss = hinge, n = -1: 0 and -1
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, Union, get_args, get_origin
@@ -255,7 +255,7 @@ class _Given(NamedTuple):
     within: Within | None
 
 
-def _given(annotation: Any, metadata: Iterable[Any]) -> _Given:
+def _given(annotation: Any, metadata: Sequence[Any]) -> _Given:
     optional = get_origin(annotation) in (Union, types.UnionType)
     if optional:
         [annotation] = [one for one in get_args(annotation) if one is not types.NoneType]

@@ -74,6 +74,12 @@ def test_what_is_no_rule_is_an_error(rule: str) -> None:
         Invariants(rules=(rule,)).check("made", TABLE)
 
 
+def test_a_quotient_that_polars_rounds_is_an_error() -> None:
+    Invariants(rules=("1 / n <= 0.5 + fold / 2",)).check("made", TABLE)
+    with pytest.raises(ConfigurationError, match=r"expected whole numbers without a point, .* found '1\.0 / n'"):
+        Invariants(rules=("1.0 / n <= 1",)).check("made", TABLE)
+
+
 def test_every_combination_of_the_key_occurs_once() -> None:
     Invariants(("fold", "query")).check("made", TABLE)
     Invariants().check("made", pl.concat([TABLE, TABLE]))

@@ -181,7 +181,7 @@ class Influence(
     cumulative_loss: FromZero = Field(description="sum of the ranking losses")
 
 
-class VMax(Row, table="tables/slam-vmax", key=("m",), always=("half_m = m / 2.0",)):
+class VMax(Row, table="tables/slam-vmax", key=("m",), always=("half_m = m / 2",)):
     """The largest v_max over lists of m documents; labels are at most 2."""
 
     m: FromOne = Field(description="documents of the lists")
