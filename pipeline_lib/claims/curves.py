@@ -89,14 +89,14 @@ def of_claim(claim: str, checks: Sequence[Check], trials: Sequence[Trial]) -> tu
 
     Example
     -------
-    >>> from pipeline_lib.claims.kinds import Comparison
+    >>> from pipeline_lib.statistics import Interval
     >>> check = Comparison(check="bound", statistic="gap", relation="<=", limit="bound")
     >>> trial = Trial({}, {"gap": Interval(0.5, 0.4, 0.6), "bound": 1.0}, "tables/gaps.parquet")
     >>> [curve] = of_claim("one-gap", [check], [trial] * 9)
     >>> curve.statement, curve.unit, curve.trials, curve.in_some.false_in
     ('gap ≤ bound', '% of the limit', 9, 4)
     >>> curve.everywhere.noticed_from, curve.noticed_from
-    (0.0, 6.9)
+    (0.0, 9.0)
     """
     found = []
     for number, check in enumerate(checks):

@@ -204,7 +204,7 @@ def test_what_is_false_is_seldom_verified(name: str) -> None:
 @pytest.mark.parametrize("by", [0.0, 1.0])
 @KIND
 def test_false_verdicts_in_full(name: str, by: float) -> None:
-    games = 1_000
+    games = 300
     found = false_verdicts(name, by, games)
     print(f"| {name} | {by:g} | {' | '.join(f'{rate:.3f}' for rate in found.values())} |")
     assert max(found.values()) <= at_most(0.05, games)
