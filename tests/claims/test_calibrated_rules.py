@@ -23,7 +23,7 @@ from pipeline_lib.claims.verdicts import Verdict
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.statistics import Interval
 
-CELLS = 8
+CELLS = pytest.mark.parametrize("cells", [1, 8])
 """Trials of a claim."""
 HELD_OUT = 0.3
 """The standard error that a held-out sample gives to all repetitions."""
@@ -45,6 +45,11 @@ def skewed(repetitions: int) -> Callable[[Generator, float], Interval]:
 def held_out(rng: Generator, truth: float) -> Interval:
     values = truth + HELD_OUT * rng.standard_normal() + rng.standard_normal(20)
     return statistics.mean_interval(values, shared_error=HELD_OUT)
+
+
+def of_one_sample(rng: Generator, truth: float) -> Interval:
+    """A cell of a table for all of which one held-out sample is used, whose error is already in ``truth``."""
+    return statistics.mean_interval(truth + rng.standard_normal(20), shared_error=HELD_OUT)
 
 
 def ratio(rng: Generator, truth: float) -> Interval:
@@ -95,6 +100,12 @@ class Kind:
     truth: float = 0.0
     coverage: float = 0.93
     """What it covers at least."""
+    shared: float = 0.0
+    """The standard error that all cells of a table have in common."""
+
+    def cells(self, rng: Generator, truth: float, number: int) -> list[Interval]:
+        truth += self.shared * rng.standard_normal()
+        return [self.cell(rng, truth) for _ in range(number)]
 
 
 KINDS = {
@@ -103,6 +114,9 @@ KINDS = {
     "mean, 40 normal repetitions": Kind(normal(40), 39, 1 / sqrt(40)),
     "mean, 20 exponential repetitions": Kind(skewed(20), 19, 1 / sqrt(20), coverage=0.91),
     "mean, 20 repetitions, one held-out sample": Kind(held_out, 19, sqrt(HELD_OUT**2 + 1 / 20)),
+    "mean, 20 repetitions, one held-out sample of all cells": Kind(
+        of_one_sample, 19, sqrt(HELD_OUT**2 + 1 / 20), shared=HELD_OUT
+    ),
     "ratio, 20 repetitions": Kind(ratio, 19, 0.3 / sqrt(20), truth=0.5),
     "bootstrap, 20 queries": Kind(measures(20), None, 0.37 / sqrt(20), truth=0.4),
     "bootstrap, 100 queries": Kind(measures(100), None, 0.37 / sqrt(100), truth=0.4),
@@ -122,7 +136,7 @@ def at_most(share: float, of: int) -> float:
 def coverage(name: str, games: int) -> tuple[float, float]:
     """The shares of intervals that lie above the truth, and below it."""
     kind, rng = KINDS[name], generator("calibration", "coverage", name)
-    cells = [kind.cell(rng, kind.truth) for _ in range(games)]
+    cells = [cell for _ in range(games) for cell in kind.cells(rng, kind.truth, 1)]
     return (sum(one.low > kind.truth for one in cells) / games, sum(one.high < kind.truth for one in cells) / games)
 
 
@@ -139,17 +153,17 @@ def test_coverage_in_full(name: str) -> None:
     assert above + below <= at_most(1 - KINDS[name].coverage, 10_000)
 
 
-def trials_of(kind: Kind, rng: Generator, by: float) -> Sequence[Trial]:
+def trials_of(kind: Kind, rng: Generator, by: float, number: int) -> Sequence[Trial]:
     """Read a table of cells whose true number is ``by`` standard errors above ``kind.truth``."""
-    cells = [kind.cell(rng, kind.truth + by * kind.error) for _ in range(CELLS)]
+    cells = kind.cells(rng, kind.truth + by * kind.error, number)
     rows = pl.DataFrame(
         {
-            "k": range(CELLS),
+            "k": range(number),
             "x": [one.value for one in cells],
             "x_low": [one.low for one in cells],
             "x_high": [one.high for one in cells],
-            "limit": [kind.truth] * CELLS,
-            "repetitions": [(kind.freedom or 0) + 1] * CELLS,
+            "limit": [kind.truth] * number,
+            "repetitions": [(kind.freedom or 0) + 1] * number,
         }
     )
     entry = {"table": "made", "axes": ["k"], "values": {"x": ["x", "x_low", "x_high"], "limit": '"limit"'}}
@@ -178,13 +192,13 @@ def rules_of(kind: Kind) -> dict[str, list[dict[str, object]]]:
     }
 
 
-def false_verdicts(name: str, by: float, games: int) -> dict[str, float]:
+def false_verdicts(name: str, by: float, cells: int, games: int) -> dict[str, float]:
     """How often each rule comes out as verified, or answered by what is false."""
-    kind, rng = KINDS[name], generator("calibration", "verdicts", name, by)
+    kind, rng = KINDS[name], generator("calibration", "verdicts", name, by, cells)
     checks = {rule: TypeAdapter(list[AnyCheck]).validate_python(entry) for rule, entry in rules_of(kind).items()}
     found = dict.fromkeys(checks, 0.0)
     for _ in range(games):
-        trials = trials_of(kind, rng, by)
+        trials = trials_of(kind, rng, by, cells)
         for rule, check in checks.items():
             found[rule] += wrong(kinds.judge(check, trials)) / games
     return found
@@ -197,14 +211,16 @@ def wrong(verdict: Verdict) -> bool:
 @pytest.mark.parametrize("name", ["mean, 5 normal repetitions", "bootstrap, 100 queries", "slope, 5 repetitions"])
 def test_what_is_false_is_seldom_verified(name: str) -> None:
     games = 40
-    assert max(false_verdicts(name, 0.0, games).values()) <= at_most(0.05, games)
+    assert max(false_verdicts(name, 0.0, 3, games).values()) <= at_most(0.05, games)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by", [0.0, 1.0])
+@CELLS
 @KIND
-def test_false_verdicts_in_full(name: str, by: float) -> None:
-    games = 1_000
-    found = false_verdicts(name, by, games)
-    print(f"| {name} | {by:g} | {' | '.join(f'{rate:.3f}' for rate in found.values())} |")
-    assert max(found.values()) <= at_most(0.05, games)
+def test_false_verdicts_in_full(name: str, cells: int, by: float) -> None:
+    games = 600
+    found = false_verdicts(name, by, cells, games)
+    print(f"| {name} | {cells} | {by:g} | {' | '.join(f'{rate:.3f}' for rate in found.values())} |")
+    # All that a skewed law leaves uncovered may be on one side.
+    assert max(found.values()) <= at_most(max(0.05, 1 - KINDS[name].coverage), games)
