@@ -1,0 +1,109 @@
+"""Which cells agree with what separate code makes of them, which differ, and which were not compared, and why?"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+TOLERANCE = 1e-9
+"""Of numbers, relative to the larger: sums of the same numbers in another order differ by less."""
+ROUNDING = 1e-12
+"""What is no larger is the rounding of a difference of numbers of the size of 1."""
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A published cell that separate code does not reproduce."""
+
+    where: str
+    column: str
+    published: Any
+    recomputed: Any
+
+
+@dataclass
+class Comparison:
+    """What was compared so far.
+
+    Attributes
+    ----------
+    differences : mapping of str to list of Difference
+        By table or card.
+    compared : mapping of str to int
+        The numbers compared, by table or card.
+    left : mapping of str to mapping of str to list of str
+        Why columns were not compared: reason -> table -> columns; an empty list stands for the whole table.
+    """
+
+    differences: dict[str, list[Difference]] = field(default_factory=lambda: defaultdict(list))
+    compared: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    left: dict[str, dict[str, list[str]]] = field(default_factory=lambda: defaultdict(dict))
+
+    def cell(
+        self, name: str, where: str, column: str, published: Any, recomputed: Any, tolerance: float = TOLERANCE
+    ) -> None:
+        """Compare one cell of a table or card; an interval counts as its numbers."""
+        pairs = list(zip(listed(published), listed(recomputed), strict=False))
+        self.compared[name] += len(pairs)
+        same = len(listed(published)) == len(listed(recomputed))
+        if not (same and all(agree(a, b, tolerance) for a, b in pairs)):
+            self.differences[name].append(Difference(where, column, published, recomputed))
+
+    def table(
+        self,
+        name: str,
+        keys: Sequence[str],
+        published: Iterable[Row],
+        recomputed: Iterable[Row],
+        tolerance: Mapping[str, float] = {},
+    ) -> None:
+        """Compare the rows of a table by their keys; of the other columns those that were recomputed."""
+        stored, again = ({tuple(row[key] for key in keys): row for row in rows} for rows in (published, recomputed))
+        for key in dict.fromkeys((*stored, *again)):
+            where = ", ".join(f"{name} = {shown(value)}" for name, value in zip(keys, key, strict=True))
+            if key not in stored or key not in again:
+                states = ("published" if key in stored else "absent", "recomputed" if key in again else "absent")
+                self.differences[name].append(Difference(where, "row", *states))
+                continue
+            for column, value in again[key].items():
+                if column not in keys:
+                    self.cell(name, where, column, stored[key][column], value, tolerance.get(column, TOLERANCE))
+
+    def leave(self, why: str, name: str, columns: Iterable[str] = ()) -> None:
+        """State why columns of a table, or all of it, are not compared."""
+        self.left[why].setdefault(name, []).extend(columns)
+
+
+def agree(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
+    """Whether two values are the same, numbers up to a relative tolerance.
+
+    Example
+    -------
+    >>> agree(1.0, 1.0 + 1e-10), agree(1, 1.1), agree("a", "a"), agree(None, 0.0)
+    (True, False, True, False)
+    """
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        if not (math.isfinite(a) and math.isfinite(b)):
+            return a == b or (math.isnan(a) and math.isnan(b))
+        return abs(a - b) <= max(tolerance * max(abs(a), abs(b)), ROUNDING)
+    return bool(a == b)
+
+
+def listed(value: Any) -> list[Any]:
+    """The numbers of an interval, or a number alone."""
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def shown(value: Any) -> str:
+    """A value in few digits.
+
+    Example
+    -------
+    >>> shown(0.123456789), shown(None), shown([1, 0.5])
+    ('0.1234568', 'none', '1 [0.5]')
+    """
+    if isinstance(value, list | tuple):
+        return f"{shown(value[0])} [{', '.join(map(shown, value[1:]))}]"
+    return "none" if value is None else f"{value:.7g}" if isinstance(value, int | float) else str(value)
