@@ -31,6 +31,8 @@ class Comparison:
     ----------
     differences : mapping of str to list of Difference
         By table or card.
+    columns : mapping of str to set of str
+        By table, the columns that were compared, and those by which its rows were found.
     compared : mapping of str to int
         The numbers compared, by table or card.
     left : mapping of str to mapping of str to list of str
@@ -40,6 +42,7 @@ class Comparison:
     differences: dict[str, list[Difference]] = field(default_factory=lambda: defaultdict(list))
     compared: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     left: dict[str, dict[str, list[str]]] = field(default_factory=lambda: defaultdict(dict))
+    columns: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def cell(
         self, name: str, where: str, column: str, published: Any, recomputed: Any, tolerance: float = TOLERANCE
@@ -47,6 +50,7 @@ class Comparison:
         """Compare one cell of a table or card; an interval counts as its numbers."""
         pairs = list(zip(listed(published), listed(recomputed), strict=False))
         self.compared[name] += len(pairs)
+        self.columns[name].add(column)
         same = len(listed(published)) == len(listed(recomputed))
         if not (same and all(agree(a, b, tolerance) for a, b in pairs)):
             self.differences[name].append(Difference(where, column, published, recomputed))
@@ -57,19 +61,20 @@ class Comparison:
         keys: Sequence[str],
         published: Iterable[Row],
         recomputed: Iterable[Row],
-        tolerance: Mapping[str, float] = {},
+        tolerance: float = TOLERANCE,
     ) -> None:
         """Compare the rows of a table by their keys; of the other columns those that were recomputed."""
+        self.columns[name].update(keys)
         stored, again = ({tuple(row[key] for key in keys): row for row in rows} for rows in (published, recomputed))
         for key in dict.fromkeys((*stored, *again)):
-            where = ", ".join(f"{name} = {shown(value)}" for name, value in zip(keys, key, strict=True))
+            where = ", ".join(f"{column} = {shown(value)}" for column, value in zip(keys, key, strict=True))
             if key not in stored or key not in again:
                 states = ("published" if key in stored else "absent", "recomputed" if key in again else "absent")
                 self.differences[name].append(Difference(where, "row", *states))
                 continue
             for column, value in again[key].items():
                 if column not in keys:
-                    self.cell(name, where, column, stored[key][column], value, tolerance.get(column, TOLERANCE))
+                    self.cell(name, where, column, stored[key][column], value, tolerance)
 
     def leave(self, why: str, name: str, columns: Iterable[str] = ()) -> None:
         """State why columns of a table, or all of it, are not compared."""
