@@ -13,6 +13,18 @@ ROUNDING = 1e-12
 Row = Mapping[str, Any]
 
 
+class Remainder(float):
+    """What is left of numbers of a size, relative to which it is rounded."""
+
+    size: float
+
+    def __new__(cls, value: float, size: float) -> "Remainder":
+        """A number with the size of what it was left of."""
+        made = super().__new__(cls, value)
+        made.size = size
+        return made
+
+
 @dataclass(frozen=True)
 class Difference:
     """A published cell that separate code does not reproduce."""
@@ -88,11 +100,13 @@ def agree(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
     -------
     >>> agree(1.0, 1.0 + 1e-10), agree(1, 1.1), agree("a", "a"), agree(None, 0.0)
     (True, False, True, False)
+    >>> agree(2e-9, 1e-9), agree(2e-9, Remainder(1e-9, size=1e5))
+    (False, True)
     """
     if isinstance(a, int | float) and isinstance(b, int | float):
         if not (math.isfinite(a) and math.isfinite(b)):
             return a == b or (math.isnan(a) and math.isnan(b))
-        return abs(a - b) <= max(tolerance * max(abs(a), abs(b)), ROUNDING)
+        return abs(a - b) <= max(tolerance * max(abs(a), abs(b)), ROUNDING * getattr(b, "size", 1.0))
     return bool(a == b)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.recompute.arithmetic import NORMAL, interval, power_of_repetitions, ratio
-from pipeline_lib.recompute.comparison import Comparison, Row
+from pipeline_lib.recompute.comparison import Comparison, Remainder, Row
 from pipeline_lib.recompute.rows import Columns, alone, grouped, numbers, with_ends
 from pipeline_lib.recompute.study import Study
 
@@ -55,6 +55,7 @@ def _regrets(study: Study) -> Iterator[Row]:
         eta = T ** (-2 / 3)
         radius = study.settings("topk-regret")["radius"] if key["data"] == "population" else RADIUS_OF_TWO_DOCUMENTS
         distance, noise = radius**2 / (2 * eta), eta / 2 * T * norms
+        difference = interval(own * T - best * T - distance - noise)
         yield {
             **key,
             **alone("regret", interval((loss[:first] - best) * T)),
@@ -64,7 +65,7 @@ def _regrets(study: Study) -> Iterator[Row]:
             **with_ends("expected_loss", interval(own * T)),
             "distance_term": distance,
             "noise_term": float(noise.mean()),
-            **with_ends("loss_minus_bound", interval(own * T - best * T - distance - noise)),
+            **with_ends("loss_minus_bound", [Remainder(end, size=distance + best * T) for end in difference]),
         }
 
 
