@@ -14,6 +14,7 @@ from pipeline_lib.recompute.study import PAPERS, Study, plain
 
 KEYS = ("table", "columns", "where", "axes", "setting", "values", "named_by", "value", "freedom", "notes")
 """The keys of what is read from a table; an entry that begins with another key begins with its table and condition."""
+NO_TRIALS = "cards without trials"
 Entry = Mapping[str, Any]
 
 
@@ -25,7 +26,7 @@ def compare(study: Study, found: Comparison) -> None:
     for name, claim in ledger():
         published = judged.get(name)
         if published is None or not published["trials"]:
-            found.leave("no trials were read for them", "cards", [name])
+            found.leave(NO_TRIALS, "cards", [name])
             continue
         trials, notes = [], []
         for entry in listed(claim["evidence"]):

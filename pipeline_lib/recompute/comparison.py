@@ -110,6 +110,22 @@ def agree(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
     return bool(a == b)
 
 
+def distance(published: Any, recomputed: Any) -> float:
+    """How far two cells are apart, infinitely where they are not both numbers.
+
+    Example
+    -------
+    >>> distance([0.5, 0.25], [0.5, 0.375]), distance("published", "absent")
+    (0.125, inf)
+    """
+    pairs = list(zip(listed(published), listed(recomputed), strict=False))
+    if len(listed(published)) != len(listed(recomputed)) or any(
+        not isinstance(one, int | float) for pair in pairs for one in pair
+    ):
+        return math.inf
+    return max(float(abs(a - b)) for a, b in pairs)
+
+
 def listed(value: Any) -> list[Any]:
     """The numbers of an interval, or a number alone."""
     return list(value) if isinstance(value, list | tuple) else [value]
