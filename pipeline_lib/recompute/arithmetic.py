@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from functools import cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-NORMAL = 1.959963984540054
-"""The 0.975 quantile of the normal distribution."""
+LEVEL = 0.95
+"""The confidence of intervals, unless a study states another."""
 
 
 def student_share(t: float, freedom: int) -> float:
@@ -32,17 +34,31 @@ def student_share(t: float, freedom: int) -> float:
     return 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
 
 
-def student(freedom: int) -> float:
-    """The t with P(|T| <= t) = 0.95, by bisection.
+def normal(level: float = LEVEL) -> float:
+    """The z with P(|Z| <= z) = level for a normal Z.
+
+    Example
+    -------
+    >>> round(normal(), 6)
+    1.959964
+    """
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+@cache
+def student(freedom: int, level: float = LEVEL) -> float:
+    """The t with P(|T| <= t) = level, by bisection.
 
     Example
     -------
     >>> [round(student(freedom), 6) for freedom in (1, 2, 4, 199)]
     [12.706205, 4.302653, 2.776445, 1.971957]
     """
-    low, high = 0.0, 16.0
+    low, high = 0.0, 1.0
+    while student_share(high, freedom) < level:
+        high *= 2
     while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if student_share(middle, freedom) < 0.95 else (low, middle)
+        low, high = (middle, high) if student_share(middle, freedom) < level else (low, middle)
     return middle
 
 
@@ -58,8 +74,8 @@ def spread(values: ArrayLike) -> float:
     return math.sqrt(float(((numbers - numbers.mean()) ** 2).sum()) / (len(numbers) - 1))
 
 
-def interval(values: ArrayLike, shared_error: float = 0.0) -> tuple[float, float, float]:
-    """The mean, and the ends of its 95 % t interval; what all values share adds its normal interval in quadrature.
+def interval(values: ArrayLike, shared_error: float = 0.0, level: float = LEVEL) -> tuple[float, float, float]:
+    """The mean, and the ends of its t interval; what all values share adds its normal interval in quadrature.
 
     Of one value the ends are that value, since no spread is known.
 
@@ -71,8 +87,8 @@ def interval(values: ArrayLike, shared_error: float = 0.0) -> tuple[float, float
     numbers = np.asarray(values, float)
     mean, own = float(numbers.mean()), 0.0
     if len(numbers) > 1:
-        own = student(len(numbers) - 1) * spread(numbers) / math.sqrt(len(numbers))
-    half = math.sqrt(own**2 + (NORMAL * shared_error) ** 2)
+        own = student(len(numbers) - 1, level) * spread(numbers) / math.sqrt(len(numbers))
+    half = math.sqrt(own**2 + (normal(level) * shared_error) ** 2)
     return mean, mean - half, mean + half
 
 

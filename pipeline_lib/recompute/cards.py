@@ -32,6 +32,8 @@ def compare(study: Study, found: Comparison) -> None:
         for entry in listed(claim["evidence"]):
             reading = _reading(entry)
             table = reading["table"]
+            if not study.has(table):
+                continue
             if table not in tables:
                 tables[table] = database.rows(study.table(table), study.settings(table))
             again, noted = _read(reading, tables[table])

@@ -48,8 +48,8 @@ class Database:
             ("CONCAT", -1, lambda *texts: "".join("" if text is None else str(text) for text in texts)),
             ("GREATEST", -1, lambda *numbers: max((one for one in numbers if one is not None), default=None)),
             ("LEFT_PART", 2, lambda text, length: text[:length]),
-            ("SPLIT_PART", 3, lambda text, mark, number: (text.split(mark) + [""] * number)[number - 1]),
-            ("ELEMENT", 2, lambda text, place: json.loads(text)[place - (place > 0)]),
+            ("SPLIT_PART", 3, lambda text, mark, place: _element(text.split(mark), place, "")),
+            ("ELEMENT", 2, lambda text, place: _element(json.loads(text), place, None)),
         ):
             self.connection.create_function(name, arguments, function, deterministic=True)
         self.connection.create_aggregate("FIRST_OF", 1, _FirstOf)  # type: ignore[arg-type]
@@ -164,6 +164,11 @@ class _FirstOf:
 
     def finalize(self) -> Any:
         return self.values[0] if self.values else None
+
+
+def _element(elements: Sequence[Any], place: int, otherwise: Any) -> Any:
+    """The element at a place, counted from 1, or from the end if it is negative."""
+    return elements[place - (place > 0)] if 0 < abs(place) <= len(elements) else otherwise
 
 
 def _next(words: Sequence[str], place: int) -> str:

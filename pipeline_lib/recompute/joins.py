@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.recompute.arithmetic import NORMAL, interval, power_of_repetitions, ratio
+from pipeline_lib.recompute.arithmetic import interval, normal, power_of_points, power_of_repetitions, ratio
 from pipeline_lib.recompute.comparison import Comparison, Remainder, Row
 from pipeline_lib.recompute.rows import Columns, alone, grouped, numbers, with_ends
 from pipeline_lib.recompute.study import Study
@@ -83,7 +83,10 @@ def _exponents(study: Study) -> Iterator[Row]:
         T = key.pop("T")
         lines.setdefault(tuple(key.values()), {})[T] = (numbers(games, "loss")[:first] - row["best_fixed_loss"]) * T
     for game, of_T in lines.items():
-        yield {**_named(GAME, game), **alone("slope", power_of_repetitions(list(of_T), np.stack(list(of_T.values()), 1)))}
+        rounds, regrets = list(of_T), np.stack(list(of_T.values()), 1)
+        differ = (regrets != regrets[0]).any()  # of games without randomness one says all
+        slope = power_of_repetitions(rounds, regrets) if differ else power_of_points(rounds, list(regrets[0]))
+        yield {**_named(GAME, game), **alone("slope", slope)}
 
 
 def _bandit(study: Study) -> Iterator[Row]:
@@ -107,7 +110,7 @@ CELL = ("loss", "population", "m", "n")
 def _largest(values: Numbers, errors: Numbers) -> tuple[float, float, float]:
     """The largest value with the interval of its own error."""
     at = int(np.argmax(values))
-    half = NORMAL * float(errors[at])
+    half = normal() * float(errors[at])
     return float(values[at]), float(values[at]) - half, float(values[at]) + half
 
 
@@ -163,7 +166,7 @@ def _powers(study: Study) -> Iterator[Row]:
         log_x = np.log(points) - np.log(points).mean()
         shifts = log_x / float((log_x**2).sum()) * np.array(moves)
         held_out = abs(float(shifts.sum())) if row["axis"] == "n" else math.sqrt(float((shifts**2).sum()))
-        half = math.sqrt(((high - low) / 2) ** 2 + (NORMAL * held_out) ** 2)
+        half = math.sqrt(((high - low) / 2) ** 2 + (normal() * held_out) ** 2)
         yield {
             **_named(POWER, [row[name] for name in POWER]),
             "points": ", ".join(f"{point:,}" for point in points),
@@ -304,7 +307,7 @@ def _best_splits(study: Study) -> Iterator[Row]:
 def _inner(between: Sequence[Numbers]) -> Numbers:
     """The error of the best three neighbours in every repetition, chosen on the repetitions of the other parity."""
     width = min(3, len(between))
-    averages = [sum(between[i : i + width]) / width for i in range(len(between) - width + 1)]
+    averages = [np.stack(between[i : i + width]).mean(axis=0) for i in range(len(between) - width + 1)]
     inner = np.empty(len(between[0]))
     for half in (0, 1):
         chosen = min(averages, key=lambda errors: float(errors[half::2].mean()))
@@ -326,11 +329,12 @@ MINIMISED = ("surrogate", "radius", "n")
 
 
 def _risks(study: Study) -> Iterator[Row]:
+    level = study.configuration["statistics"]["level"]
     for key, rows in grouped(study.slices("slam-risk"), *MINIMISED).items():
         yield {
             **_named(MINIMISED, key),
-            **alone("excess_risk", interval(rows["excess"], max(rows["truth_error"]))),
-            **with_ends("gap", interval(rows["gap"], max(rows["gap_error"]))),
+            **alone("excess_risk", interval(rows["excess"], max(rows["truth_error"]), level)),
+            **with_ends("gap", interval(rows["gap"], max(rows["gap_error"]), level)),
             "certified": all(rows["certified"]),
             **{name: rows[name][0] for name in ("bound", "l2", "zero_excess")},
         }
