@@ -145,8 +145,8 @@ def power_of_points(x: Sequence[float], y: Sequence[float]) -> tuple[float, floa
 def power_of_repetitions(x: Sequence[float], y: NDArray[np.float64]) -> tuple[float, float, float]:
     """The exponent through the means of repetitions, shape (repetitions, points), with its 95 % interval.
 
-    A repetition moves the slope by sum_j w_j y_rj / mean_j, with the weights w_j of least squares: the standard error is
-    that of the mean of these moves.
+    A repetition moves the slope by sum_j w_j y_rj / mean_j, with the weights w_j of least squares: the standard error
+    is that of the mean of these moves.
 
     Example
     -------

@@ -53,13 +53,24 @@ def _compare(found: Comparison, published: Entry, trials: list[tuple[Entry, Entr
     name = f"card {published['id']}"
     stored = published["trials"]
     found.cell(name, "", "trials", len(stored), len(trials))
-    for one, (setting, values) in zip(stored, trials, strict=False):
-        where = ", ".join(f"{axis} = {label}" for axis, label in one["setting"].items())
+    for number, (one, (setting, values)) in enumerate(zip(stored, trials, strict=False), 1):
+        where = place(number, one["setting"])
         for column in dict.fromkeys((*one["setting"], *setting)):
             found.cell(name, where, column, one["setting"].get(column), setting.get(column))
         for column in dict.fromkeys((*one["values"], *values)):
             found.cell(name, where, column, one["values"].get(column), values.get(column))
     found.cell(name, "", "notes", published["notes"], notes)
+
+
+def place(number: int, setting: Entry) -> str:
+    """A trial by its number and its setting.
+
+    Example
+    -------
+    >>> place(2, {"m": 5, "loss": "hinge"})
+    'trial 2, m = 5, loss = hinge'
+    """
+    return ", ".join([f"trial {number}", *(f"{axis} = {label}" for axis, label in setting.items())])
 
 
 def _reading(entry: Entry) -> Entry:
@@ -82,7 +93,7 @@ def _read(entry: Entry, rows: Rows) -> tuple[list[tuple[Entry, Entry]], str]:
     setting = {axis: trials.values(f"axis {axis}") for axis in axes}
     setting |= {name: trials.values(str(text)) for name, text in entry.get("setting", {}).items()}
     values = _values(entry, trials)
-    read = [
+    read: list[tuple[Entry, Entry]] = [
         (
             {name: label for name, of_part in setting.items() if (label := _same(of_part[part])) is not None},
             {name: of_part[part] for name, of_part in values.items() if part in of_part},
@@ -125,7 +136,7 @@ def _measured(entry: Any) -> Entry:
     return entry if isinstance(entry, Mapping) else {"value": entry}
 
 
-def _named(entry: Any) -> Mapping[str, str]:
+def _named(entry: Any) -> Mapping[str, Any]:
     """A mapping that may be written as a list, in which a name alone is that of a column."""
     if isinstance(entry, Mapping):
         return {name: text if isinstance(text, Mapping | list) else str(text) for name, text in entry.items()}

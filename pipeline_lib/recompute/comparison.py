@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,29 +42,36 @@ class Comparison:
     Attributes
     ----------
     differences : mapping of str to list of Difference
-        By table or card.
+        By table or card; a cell that is recomputed in two ways, and differs in both, once.
     columns : mapping of str to set of str
         By table, the columns that were compared, and those by which its rows were found.
-    compared : mapping of str to int
-        The numbers compared, by table or card.
+    cells : mapping of str to mapping of (str, str) to int
+        By table or card: row and column of every cell that was compared -> how many numbers it has.
     left : mapping of str to mapping of str to list of str
         Why columns were not compared: reason -> table -> columns; an empty list stands for the whole table.
     """
 
     differences: dict[str, list[Difference]] = field(default_factory=lambda: defaultdict(list))
-    compared: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    cells: dict[str, dict[tuple[str, str], int]] = field(default_factory=lambda: defaultdict(dict))
     left: dict[str, dict[str, list[str]]] = field(default_factory=lambda: defaultdict(dict))
     columns: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    @property
+    def compared(self) -> dict[str, int]:
+        """How many numbers of every table or card were compared."""
+        return {name: sum(cells.values()) for name, cells in self.cells.items()}
 
     def cell(
         self, name: str, where: str, column: str, published: Any, recomputed: Any, tolerance: float = TOLERANCE
     ) -> None:
         """Compare one cell of a table or card; an interval counts as its numbers."""
         pairs = list(zip(listed(published), listed(recomputed), strict=False))
-        self.compared[name] += len(pairs)
+        self.cells[name][where, column] = len(pairs)
         self.columns[name].add(column)
         same = len(listed(published)) == len(listed(recomputed))
-        if not (same and all(agree(a, b, tolerance) for a, b in pairs)):
+        if same and all(agree(a, b, tolerance) for a, b in pairs):
+            return
+        if not any((one.where, one.column) == (where, column) for one in self.differences[name]):
             self.differences[name].append(Difference(where, column, published, recomputed))
 
     def table(

@@ -116,7 +116,9 @@ class Rows:
 
     def parts(self) -> list[int]:
         """The numbers of the parts, in the order in which they first appear."""
-        return [part for (part,) in self.database.connection.execute(f"SELECT DISTINCT part FROM {self.table} ORDER BY 1")]
+        return [
+            part for (part,) in self.database.connection.execute(f"SELECT DISTINCT part FROM {self.table} ORDER BY 1")
+        ]
 
     def values(self, text: str) -> dict[int, list[Any]]:
         """What an expression gives in every part, each value once: one value where it is a summary."""

@@ -78,7 +78,8 @@ def _exploration(study: Study) -> Iterator[Row]:
 
 def _exponents(study: Study) -> Iterator[Row]:
     """With the intervals over the first seeds, which every T has."""
-    first, lines = _first_seeds(study), {}
+    first = _first_seeds(study)
+    lines: dict[tuple[Any, ...], dict[int, Numbers]] = {}
     for key, row, games in _games(study):
         T = key.pop("T")
         lines.setdefault(tuple(key.values()), {})[T] = (numbers(games, "loss")[:first] - row["best_fixed_loss"]) * T
@@ -287,7 +288,9 @@ def _best_splits(study: Study) -> Iterator[Row]:
     ordered = study.slices("twolayer-tradeoff").sort("fold", "repetition")
     for key, of_place in grouped(ordered, *PLACE).items():
         lines: dict[int, dict[str, list[float]]] = {}
-        for m, error, training in zip(*(of_place[name] for name in ("documents", "error", "training_error")), strict=True):
+        for m, error, training in zip(
+            *(of_place[name] for name in ("documents", "error", "training_error")), strict=True
+        ):
             at = lines.setdefault(m, {"error": [], "training_error": []})
             at["error"].append(error)
             at["training_error"].append(training)
@@ -350,7 +353,9 @@ def _over_folds(values: Sequence[float]) -> Sequence[float | None]:
 def _of_folds(rows: Columns, name: str) -> list[float]:
     """The mean of the rows of every fold."""
     folds = sorted(set(rows["fold"]))
-    return [float(np.mean([one for one, at in zip(rows[name], rows["fold"], strict=True) if at == fold])) for fold in folds]
+    return [
+        float(np.mean([one for one, at in zip(rows[name], rows["fold"], strict=True) if at == fold])) for fold in folds
+    ]
 
 
 def _curves(study: Study) -> Iterator[Row]:
@@ -374,7 +379,9 @@ def _compared(study: Study) -> Iterator[Row]:
     """Every family with every size, and with the size that was chosen in each fold."""
     slices = study.slices("cone-practice")
     published = {
-        (row["dataset"], row["fold"]): row["ndcg"] for row in slices.iter_rows(named=True) if row["family"] == "published"
+        (row["dataset"], row["fold"]): row["ndcg"]
+        for row in slices.iter_rows(named=True)
+        if row["family"] == "published"
     }
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in slices.iter_rows(named=True):

@@ -4,13 +4,14 @@ The ledger says which column of a table a card shows. If it named that of the me
 agree; therefore what these claims are about is stated here once more.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pipeline_lib.recompute.comparison import Comparison
+from pipeline_lib.recompute import cards
+from pipeline_lib.recompute.comparison import Comparison, listed
 from pipeline_lib.recompute.rows import grouped, numbers
 from pipeline_lib.recompute.study import Study
 
@@ -30,6 +31,7 @@ class Largest:
 
 SAMPLE = {"loss": "loss", "n": "queries", "m": "documents"}
 CELL = {name: name for name in ("loss", "population", "m", "n")}
+LABEL = "{}, largest of all repetitions"
 LARGEST = (
     Largest(("twolayer-thm1", "twolayer-one-layer"), "gap", "twolayer-gaps", "expected", "empirical", SAMPLE),
     Largest(
@@ -53,10 +55,12 @@ def compare(study: Study, found: Comparison) -> None:
         if (study.results / "slices" / one.slices).is_dir():
             largest = _largest(study, one)
             for claim in (judged[name] for name in one.claims if name in judged):
-                for setting, value in _stated(claim, one):
-                    where = ", ".join(f"{axis} = {setting[axis]}" for axis in one.axes)
-                    again = largest.get(tuple(setting[axis] for axis in one.axes))
-                    found.cell(f"card {claim['id']}", where, f"{one.value}, largest of all repetitions", value, again)
+                for number, trial in enumerate(claim["trials"], 1):
+                    setting, values = trial["setting"], trial["values"]
+                    if set(one.axes) <= set(setting) and one.value in values:
+                        again = largest.get(tuple(setting[axis] for axis in one.axes))
+                        stated, where = listed(values[one.value])[0], cards.place(number, setting)
+                        found.cell(f"card {claim['id']}", where, LABEL.format(one.value), stated, again)
 
 
 def _largest(study: Study, one: Largest) -> dict[tuple[Any, ...], float]:
@@ -65,11 +69,3 @@ def _largest(study: Study, one: Largest) -> dict[tuple[Any, ...], float]:
         slices = slices.filter(learner=one.learner)
     groups = grouped(slices, *one.axes.values())
     return {key: float(np.max(numbers(of, one.greater) - numbers(of, one.lesser))) for key, of in groups.items()}
-
-
-def _stated(claim: Mapping[str, Any], one: Largest) -> Iterator[tuple[Mapping[str, Any], float]]:
-    """Settings and values of the trials from the joined table."""
-    for trial in claim["trials"]:
-        if set(one.axes) <= set(trial["setting"]) and one.value in trial["values"]:
-            value = trial["values"][one.value]
-            yield trial["setting"], value[0] if isinstance(value, list) else value

@@ -75,9 +75,13 @@ def _summary(values: Values) -> Iterator[Row]:
     for (dataset, model, measure), queries in values.items():
         means = [math.fsum(one) / len(one) for one in _by_fold(queries).values()]
         yield {
-            **{"dataset": dataset, "model": model, "measure": measure},
-            **{"mean": math.fsum(means) / len(means), "sd": spread(means) if len(means) > 1 else None},
-            **{"n_folds": len(means), "n_queries": len(queries)},
+            "dataset": dataset,
+            "model": model,
+            "measure": measure,
+            "mean": math.fsum(means) / len(means),
+            "sd": spread(means) if len(means) > 1 else None,
+            "n_folds": len(means),
+            "n_queries": len(queries),
         }
 
 
@@ -96,7 +100,7 @@ def _validation(study: Study) -> Iterator[Row]:
     for content in _records(study):
         for step in content["record"].get("path", ()):
             about = {name: content[name] for name in MODEL}
-            yield {**about, **{"l2": step["l2"], "measure": content["settings"]["selection"], "value": step["validation"]}}
+            yield {**about, "l2": step["l2"], "measure": content["settings"]["selection"], "value": step["validation"]}
 
 
 def _training(study: Study) -> Iterator[Row]:
@@ -150,8 +154,13 @@ def _practice(study: Study, values: Values) -> Iterator[Row]:
         best = max(group & set(means), key=lambda model: (means[model], model))
         one, other = of_model[best], of_model[row["other"]]
         yield {
-            **{"dataset": dataset, "question": row["question"], "model": best, "other": row["other"]},
-            **{"value": means[best], "other_value": means[row["other"]], "n_queries": len(one)},
+            "dataset": dataset,
+            "question": row["question"],
+            "model": best,
+            "other": row["other"],
+            "value": means[best],
+            "other_value": means[row["other"]],
+            "n_queries": len(one),
             "difference": math.fsum(one[query] - other[query] for query in one) / len(one),
             "file_order": means.get("file-order"),
             **with_ends("worst_fold", _worst_fold(one)),

@@ -11,7 +11,6 @@ from pipeline_lib.recompute.rows import alone, grouped, numbers
 from pipeline_lib.recompute.study import Study
 
 
-
 @dataclass(frozen=True)
 class Slope:
     """An exponent b of y = c x^b in a table, for all rows of another that agree with it in some columns.
@@ -34,10 +33,10 @@ SLOPES = (
         "topk-label-exponents", "slope", "topk-label-regret", ("m", "grades", "k", "law", "learner"), ("T", "regret")
     ),
     Slope("topk-label-squared", "slope", "topk-label-squared", ("m", "grades", "k", "target"), ("T", "regret")),
-    Slope("cone-leave-out-exponents", "slope", "cone-leave-out", ("population", "K", "method"), ("P", "s_max")),
     Slope("slam-growth", "exponent", "slam-constants", ("surrogate",), ("m", "exact")),
     Slope("slam-growth", "searched_exponent", "slam-constants", ("surrogate",), ("m", "searched")),
 )
+FITTED_CONE = ("population", "K", "method")
 LINE = ("queries_are", "turned_share", "capacity", "growing")
 OF_LINES = {"exponent": "gap", "of_deviation": "deviation", "of_printed": "printed"}
 
@@ -52,7 +51,7 @@ def compare(study: Study, found: Comparison) -> None:
         found.table("twolayer-rate-exponents", LINE, published, _of_lines(study))
     if study.has("cone-leave-out-exponents"):
         published = study.table("cone-leave-out-exponents").iter_rows(named=True)
-        found.table("cone-leave-out-exponents", SLOPES[5].by, published, _of_cones(study))
+        found.table("cone-leave-out-exponents", FITTED_CONE, published, _of_cones(study))
     if study.has("lists-ranksvm"):
         published = study.table("lists-ranksvm").iter_rows(named=True)
         found.table("lists-ranksvm", ("surrogate",), published, _of_ranksvm(study))
@@ -61,13 +60,12 @@ def compare(study: Study, found: Comparison) -> None:
 def _compare(found: Comparison, study: Study, one: Slope) -> None:
     x, y = one.of
     fitted = {
-        key: arithmetic.power(rows[x], numbers(rows, y)) for key, rows in grouped(study.table(one.source), *one.by).items()
+        key: arithmetic.power(rows[x], numbers(rows, y))
+        for key, rows in grouped(study.table(one.source), *one.by).items()
     }
-    for row in study.table(one.table).iter_rows(named=True):
-        key = tuple(row[name] for name in one.by)
-        where = ", ".join(f"{name} = {value}" for name, value in zip(one.by, key, strict=True))
-        found.cell(one.table, where, one.column, row[one.column], fitted.get(key))
-    found.columns[one.table].update(one.by)
+    rows = list(study.table(one.table).iter_rows(named=True))
+    again = [{name: row[name] for name in one.by} for row in rows]
+    found.table(one.table, one.by, rows, [{**key, one.column: fitted.get(tuple(key.values()))} for key in again])
 
 
 def _of_lines(study: Study) -> Iterator[Mapping[str, object]]:
@@ -81,14 +79,14 @@ def _of_lines(study: Study) -> Iterator[Mapping[str, object]]:
 
 def _of_cones(study: Study) -> Iterator[Mapping[str, object]]:
     """With the intervals over repetitions, whose rows are stored."""
-    for key, rows in grouped(study.table("cone-leave-out"), *SLOPES[5].by).items():
+    for key, rows in grouped(study.table("cone-leave-out"), *FITTED_CONE).items():
         sizes = sorted(set(rows["P"]))
         of_size: dict[int, dict[int, float]] = {P: {} for P in sizes}
         for P, repetition, s_max in zip(rows["P"], rows["repetition"], rows["s_max"], strict=True):
             of_size[P][repetition] = s_max
         measured = np.array([[of_size[P][repetition] for P in sizes] for repetition in of_size[sizes[0]]])
         slope = arithmetic.power_of_repetitions(sizes, measured)
-        yield {**dict(zip(SLOPES[5].by, key, strict=True)), **alone("slope", slope)}
+        yield {**dict(zip(FITTED_CONE, key, strict=True)), **alone("slope", slope)}
 
 
 def _of_ranksvm(study: Study) -> Iterator[Mapping[str, object]]:
