@@ -275,6 +275,16 @@ def test_a_study_without_judged_claims_is_refused(tmp_path: Path, monkeypatch: p
     assert cli.main(["recompute", "made"]) == 1
 
 
+def test_tables_of_another_version_are_refused(
+    copy: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = copy / "results/made/tables/topk-exponents.parquet"
+    storage.write_table(path, storage.read_table(path).rename({"slope": "power"}))
+    monkeypatch.chdir(copy)
+    assert cli.main(["recompute", "made"]) == 1
+    assert "run the study again" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_quantiles_of_student_are_those_of_scipy(level: float) -> None:
     freedoms = [*range(1, 40), 99, 1199]
