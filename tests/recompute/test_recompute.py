@@ -102,6 +102,7 @@ def practised(results: Path) -> list[practice.Comparison]:
 def evaluate(results: Path) -> None:
     """Evaluations of the models on two folds, and the tables of their measures."""
     storage.write_json(results / "models.json", {"models": MODELS})
+    storage.write_json(results / "availability.json", {"datasets": [{"dataset": "made", "status": "present"}]})
     rng, n = np.random.default_rng(1), 12
     for model in MODELS:
         columns = {"dataset": ["made"] * n, "model": [model["model"]] * n, "fold": [1, 2] * (n // 2)}
@@ -138,7 +139,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         found += of_loss
     store_tables(results, grid.join(Given(lists, SEED, earlier=found)), CellSummary, PowerLaw)
     evaluate(results)
-    storage.write_text(results / "configuration.yaml", yaml.safe_dump({"experiments": PLAIN, "statistics": STATISTICS}))
+    storage.write_text(
+        results / "configuration.yaml", yaml.safe_dump({"experiments": {**PLAIN, "slam": {}}, "statistics": STATISTICS})
+    )
     judge(folder)
     return folder
 
@@ -180,6 +183,21 @@ def test_every_number_that_was_not_compared_is_named(made: Path) -> None:
     for path in (made / "results/made/tables").glob("*.parquet"):
         for column in storage.read_table(path).columns:
             assert (column in found.columns[path.stem]) != ((path.stem, column) in named)
+
+
+def test_what_a_former_configuration_left_is_not_compared(copy: Path) -> None:
+    results = copy / "results/made"
+    for left in (
+        "slices/topk-regret/1.parquet",
+        "slices/lists-grid/squared-0.parquet",
+        "slices/twolayer-gaps/3.parquet",
+    ):
+        inner = next(results.glob(f"{Path(left).parent}/*.parquet"))
+        shutil.copy(inner, results / left)
+    shutil.copytree(results / "evaluation/made", results / "evaluation/other")
+    shutil.copy(results / "evaluation/made/slam.parquet", results / "evaluation/made/former.parquet")
+    shutil.copy(results / "tables/summary.parquet", results / "tables/cone-leave-out-exponents.parquet")
+    assert list(whole.lines(found_in(copy))) == []
 
 
 def test_exponents_that_are_fitted_to_regret_without_exploration_are_seen(copy: Path) -> None:

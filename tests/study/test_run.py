@@ -54,5 +54,6 @@ def test_a_run_ends_with_what_was_recomputed_and_names_what_differs(
         run.conclude(nothing, tmp_path, study, nothing, "")
     assert asked == [(Path("results/mine"), Path("reports/mine"))]
     warned = [record.message for record in caplog.records if record.levelno == logging.WARNING]
-    assert len(warned) == 1 and warned[0].startswith("topk-exponents, slope")
+    assert len(warned) == 1
+    assert warned[0].startswith("topk-exponents, slope")
     assert "1 differ" in caplog.text
