@@ -19,6 +19,7 @@ from pipeline_lib import cli, papers
 from pipeline_lib.claims import ledger
 from pipeline_lib.commands import summarise_results
 from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.rows import Row, frame
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists.grid import experiment as grid
@@ -230,8 +231,15 @@ def test_a_fold_that_is_counted_twice_is_seen(copy: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("name", ["gap", "query_error", "document_error"])
-def test_a_mean_in_the_place_of_the_largest_is_seen(name: str, copy: Path) -> None:
-    damage(copy, "twolayer-gaps", **{f"{name}_largest": pl.col(name)})
+def test_a_mean_in_the_place_of_the_largest_is_refused(name: str, copy: Path) -> None:
+    with pytest.raises(DataError, match=f"expected {name}.* <= {name}_largest in every row"):
+        damage(copy, "twolayer-gaps", **{f"{name}_largest": pl.col(name)})
+
+
+@pytest.mark.parametrize("name", ["gap", "query_error", "document_error"])
+def test_a_number_between_the_mean_and_the_largest_is_seen(name: str, copy: Path) -> None:
+    mean, largest = pl.col(name), pl.col(f"{name}_largest")
+    damage(copy, "twolayer-gaps", **{f"{name}_largest": mean + 0.999 * (largest - mean)})
     found = differing(copy)
     assert ("twolayer-gaps", f"{name}_largest") in found
     assert any(card.startswith("card twolayer-thm") for card, _ in found)
@@ -281,7 +289,7 @@ def test_the_command_ends_with_status_1_if_numbers_differ(
     monkeypatch.chdir(copy)
     assert cli.main(["recompute", "made"]) == 0
     assert "all agree" in capsys.readouterr().out
-    damage(copy, "topk-exponents", slope=pl.col("slope") + 0.25)
+    damage(copy, "topk-exponents", **{name: pl.col(name) + 0.25 for name in ("low", "slope", "high")})
     with pytest.raises(SystemExit) as ended:
         cli.main(["recompute", "made"])
     assert ended.value.code == 1
