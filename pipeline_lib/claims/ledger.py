@@ -183,6 +183,10 @@ class Context:
             self._read[path] = storage.read_table(path)
         return self._read[path]
 
+    def read(self, reading: Reading, name: str, path: Path, settings: Mapping[str, Any]) -> tuple[list[Trial], str]:
+        """The trials that a reading finds in one table, and the notes on them."""
+        return reading.trials(name, self.rows(path), settings)
+
     def parts(self, claim: Claim, reading: Reading) -> list[tuple[str, Path, Mapping[str, Any]]]:
         """The files of a table: the path below the results folder, the file, and the experiment's settings."""
         table = f"tables/{reading.table}"
@@ -325,9 +329,9 @@ def _judge(claim: Claim, context: Context) -> JudgedClaim:
     if claim.paper not in context.settings:
         why = f"The experiment that bears on it is not part of the study {context.study}."
         return _judged(claim, "not-run", _missing_data(claim, context) or why)
-    trials, notes, unread = _trials(claim, claim.readings, context)
+    trials, notes, unread = trials_of(claim, claim.readings, context)
     if trials:
-        return judge_trials(claim, trials, context, notes)
+        return replace(judge_trials(claim, trials, context, notes), covered=_covered(claim, context))
     if unread and not claim.otherwise:
         raise DataError(
             f"claim {claim.id}: expected trials, found {unread}; say under `otherwise` when a study may have none"
@@ -335,30 +339,39 @@ def _judge(claim: Claim, context: Context) -> JudgedClaim:
     return _judged(claim, "not-run", _missing_data(claim, context) or claim.otherwise or NOTHING)
 
 
-def _trials(claim: Claim, readings: Sequence[Reading], context: Context) -> tuple[list[Trial], str, str]:
+def trials_of(claim: Claim, readings: Sequence[Reading], context: Context) -> tuple[list[Trial], str, str]:
     """The trials that some readings find, the notes on them, and which rows they did not count, if any."""
     trials: list[Trial] = []
     notes, unread = [], []
     for reading in readings:
         for name, path, settings in context.parts(claim, reading):
-            rows = context.rows(path)
             try:
-                found, noted = reading.trials(name, rows, settings)
+                found, noted = context.read(reading, name, path, settings)
             except DataError as error:
                 raise DataError(f"claim {claim.id}: {error}") from error
             trials += found
             notes.append(noted)
-            if rows.height:
-                unread.append(f"none of {rows.height} rows of {name} where {reading.where}")
+            if number := context.rows(path).height:
+                unread.append(f"none of {number} rows of {name} where {reading.where}")
     return trials, " ".join(filter(None, dict.fromkeys(notes))), unread[0] if unread else ""
+
+
+def _covered(claim: Claim, context: Context) -> dict[str, tuple[str, ...]]:
+    """The values of columns of text in the rows that count, of all readings together."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for reading in claim.readings:
+        for name, path, settings in context.parts(claim, reading):
+            for column, values in reading.covered(name, context.rows(path), settings).items():
+                found[column].update(values)
+    return {column: tuple(sorted(values)) for column, values in sorted(found.items()) if values}
 
 
 def _plant(claim: Claim, planted: Planted, trials: Sequence[Trial], verdict: Verdict, context: Context) -> Plant:
     try:
         if planted.values:
             found = planted.written_into(trials)
-        elif found := _trials(claim, [claim.reading_of(planted)], context)[0]:
-            found += _trials(claim, claim.readings[1:], context)[0]
+        elif found := trials_of(claim, [claim.reading_of(planted)], context)[0]:
+            found += trials_of(claim, claim.readings[1:], context)[0]
         else:
             raise DataError(f"planted: {planted.name}: expected rows of the study, found none that count")
         caught, problem = planted.caught(verdict, kinds.judge(claim.checks, found)), ""
