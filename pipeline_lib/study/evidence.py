@@ -51,6 +51,8 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "ERR": (r"\bERR\b", r"\berr\b"),
 }
 """Losses, learners and measures: how a statement names each, and how its trials do."""
+PLACES = r"\b(Theorem|Corollar|Proposition|Lemma)(?:s|y|ies)? ((?:\d+(?:\.\d+)?(?:, and |, | and )?)+)"
+"""One result or several, by number, such as "Theorems 6 and 18"."""
 
 
 class Evidence(Settings):
@@ -335,12 +337,11 @@ def _named(claim: Claim, judged: JudgedClaim) -> dict[str, bool]:
         for name, (says, trials) in NAMES.items()
         if re.search(says, claim.says)
     }
-    for kind, number in re.findall(
-        r"\b(Theorem|Corollary|Proposition|Lemma) (\d+(?:\.\d+)?)", f"{claim.says} {claim.where}"
-    ):
-        short = {"Theorem": "thm", "Corollary": "cor", "Proposition": "prop", "Lemma": "lemma"}[kind]
-        pattern = rf"(?:{kind.lower()}s?[ _-]?|{short}){number.replace('.', '.?')}(?!\d)"
-        found[f"{kind} {number}"] = re.search(pattern, tried) is not None
+    for kind, numbers in re.findall(PLACES, f"{claim.says} {claim.where}"):
+        short = {"Theorem": "thm", "Corollar": "cor", "Proposition": "prop", "Lemma": "lemma"}[kind]
+        for number in re.findall(r"\d+(?:\.\d+)?", numbers):
+            pattern = rf"\b({kind.lower()}\w* ([\d., ]|and )*|{short}){number.replace('.', '.?')}(?!\d)"
+            found[f"{kind.replace('ar', 'ary')} {number}"] = re.search(pattern, tried) is not None
     return found
 
 

@@ -62,7 +62,9 @@ def test_every_kind_of_slip_is_made(outcomes: list[Outcome]) -> None:
         ("another limit", "other for bound"),
         ("larger tolerance", "1"),
         ("check left out", "shown > 0 in every trial with intervals apart"),
-        ("condition left out", "player = 'learner'"),
+        ("columns exchanged", "gap_largest and bound"),
+        ("another condition", "player = 'idle' for 'learner'"),
+        ("another condition", "without player = 'learner'"),
         ("another summary", "largest: AVG for MAX"),
         ("another summary", "largest: means for gap_largest"),
     }

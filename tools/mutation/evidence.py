@@ -3,11 +3,12 @@
     python -m tools.mutation.evidence [results/default] [--claims ID ...] [--output FILE]
 
 makes one slip at a time in every claim that a finished study judges, and judges it again on the stored tables: trials
-are left out (one value of an axis, or half of all), two values are exchanged, or a limit is replaced by another value;
-values are those of other seeds, within their intervals; a tolerance is ten times as large, `trivial`, a check or a
-reading is left out; a condition is left out, or narrowed to one value of a column; a mean takes the place of a maximum
-or the reverse. Printed are the claims that are verified although no mutant gives them another status, and the mutants
-that neither a status nor the record of what claims are tested on (:mod:`pipeline_lib.study.evidence`) would show.
+are left out (one value of an axis, or half of all), two values or columns are exchanged, or a limit is replaced by
+another value; values are those of other seeds, within their intervals; a tolerance is ten times as large, `trivial`, a
+check or a reading is left out; a condition is left out, asks for another value, or is narrowed to one value of a
+column; a mean takes the place of a maximum or the reverse. Printed are the claims that are verified although no mutant
+gives them another status, and the mutants that neither a status nor the record of what claims are tested on
+(:mod:`pipeline_lib.study.evidence`) would show.
 ``--output`` takes one line for each mutant, and goes on with the claims that it lacks.
 """
 
@@ -17,10 +18,14 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import polars as pl
+from polars import selectors
+
+from pipeline_lib import papers
 from pipeline_lib.claims import ledger
 from pipeline_lib.claims.judged import JudgedClaim
 from pipeline_lib.claims.kinds import Comparison
@@ -40,7 +45,12 @@ WRITTEN = ("values exchanged", "another limit")
 """Kinds of mutants whose expressions are others than those of the claim, although only its trials are changed here."""
 CHANCE = "another seed"
 """The kind of mutants that must not change a status, and that change numbers without a test being weaker."""
+ERROR = "error"
+"""What stands for the status of a claim that cannot be judged, which stops a study."""
 SUMMARIES = {"MAX": "AVG", "MIN": "AVG", "AVG": "MAX"}
+EQUAL = re.compile(r"\b(\w+) = '([^']*)'")
+JOINT = " ; "
+WORD = re.compile(r"\w+")
 LARGEST = re.compile(r"\blargest_(\w+)|\b(\w+)_largest\b")
 """Columns that have the largest of several values, beside a column of the rest of the name that has their mean."""
 
@@ -62,7 +72,12 @@ class Stored(Context):
         """What a finished study left."""
         tables = sorted((folder.path / "tables").glob("*.parquet"))
         found = storage.read_json(folder.path / "availability.json")["datasets"]
-        return cls.of(folder.study, found, tables=tables, settings=folder.configured["experiments"])
+        # The configuration leaves out experiments that have no settings.
+        settings = {
+            paper: {name: {} for name in papers.experiments(paper)} | given
+            for paper, given in folder.configured["experiments"].items()
+        }
+        return cls.of(folder.study, found, tables=tables, settings=settings)
 
 
 class Mutant(NamedTuple):
@@ -89,7 +104,7 @@ class Outcome(NamedTuple):
 
     @property
     def moved(self) -> bool:
-        """Whether the status is another one."""
+        """Whether the status is another one, or the judgement stops with an error."""
         return self.after != self.before
 
 
@@ -128,7 +143,7 @@ def _outcome(mutant: Mutant, judged: JudgedClaim, before: Evidence, context: Con
         found = ledger.judge_trials(mutant.claim, mutant.trials, context)
     except DataError:
         # A claim whose values are missing is an error, and stops the study.
-        return Outcome(*about, "error", True, True, True)
+        return Outcome(*about, ERROR, True, True, True)
     after = Evidence.of(mutant.claim, replace(found, covered=judged.covered))
     if mutant.kind in WRITTEN:
         after = after.model_copy(update={"reads": ()})
@@ -227,49 +242,83 @@ def _of_readings(
         others = claim.readings[:place], claim.readings[place + 1 :]
         if others[0] or others[1]:
             yield "reading left out", reading.table, [*others[0], *others[1]]
-        for kind, what, changed in _of_reading(reading, covered, _columns(claim, reading, context)):
-            yield kind, what, [*others[0], changed, *others[1]]
+        for _, path, _ in context.parts(claim, reading)[:1]:
+            rows = context.rows(path)
+            changed = chain(_conditions(reading, rows), _narrowed(reading, covered, rows), _expressions(reading, rows))
+            changed = chain(changed, _exchanged(claim, reading, rows))
+            for kind, what, one in changed:
+                yield kind, what, [*others[0], one, *others[1]]
 
 
-def _columns(claim: Claim, reading: Reading, context: Context) -> list[str]:
-    for _, path, _ in context.parts(claim, reading):
-        return context.rows(path).columns
-    return []
-
-
-def _of_reading(
-    reading: Reading, covered: Mapping[str, Sequence[str]], columns: Sequence[str]
-) -> Iterator[tuple[str, str, Reading]]:
-    if reading.where:
-        yield "condition left out", reading.where, reading.model_copy(update={"where": None})
+def _conditions(reading: Reading, rows: pl.DataFrame) -> Iterator[tuple[str, str, Reading]]:
+    """A part of a condition is left out, or asks for another value of its column."""
+    for text, condition in _changed(reading.where, rows):
+        yield "another condition", text, reading.model_copy(update={"where": condition})
     for name, value in reading.values.items():
-        if value.where:
-            yield "condition left out", value.where, _with_value(reading, name, where=None)
-    inside = [
-        name
-        for name in covered
-        if name in columns and f'"{name}"' not in reading.axes.values() and name not in reading.axes.values()
-    ]
-    for name in inside:
-        for label in _some(covered[name]) if len(covered[name]) > 1 else ():
-            condition = f"\"{name}\" = '{label.replace(chr(39), 2 * chr(39))}'"
+        for text, condition in _changed(value.where, rows):
+            yield "another condition", f"{name}: {text}", _with_value(reading, name, where=condition)
+
+
+def _changed(where: str | None, rows: pl.DataFrame) -> Iterator[tuple[str, str | None]]:
+    parts = where.split(" AND ") if where else []
+    for i, part in enumerate(parts):
+        yield f"without {part}", " AND ".join(parts[:i] + parts[i + 1 :]) or None
+    where = where or ""
+    for found in EQUAL.finditer(where):
+        column, value = found[1], found[2]
+        if column in rows.columns and rows[column].dtype == pl.String:
+            for other in _some([one for one in rows[column].drop_nulls().unique().sort() if one != value]):
+                asked = f"{column} = {_quoted(other)}"
+                yield f"{asked} for {_quoted(value)}", f"{where[: found.start()]}{asked}{where[found.end() :]}"
+
+
+def _narrowed(
+    reading: Reading, covered: Mapping[str, Sequence[str]], rows: pl.DataFrame
+) -> Iterator[tuple[str, str, Reading]]:
+    """Only rows with one value of a column of text count, over which values are summaries."""
+    axes = {text.strip('"') for text in reading.axes.values()}
+    for name in (name for name in covered if name in rows.columns and name not in axes and len(covered[name]) > 1):
+        for label in _some(covered[name]):
+            condition = f'"{name}" = {_quoted(label)}'
             narrowed = f"({reading.where}) AND {condition}" if reading.where else condition
             yield "condition narrowed", condition, reading.model_copy(update={"where": narrowed})
+
+
+def _exchanged(claim: Claim, reading: Reading, rows: pl.DataFrame) -> Iterator[tuple[str, str, Reading]]:
+    """Two columns of numbers take each other's place in all values that the rule names."""
+    judged = {name: value for name, value in reading.values.items() if name in claim.names}
+    text = JOINT.join(one for value in judged.values() for one in value.value)
+    used = [name for name in rows.select(selectors.numeric()).columns if re.search(rf"\b{name}\b", text)]
+    for one, other in _some(list(combinations(used, 2))):
+        values = {
+            name: value.model_copy(update={"value": tuple(_swapped(part, one, other) for part in value.value)})
+            for name, value in judged.items()
+        }
+        yield "columns exchanged", f"{one} and {other}", reading.model_copy(update={"values": reading.values | values})
+
+
+def _swapped(text: str, one: str, other: str) -> str:
+    names = {one: other, other: one}
+    return WORD.sub(lambda word: names.get(word[0], word[0]), text)
+
+
+def _expressions(reading: Reading, rows: pl.DataFrame) -> Iterator[tuple[str, str, Reading]]:
+    """A value, or a column, is another summary of its rows, or a limit another column of the table."""
+    limits = [name for name in rows.columns if "bound" in name]
     for name, value in reading.values.items():
-        for what, changed in _summaries(" ; ".join(value.value), columns):
-            yield "another summary", f"{name}: {what}", _with_value(reading, name, value=tuple(changed.split(" ; ")))
-    for name, text in reading.columns.items():
-        for what, changed in _summaries(text, columns):
-            yield (
-                "another summary",
-                f"{name}: {what}",
-                reading.model_copy(update={"columns": {**reading.columns, name: changed}}),
-            )
-    limits = [name for name in columns if "bound" in name]
-    for name, value in reading.values.items():
-        if value.value == (name,) or (len(value.value) == 1 and value.value[0] in limits):
-            for other in _some([one for one in limits if "bound" in value.value[0] and one != value.value[0]]):
+        for what, changed in _summaries(JOINT.join(value.value), rows.columns):
+            yield "another summary", f"{name}: {what}", _with_value(reading, name, value=tuple(changed.split(JOINT)))
+        if len(value.value) == 1 and value.value[0] in limits:
+            for other in _some([one for one in limits if one != value.value[0]]):
                 yield "another limit", f"{name}: {other}", _with_value(reading, name, value=(other,))
+    for name, text in reading.columns.items():
+        for what, changed in _summaries(text, rows.columns):
+            columns = {**reading.columns, name: changed}
+            yield "another summary", f"{name}: {what}", reading.model_copy(update={"columns": columns})
+
+
+def _quoted(text: str) -> str:
+    return "'{}'".format(text.replace("'", "''"))
 
 
 def _with_value(reading: Reading, name: str, **changes: Any) -> Reading:
@@ -297,9 +346,9 @@ def _some(values: Sequence[Any]) -> list[Any]:
 
 
 def unmoved(outcomes: Sequence[Outcome]) -> list[str]:
-    """The claims that are verified whatever the slip; chance is none."""
+    """The claims that are verified whatever the slip; chance is none, and an error is no verdict."""
     verified = dict.fromkeys(one.claim for one in outcomes if one.before == "verified")
-    moved = {one.claim for one in outcomes if one.moved and one.kind != CHANCE}
+    moved = {one.claim for one in outcomes if one.after not in (one.before, ERROR) and one.kind != CHANCE}
     return [name for name in verified if name not in moved]
 
 
