@@ -345,13 +345,14 @@ def trials_of(claim: Claim, readings: Sequence[Reading], context: Context) -> tu
     notes, unread = [], []
     for reading in readings:
         for name, path, settings in context.parts(claim, reading):
+            number = context.rows(path).height  # not below, where a damaged file would become a wrong claim
             try:
                 found, noted = context.read(reading, name, path, settings)
             except DataError as error:
                 raise DataError(f"claim {claim.id}: {error}") from error
             trials += found
             notes.append(noted)
-            if number := context.rows(path).height:
+            if number:
                 unread.append(f"none of {number} rows of {name} where {reading.where}")
     return trials, " ".join(filter(None, dict.fromkeys(notes))), unread[0] if unread else ""
 

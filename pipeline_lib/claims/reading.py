@@ -291,7 +291,7 @@ def _number(place: str, path: str, rows: pl.DataFrame, text: str) -> float:
     if rows.is_empty():
         raise DataError(f"{place}: expected a row, found none")
     found = _evaluated(path, rows, text)
-    for name in _parsed(text).meta.root_names():
+    for name in [text] if text in rows.columns else _parsed(text).meta.root_names():
         # Sums, maxima and counts would leave such rows out without a word.
         wrong = [
             value

@@ -3,12 +3,12 @@
     python -m tools.mutation.evidence [results/default] [--claims ID ...] [--output FILE]
 
 makes one slip at a time in every claim that a finished study judges, and judges it again on the stored tables: trials
-are left out (one value of an axis, or half of all), two values or columns are exchanged, or a limit is replaced by
-another value; values are those of other seeds, within their intervals; a tolerance is ten times as large, `trivial`, a
-check or a reading is left out; a condition is left out, asks for another value, or is narrowed to one value of a
-column; a mean takes the place of a maximum or the reverse. Printed are the claims that are verified although no mutant
-gives them another status, and the mutants that neither a status nor the record of what claims are tested on
-(:mod:`pipeline_lib.study.evidence`) would show.
+are left out (one value of an axis, or half of all), two values or columns are exchanged, or another value or column of
+bounds takes the place of one; values are those of other seeds, within their intervals; a tolerance is ten times as
+large, `trivial`, a check or a reading is left out; a condition is left out, asks for another value, or is narrowed to
+one value of a column; a mean takes the place of a maximum or the reverse. Printed are the claims that are verified
+although no mutant gives them another status, and the mutants that neither a status nor the record of what claims are
+tested on (:mod:`pipeline_lib.study.evidence`) would show.
 ``--output`` takes one line for each mutant, and goes on with the claims that it lacks.
 """
 
@@ -28,7 +28,6 @@ from polars import selectors
 from pipeline_lib import papers
 from pipeline_lib.claims import ledger
 from pipeline_lib.claims.judged import JudgedClaim
-from pipeline_lib.claims.kinds import Comparison
 from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.reading import Reading
 from pipeline_lib.claims.trials import Trial
@@ -41,14 +40,14 @@ from pipeline_lib.study.evidence import Evidence, weaker
 
 MOST = 8
 """So many values of an axis, other limits, or conditions are tried at most, evenly among all."""
-WRITTEN = ("values exchanged", "another limit")
+WRITTEN = ("values exchanged", "another value")
 """Kinds of mutants whose expressions are others than those of the claim, although only its trials are changed here."""
 CHANCE = "another seed"
 """The kind of mutants that must not change a status, and that change numbers without a test being weaker."""
 ERROR = "error"
 """What stands for the status of a claim that cannot be judged, which stops a study."""
 SUMMARIES = {"MAX": "AVG", "MIN": "AVG", "AVG": "MAX"}
-EQUAL = re.compile(r"\b(\w+) = '([^']*)'")
+EQUAL = re.compile(r"(?:\"(\w+)\"|\b(\w+)) = '([^']*)'")
 JOINT = " ; "
 WORD = re.compile(r"\w+")
 LARGEST = re.compile(r"\blargest_(\w+)|\b(\w+)_largest\b")
@@ -171,10 +170,9 @@ def _of_trials(claim: Claim, trials: Sequence[Trial]) -> Iterator[tuple[str, str
     for one, other in _some(list(combinations(names, 2))):
         yield from _with_values("values exchanged", f"{one} and {other}", trials, {one: other, other: one})
     shown = sorted({name for trial in trials for name in trial.values} - {*names})
-    for limit in dict.fromkeys(one.limit for one in claim.checks if isinstance(one, Comparison)):
-        if isinstance(limit, str):
-            for other in _some(shown):
-                yield from _with_values("another limit", f"{other} for {limit}", trials, {limit: other})
+    for name in names:
+        for other in _some(shown):
+            yield from _with_values("another value", f"{other} for {name}", trials, {name: other})
     for number in range(2):
         rng = random.Random(seed("mutants of evidence", claim.id, number))
         drawn = [
@@ -265,10 +263,10 @@ def _changed(where: str | None, rows: pl.DataFrame) -> Iterator[tuple[str, str |
         yield f"without {part}", " AND ".join(parts[:i] + parts[i + 1 :]) or None
     where = where or ""
     for found in EQUAL.finditer(where):
-        column, value = found[1], found[2]
+        column, value = found[1] or found[2], found[3]
         if column in rows.columns and rows[column].dtype == pl.String:
             for other in _some([one for one in rows[column].drop_nulls().unique().sort() if one != value]):
-                asked = f"{column} = {_quoted(other)}"
+                asked = f'"{column}" = {_quoted(other)}'
                 yield f"{asked} for {_quoted(value)}", f"{where[: found.start()]}{asked}{where[found.end() :]}"
 
 
