@@ -38,7 +38,7 @@ from pipeline_lib.core.files import Output, check_outputs, is_full, is_made_by_r
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
 FOR_PEOPLE = (
     *("example-data", "doctor", "rank", "evaluate-run", "compare", "certify", "plan-labels", "compare-studies"),
-    *("counterexamples", "check-proofs", "verify", "record-results", "default-configuration"),
+    *("counterexamples", "check-proofs", "verify", "recompute", "record-results", "default-configuration"),
 )
 """The commands that people type; the others are those of the workflow's jobs."""
 RENAMED = {"witnesses": "counterexamples"}

@@ -38,7 +38,7 @@ from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.core.settings import Settings
 from pipeline_lib.data import stored_data
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import Row, frame
+from pipeline_lib.data.rows import Row, check, frame
 from pipeline_lib.sources import folds
 from pipeline_lib.sources.folds import Part
 
@@ -110,9 +110,19 @@ class Job:
         return np.sort(rng.permutation(len(names))[: self.most_queries])
 
     def rows(self, row: type[Row]) -> list[Any]:
-        """The rows of a class that an earlier step has yielded, all its parts one after the other."""
+        """The rows of a class that an earlier step has yielded, all its parts one after the other.
+
+        Raises
+        ------
+        DataError
+            When the parts were made with different code, settings or seeds, or something does not hold of all together
+            that always holds of such rows.
+        """
         paths = [path for path in self.tables if re.search(pattern_of(row.table), path.as_posix())]
-        return [row.of(stored) for path in paths for stored in storage.read_table(path).iter_rows(named=True)]
+        storage.compare_parts(paths, self.seed)
+        found = [row.of(stored) for path in paths for stored in storage.read_table(path).iter_rows(named=True)]
+        check(" and ".join(map(str, paths[:1] + paths[1:][-1:])), frame(found, row), row)
+        return found
 
 
 def _alike(data: RankingData) -> RankingData:
@@ -250,6 +260,7 @@ def write(step: Step, paths: Sequence[Path], found: Iterable[Row]) -> None:
     ------
     DataError
         At the first row that is not of a class that the step declares, or has a wrong value; it names class and field.
+        For a table in which something does not hold that always holds of its rows; nothing is written then.
     """
     tables: dict[type[Row], list[Row]] = {row: [] for row in step.rows}
     try:
@@ -264,5 +275,8 @@ def write(step: Step, paths: Sequence[Path], found: Iterable[Row]) -> None:
         wrong = error.errors()[0]
         place = ".".join(map(str, (error.title, *wrong["loc"])))
         raise DataError(f"step {step.name}: {place}: {wrong['msg']}, found {wrong['input']!r}") from error
-    for path, (kind, rows) in zip(paths, tables.items(), strict=True):
-        storage.write_table(path, frame(rows, kind))
+    made = {path: (frame(rows, kind), kind) for path, (kind, rows) in zip(paths, tables.items(), strict=True)}
+    for path, (table, kind) in made.items():
+        check(str(path), table, kind)
+    for path, (table, _) in made.items():
+        storage.write_table(path, table)

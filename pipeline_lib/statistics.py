@@ -444,6 +444,10 @@ def mean_interval(values: ArrayLike, level: Probability = LEVEL, shared_error: N
 
         low, high = mean -+ sqrt( (t_{k-1, (1 + level)/2} sd)^2 / k + (z_{(1 + level)/2} shared_error)^2 )
 
+    Of few numbers from a skewed distribution it covers less: with 20 exponential ones 92 % in place of 95 %, and nearly
+    all others lie below the mean of the distribution (``tests/claims/test_calibrated_rules.py``, which has all kinds
+    of intervals).
+
     Parameters
     ----------
     shared_error : float >= 0

@@ -102,7 +102,7 @@ class Comparison(Check):
         return text
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
-        alone = [self._measured(trial) for trial in trials]
+        alone = [self.measured(trial) for trial in trials]
         measured = jointly(alone)
         excesses = [self._excess(trial, one) for trial, one in zip(trials, measured, strict=True)]
         statuses = tuple(self._status(trial, one) for trial, one in zip(trials, excesses, strict=True))
@@ -133,7 +133,7 @@ class Comparison(Check):
             resolution=_resolution(self.statistic, measured, self.tolerance),
         )
 
-    def _measured(self, trial: Trial) -> Interval:
+    def measured(self, trial: Trial) -> Interval:
         """An exponent itself, so that its own interval is widened; else how far the statistic is above the limit."""
         if self.check != "exponent":
             return difference(as_interval(self.statistic, trial), as_interval(self.limit, trial))
@@ -144,25 +144,32 @@ class Comparison(Check):
 
     def _excess(self, trial: Trial, measured: Interval) -> Interval:
         """By how much the statistic misses the limit; not positive where it holds."""
-        above = self._above(trial, measured)
+        return self.excess(self.above(trial, measured))
+
+    def excess(self, above: Interval) -> Interval:
+        """By how much the limit is missed, by how far the statistic is above it."""
         return {"<=": above, ">=": _negative(above), "=": _size(above)}[self.relation]
 
-    def _above(self, trial: Trial, measured: Interval) -> Interval:
+    def above(self, trial: Trial, measured: Interval) -> Interval:
+        """How far the statistic is above the limit, by what :meth:`measured` gives, widened or not."""
         return difference(measured, as_interval(self.limit, trial)) if self.check == "exponent" else measured
 
     def _sides(self, trials: Sequence[Trial], measured: Sequence[Interval]) -> list[list[Interval]]:
         """How far every trial is above the limit, below it, or both for an identity."""
-        above = [self._above(trial, one) for trial, one in zip(trials, measured, strict=True)]
+        above = [self.above(trial, one) for trial, one in zip(trials, measured, strict=True)]
         below = [_negative(one) for one in above]
         return {"<=": [above], ">=": [below], "=": [above, below]}[self.relation]
 
     def _status(self, trial: Trial, excess: Interval) -> Status:
         status = outcome(excess, self.tolerance, self.deviates_within)
-        if status != "verified" or self.trivial is None:
-            return status
+        return status if status != "verified" or self.informative(trial) else "inconclusive"
+
+    def informative(self, trial: Trial) -> bool:
+        """Whether the limit is better than the trivial one."""
+        if self.trivial is None:
+            return True
         limit, trivial = amount(self.limit, trial), amount(self.trivial, trial)
-        informative = limit < trivial if self.relation == "<=" else limit > trivial
-        return status if informative else "inconclusive"
+        return limit < trivial if self.relation == "<=" else limit > trivial
 
     def _slack_factor(self, trials: Sequence[Trial], excesses: Sequence[Interval]) -> float | None:
         """The factor at which the first trial would contradict the limit; none where every limit is 0."""
@@ -347,7 +354,7 @@ def judge(checks: Sequence[Check], trials: Sequence[Trial]) -> Verdict:
     guarded: set[int] = set()
     verdicts = []
     for check in checks:
-        indices = [i for i, trial in enumerate(trials) if _concerns(check, trial)]
+        indices = [i for i, trial in enumerate(trials) if concerns(check, trial)]
         if not indices:
             raise DataError(f"expected at least one trial with {', '.join(check.names)}, found none")
         verdict = check.judge([trials[i] for i in indices])
@@ -381,7 +388,8 @@ def _combined(verdicts: Sequence[Verdict], per_trial: tuple[Status, ...]) -> Ver
     )
 
 
-def _concerns(check: Check, trial: Trial) -> bool:
+def concerns(check: Check, trial: Trial) -> bool:
+    """Whether a trial supplies all values that a check reads."""
     present = [name for name in check.names if name in trial.values]
     missing = [name for name in check.names if name not in trial.values]
     if present and missing and check.names[0] in trial.values:

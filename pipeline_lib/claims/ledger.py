@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Self
 import polars as pl
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from pipeline_lib.claims import judged, kinds
+from pipeline_lib.claims import curves, judged, kinds
 from pipeline_lib.claims.judged import JudgedClaim, JudgedProof, JudgedTrial
 from pipeline_lib.claims.kinds import AnyCheck, Comparison
 from pipeline_lib.claims.planted import Planted
@@ -27,7 +27,9 @@ from pipeline_lib.claims.verdicts import Prose, Titled, Verdict
 from pipeline_lib.claims.words import BY_PROOF, FAILED, Status
 from pipeline_lib.core import schemas, storage
 from pipeline_lib.core.errors import ConfigurationError, DataError, hint
+from pipeline_lib.core.markup import quoted
 from pipeline_lib.core.settings import different
+from pipeline_lib.data.rows import Row, check
 from pipeline_lib.experiment import pattern_of
 from pipeline_lib.papers import Paper, every, experiments
 from pipeline_lib.proofs import FOLDER, SHARED, checker
@@ -177,26 +179,38 @@ class Context:
         }
         return cls(study, missing, **results)
 
-    def rows(self, path: Path) -> pl.DataFrame:
-        """The rows of a table, which is read and checked once for all claims and all that is planted into them."""
-        if path not in self._read:
-            self._read[path] = storage.read_table(path)
-        return self._read[path]
-
-    def read(self, reading: Reading, name: str, path: Path, settings: Mapping[str, Any]) -> tuple[list[Trial], str]:
+    def read(
+        self, reading: Reading, name: str, rows: pl.DataFrame, settings: Mapping[str, Any]
+    ) -> tuple[list[Trial], str]:
         """The trials that a reading finds in one table, and the notes on them."""
-        return reading.trials(name, self.rows(path), settings)
+        return reading.trials(name, rows, settings)
 
-    def parts(self, claim: Claim, reading: Reading) -> list[tuple[str, Path, Mapping[str, Any]]]:
-        """The files of a table: the path below the results folder, the file, and the experiment's settings."""
+    def parts(self, claim: Claim, reading: Reading) -> list[tuple[str, pl.DataFrame, Mapping[str, Any]]]:
+        """The files of a table: the path below the results folder, its rows, and the experiment's settings.
+
+        Raises
+        ------
+        DataError
+            When no experiment declares the table, or something does not hold of it that always holds of its rows.
+        """
         table = f"tables/{reading.table}"
         declared = {table: name for name, found in experiments(claim.paper).items() for table in found.tables}
         if table not in declared:
             wrong = f"expected a table of {claim.paper}, found {table}; {hint(table, declared)}"
             raise DataError(f"claim {claim.id}: {wrong}")
         settings = self.settings[claim.paper][declared[table]]
+        row = experiments(claim.paper)[declared[table]].tables[table]
         matched = ((re.search(pattern_of(table), path.as_posix()), path) for path in self.tables)
-        return [(found[0].lstrip("/"), path, settings) for found, path in matched if found]
+        named = [(found[0].lstrip("/"), path) for found, path in matched if found]
+        return [(name, self._rows(f"claim {claim.id}: {name}", path, row), settings) for name, path in named]
+
+    def _rows(self, place: str, path: Path, row: type[Row]) -> pl.DataFrame:
+        """The rows of a table, which is read and checked once for all claims and all that is planted into them."""
+        if path not in self._read:
+            found = storage.read_table(path)
+            check(place, found, row)
+            self._read[path] = found
+        return self._read[path]
 
 
 def load(papers: Iterable[Paper] | None = None) -> list[Claim]:
@@ -297,9 +311,12 @@ def judge_trials(claim: Claim, trials: Sequence[Trial], context: Context, notes:
     try:
         verdict = kinds.judge(claim.checks, trials)
         planted = tuple(_plant(claim, one, trials, verdict, context) for one in claim.planted)
-        severity = Severity.of(verdict, planted)
+        passed = verdict.status in ("verified", "answered")
+        noticed = curves.of_claim(claim.id, claim.checks, trials) if passed else ()
+        severity = Severity.of(verdict, planted, noticed)
         status, why = final(verdict, severity)
-        reasons = [verdict.sentence, why, _why_inconclusive(claim, context) if status == "inconclusive" else ""]
+        why_not = _why_inconclusive(claim, context) if status == "inconclusive" else ""
+        reasons = [verdict.sentence, why, why_not, _of_one_data_set(trials)]
     except DataError as error:
         raise DataError(f"claim {claim.id}: {error}") from error
     each = tuple(JudgedTrial(**vars(trial), status=one) for trial, one in zip(trials, verdict.per_trial, strict=True))
@@ -344,16 +361,15 @@ def trials_of(claim: Claim, readings: Sequence[Reading], context: Context) -> tu
     trials: list[Trial] = []
     notes, unread = [], []
     for reading in readings:
-        for name, path, settings in context.parts(claim, reading):
-            number = context.rows(path).height  # not below, where a damaged file would become a wrong claim
+        for name, rows, settings in context.parts(claim, reading):
             try:
-                found, noted = context.read(reading, name, path, settings)
+                found, noted = context.read(reading, name, rows, settings)
             except DataError as error:
                 raise DataError(f"claim {claim.id}: {error}") from error
             trials += found
             notes.append(noted)
-            if number:
-                unread.append(f"none of {number} rows of {name} where {reading.where}")
+            if rows.height:
+                unread.append(f"none of {rows.height} rows of {name} where {reading.where}")
     return trials, " ".join(filter(None, dict.fromkeys(notes))), unread[0] if unread else ""
 
 
@@ -361,8 +377,8 @@ def _covered(claim: Claim, context: Context) -> dict[str, tuple[str, ...]]:
     """The values of columns of text in the rows that count, of all readings together."""
     found: dict[str, set[str]] = defaultdict(set)
     for reading in claim.readings:
-        for name, path, settings in context.parts(claim, reading):
-            for column, values in reading.covered(name, context.rows(path), settings).items():
+        for name, rows, settings in context.parts(claim, reading):
+            for column, values in reading.covered(name, rows, settings).items():
                 found[column].update(values)
     return {column: tuple(sorted(values)) for column, values in sorted(found.items()) if values}
 
@@ -387,10 +403,16 @@ def _why_inconclusive(claim: Claim, context: Context) -> str:
     if claim.inconclusive is None:
         return ""
     for reading in claim.readings[:1]:
-        for name, path, settings in context.parts(claim, reading):
-            if text := reading.written(name, context.rows(path), settings, claim.inconclusive):
+        for name, rows, settings in context.parts(claim, reading):
+            if text := reading.written(name, rows, settings, claim.inconclusive):
                 return text
     return claim.inconclusive
+
+
+def _of_one_data_set(trials: Sequence[Trial]) -> str:
+    """What limits a statement that was tried on data sets, if there was one only."""
+    [*names] = {trial.setting.get("dataset") for trial in trials}
+    return f"It was tried on one data set, {quoted(str(names[0]))}." if len(names) == 1 and names[0] is not None else ""
 
 
 def _missing_data(claim: Claim, context: Context) -> str:

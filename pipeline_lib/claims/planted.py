@@ -14,11 +14,12 @@ import polars as pl
 from polars import selectors
 from pydantic import Field, model_validator
 
-from pipeline_lib.claims.reading import Expression, column
+from pipeline_lib.claims.reading import Expression
 from pipeline_lib.claims.trials import Trial, Value
 from pipeline_lib.claims.verdicts import Name, Prose, Titled, Verdict
 from pipeline_lib.claims.words import FAILED
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.expressions import column
 from pipeline_lib.core.settings import FOLDER_NAME, Truth
 from pipeline_lib.statistics import Interval
 

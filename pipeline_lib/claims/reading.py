@@ -19,7 +19,6 @@ The settings of the experiment that made the table are the fields of ``settings`
 import math
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from string import Formatter
 from typing import Annotated, Any, Self
 
@@ -29,6 +28,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from pipeline_lib.claims.trials import Trial, Value, is_number
 from pipeline_lib.claims.verdicts import Name, Prose, Titled
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.expressions import column, evaluated, parsed
 from pipeline_lib.core.settings import Settings, Truth, demand
 from pipeline_lib.statistics import Interval
 
@@ -248,22 +248,6 @@ def _noted(path: str, rows: pl.DataFrame, template: str) -> str:
     return "".join(parts)
 
 
-@cache
-def _parsed(text: str) -> pl.Expr:
-    return pl.sql_expr(text)
-
-
-def _evaluated(place: str, rows: pl.DataFrame, text: str) -> pl.Series:
-    if text in rows.columns:
-        return rows[text]
-    try:
-        return rows.select(_parsed(text)).to_series()
-    except pl.exceptions.PolarsError as error:
-        problem = str(error).strip().partition("\n")[0]
-        wanted = f"expected an expression over {', '.join(rows.columns)}"
-        raise DataError(f"{place}: {wanted}, found {text!r}: {problem}") from error
-
-
 def _filtered(path: str, rows: pl.DataFrame, where: str | None) -> pl.DataFrame:
     if not where:
         return rows
@@ -273,15 +257,9 @@ def _filtered(path: str, rows: pl.DataFrame, where: str | None) -> pl.DataFrame:
     return rows.filter(found)
 
 
-def column(place: str, rows: pl.DataFrame, text: str) -> pl.Series:
-    """What an expression gives in every row; a summary of all rows is the same in each."""
-    found = _evaluated(place, rows, text)
-    return found if len(found) == rows.height else found.new_from_index(0, rows.height)
-
-
 def _constant(place: str, path: str, rows: pl.DataFrame, text: str) -> Any:
     """What an expression gives that is the same in all rows."""
-    found = _evaluated(path, rows, text).unique(maintain_order=True)
+    found = evaluated(path, rows, text).unique(maintain_order=True)
     if len(found) != 1:
         raise DataError(f"{place}: expected {text!r} to be the same in all rows, found {found.to_list()[:5]}")
     return found.item(0)
@@ -290,8 +268,8 @@ def _constant(place: str, path: str, rows: pl.DataFrame, text: str) -> Any:
 def _number(place: str, path: str, rows: pl.DataFrame, text: str) -> float:
     if rows.is_empty():
         raise DataError(f"{place}: expected a row, found none")
-    found = _evaluated(path, rows, text)
-    for name in [text] if text in rows.columns else _parsed(text).meta.root_names():
+    found = evaluated(path, rows, text)
+    for name in [text] if text in rows.columns else parsed(text).meta.root_names():
         # Sums, maxima and counts would leave such rows out without a word.
         wrong = [
             value

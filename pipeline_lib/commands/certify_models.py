@@ -27,6 +27,7 @@ from pipeline_lib.core import storage
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import Output
+from pipeline_lib.data.invariants import PER_QUERY
 from pipeline_lib.evaluation import betting, pilot
 
 LIMITS = {
@@ -57,6 +58,7 @@ def run(
     per_dataset: dict[str, list[pl.DataFrame]] = {}
     for path in evaluations:
         table = storage.read_table(path)
+        PER_QUERY.check(str(path), table)
         if not (table.is_empty() or "weight" in table.columns):  # empty as that of a model that could not be trained
             # By their names, so that the order of files says nothing.
             ordered = table.sort("fold", pl.col("qid").cast(pl.String), "query")

@@ -12,12 +12,18 @@ from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import Output
 from pipeline_lib.core.seeds import generator
+from pipeline_lib.data.invariants import PER_QUERY, Invariants
 from pipeline_lib.metrics import seed_axis
 
 COMPARISONS = {
     **dict.fromkeys(("dataset", "measure", "model_a", "model_b"), pl.String),
     **dict.fromkeys(("difference", "low", "high", "p_value", "p_adjusted", "detectable"), pl.Float64),
 }
+
+INVARIANTS = Invariants(
+    ("dataset", "measure", "model_a", "model_b"),
+    ("low <= difference <= high", "0 <= p_value <= p_adjusted <= 1", "0 <= detectable"),
+)
 
 
 def run(
@@ -36,6 +42,7 @@ def run(
     per_dataset: dict[str, list[pl.DataFrame]] = {}
     for path in evaluations:
         table = storage.read_table(path)
+        PER_QUERY.check(str(path), table)
         if not (table.is_empty() or "weight" in table.columns):  # empty as that of a model that could not be trained
             per_dataset.setdefault(table["dataset"][0], []).append(table.sort("fold", "query"))
     families = [
@@ -44,7 +51,9 @@ def run(
         for measure in measures
         if len(tables) > 1 and len(tables[0]) > 1
     ]
-    storage.write_table(output, pl.concat([pl.DataFrame(schema=COMPARISONS), *families]))
+    found = pl.concat([pl.DataFrame(schema=COMPARISONS), *families])
+    INVARIANTS.check(str(output), found)
+    storage.write_table(output, found)
 
 
 def pairs_of_models(

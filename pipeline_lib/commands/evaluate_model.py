@@ -20,6 +20,7 @@ from pipeline_lib import learners, metrics, ranking, surrogates
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError, UnlearnableError
 from pipeline_lib.core.files import Output
+from pipeline_lib.data.invariants import PER_QUERY
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners.ranker import Trained
 from pipeline_lib.sources import folds as stored_folds
@@ -54,7 +55,9 @@ def run(
         tables.append(_evaluate(trained, test.in_role("test"), indices, y_max, measures))
         found = _risk(trained, test.in_role("test"))
         risks.append(found if test.ties == "file" else {**found, "ties": _ties(trained, test, y_max, measures)})
-    storage.write_table(output, pl.concat(tables))
+    measured = pl.concat(tables)
+    PER_QUERY.check(str(output), measured)
+    storage.write_table(output, measured)
     storage.write_json(held_out, {"folds": risks})
 
 

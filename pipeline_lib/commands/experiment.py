@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pipeline_lib import papers
+from pipeline_lib.core import origins
 from pipeline_lib.core.errors import ConfigurationError, DamagedFileError, DataError, hint
 from pipeline_lib.core.files import Output
 from pipeline_lib.experiment import Job
@@ -36,7 +37,8 @@ def run(
     parsed = declared.settings.parse(settings, f"{paper}.{experiment}")
     job = Job(parsed, seed, cell, facts, documents, folds, tables, evaluations, files, most_queries)
     try:
-        write_tables(steps[step], write, steps[step].run(job))
+        with origins.sharing(seed, parsed.plain(), most_queries):
+            write_tables(steps[step], write, steps[step].run(job))
     except DamagedFileError:  # names its file, which is put aside
         raise
     except DataError as error:

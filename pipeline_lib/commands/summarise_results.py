@@ -12,6 +12,7 @@ from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import Output
 from pipeline_lib.core.seeds import generator
+from pipeline_lib.data.invariants import PER_QUERY, Invariants
 from pipeline_lib.metrics import seed_axis
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import certificates, held_out, list_bounds
@@ -61,6 +62,25 @@ CERTIFICATES = {
     "reason": pl.String,
 }
 
+INVARIANTS = {
+    "measures": Invariants((*AXES, "measure"), ("1 <= n_queries",)),
+    "summary": Invariants(("dataset", "model", "measure"), ("1 <= n_folds <= n_queries", "0 <= sd", "low <= high")),
+    "training": Invariants(tuple(AXES)),
+    "validation": Invariants((*AXES, "l2", "measure")),
+    "certificates": Invariants(
+        (*AXES, "bound"),
+        ("1 <= n", "0 <= delta <= 1", "risk = empirical_risk + deviation", "informative = (risk < zero_risk)"),
+        frozenset({"bound"}),  # missing where no bound says anything
+    ),
+    "published": Invariants(
+        ("dataset", "model", "folds", "measure", "source"),
+        ("delta = measured - published", "0 <= standard_error", "delta = in_standard_errors * standard_error"),
+    ),
+    "weights": Invariants((*AXES, "feature")),
+    "ties": Invariants(("dataset", "model", "measure"), ("worst <= best", "0 <= tied_lists <= lists")),
+}
+"""What always holds of the tables."""
+
 
 def run(
     *,
@@ -90,12 +110,17 @@ def run(
         "published": published_table(per_query, published, reproduces),
     }
     for name, table in tables.items():
-        storage.write_table(output / f"{name}.parquet", table)
+        _write(name, output / f"{name}.parquet", table)
     storage.write_json(untrained, {"untrained": left_out})
     if weights is not None:
-        storage.write_table(weights, weights_table(trained))
+        _write("weights", weights, weights_table(trained))
     if ties is not None:
-        storage.write_table(ties, ties_table(held_out))
+        _write("ties", ties, ties_table(held_out))
+
+
+def _write(name: str, path: Path, table: pl.DataFrame) -> None:
+    INVARIANTS[name].check(str(path), table)
+    storage.write_table(path, table)
 
 
 def without_untrained(models: Sequence[Model]) -> tuple[list[Model], list[dict[str, Any]]]:
@@ -128,6 +153,8 @@ def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
     ``weight`` is that of the query, null where queries have none.
     """
     tables = [storage.read_table(path).cast(pl.Schema(KEYS)) for path in paths]
+    for path, table in zip(paths, tables, strict=True):
+        PER_QUERY.check(str(path), table)
     weighted = [
         table if "weight" in table.columns else table.with_columns(weight=pl.lit(None, pl.Float64)) for table in tables
     ]

@@ -1,8 +1,9 @@
 """Which code and which settings made a stored file, and are they those of the run that reads it?
 
 The workflow gives every job the digest of its code; that of its settings is one of its command line. Beside every file
-that a job stores, ``.NAME.made`` states both, with the checksum of the file that it is about. They are not in the file
-itself, so that another version of the code that computes the same writes the same bytes. What a run has planned of all
+that a job stores, ``.NAME.made`` states both, with the checksum of the file that it is about, and what it must share
+with other parts of the same work. They are not in the file itself, so that another version of the code that computes
+the same writes the same bytes. What a run has planned of all
 its jobs is in a file to which the environment points; before a job reads its input, it compares the two.
 """
 
@@ -10,6 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +33,8 @@ class Origin(NamedTuple):
 
 _job: Origin | None = None
 """The job that this process does."""
+_shared: dict[str, Any] = {}
+"""What it shares with all jobs among which the same work is divided."""
 
 
 def settings_of(words: Sequence[str]) -> str:
@@ -50,9 +54,20 @@ def begin(code: str, words: Sequence[str]) -> None:
     _job = Origin(code, settings_of(words))
 
 
-def of_this_job() -> dict[str, str]:
+@contextmanager
+def sharing(seed: int, settings: Mapping[str, Any], most_queries: int | None) -> Iterator[None]:
+    """State of files that the block stores what all parts of the same work are made with, in a run or outside."""
+    digest = settings_of([json.dumps(dict(settings), sort_keys=True)])
+    _shared.update(seed=seed, experiment=digest, most_queries=most_queries)
+    try:
+        yield
+    finally:
+        _shared.clear()
+
+
+def of_this_job() -> dict[str, Any]:
     """What a file that this process stores states of its origin; nothing outside of jobs."""
-    return {} if _job is None else _job._asdict()
+    return {**(_job._asdict() if _job else {}), **_shared}
 
 
 def beside(path: str | os.PathLike[str]) -> Path:

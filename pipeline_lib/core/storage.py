@@ -303,6 +303,53 @@ def compare_origin(path: Path, planned: origins.Origin) -> None:
             raise OtherOriginError(path, f"expected a file made with the {what} {expected} of this run, found {found}")
 
 
+def compare_parts(paths: Sequence[Path], seed: int) -> None:
+    """Compare what made some files, among which the same work is divided, with each other, and with the study's seed.
+
+    Files of which nothing is known, because no job has made them, pass as parts of one another.
+
+    Raises
+    ------
+    DataError
+        When they were made with different code, settings or seeds, or with another seed.
+    """
+    again = "make it again, and what else is of other code, settings or seeds than this study"
+    first: dict[str, Any] = {}
+    for path in paths:
+        found = _made_with(path)
+        if found.get("seed", seed) != seed:
+            raise DataError(f"{path}: expected a file made with the seed {seed}, found one of {found['seed']}; {again}")
+        first = first if path != paths[0] else found
+        for what in dict.fromkeys([*first, *found]):
+            stated, expected = found.get(what, "unknown"), first.get(what, "unknown")
+            if stated != expected:
+                raise DataError(
+                    f"{path}: expected a file made with what {paths[0]} was made with ({what} {expected}), found one "
+                    f"made otherwise ({what} {stated}); {again}"
+                )
+
+
+def _made_with(path: Path) -> dict[str, Any]:
+    """What is stated of the origin of a file, as far as parts of the same work share it; nothing without a statement.
+
+    Raises
+    ------
+    DataError
+        When the statement is about another file.
+    """
+    beside = origins.beside(path)
+    if not beside.is_file():
+        return {}
+    try:
+        stated = read_json(beside)
+    except DamagedFileError as error:
+        raise DamagedFileError(path, f"expected its origin in {beside}, found that damaged") from error
+    if stated["of"] != _own_checksum(path):
+        verify(path)
+        raise DataError(f"{path}: expected the file whose origin {beside.name} states, found another; make it again")
+    return {what: said for what, said in stated.items() if what not in ("of", "settings")}
+
+
 def _without_checksum(path: str | os.PathLike[str], expected: str, is_whole: bool) -> DamagedFileError:
     """The error of a file without a checksum: an old one, unless it cannot be read or something beside it is newer."""
     found = kind(path)

@@ -121,7 +121,7 @@ def run(data: RankingData, measure: str, *, rounds: Count, repeats: Count | None
     left = np.full(train.n_features, rounds if repeats is None else repeats)
     for _ in progress.counted(range(rounds), "rounds", state=lambda: f"training {measure} {values[-1]:.4f}"):
         mean = np.where(left > 0, alone @ P, -np.inf)
-        k = int(np.argmax(mean))
+        k = selection.first_best(mean)
         if not left[k]:
             break
         left[k] -= 1
@@ -174,7 +174,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     boosted = run(features.apply(train), chosen["measure"], rounds=chosen["rounds"], repeats=chosen["repeats"])
     models = [features.model(w) for w in boosted.weights]
     values = selection.measured((model.predict(validation) for model in models), validation, chosen["selection"])
-    best = int(np.argmax(values))
+    best = selection.first_best(values)
     _LOG.info(
         f"{chosen['measure']}: best after {best + 1} of {len(values)} rounds, training {boosted.values[best]:.4f}; "
         f"validation {chosen['selection']} {values[best]:.4f}"

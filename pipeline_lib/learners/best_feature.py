@@ -57,7 +57,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         column = np.ascontiguousarray(train.X[:, feature], dtype=np.float64)
         for sign in (1, -1):
             value = selection.mean_measure(sign * column, train, measure)
-            if value > best[0]:
+            if value > best[0] + selection.ROUNDING:
                 best = (value, feature, sign)
     value, feature, sign = best
     _LOG.info(

@@ -597,7 +597,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         found = fit(inside, K, problem=problem, traced=False, seed=(*axes_of(seed), K, start), **how)
         models = [features.model(direction(U, chosen["fold_in"])) for U in found.path]
         values = selection.measured((model.predict(validation) for model in models), validation, chosen["selection"])
-        after = int(np.argmax(values))
+        after = selection.first_best(values)
         kept.append(models[after])
         _LOG.info(
             f"{chosen['method']}, K = {K}, start {start}: best after {after} of {chosen['passes']} passes, objective "
@@ -614,7 +614,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
                 "validation": values[after],
             }
         )
-    best = max(range(len(grid)), key=lambda k: (tried[k]["validation"], -k))
+    best = selection.first_best([one["validation"] for one in tried])
     record = {"settings": chosen, "iterations": tried[best]["passes"], "tried": tried}
     record |= {name: tried[best][name] for name in ("basis", "start", "passes", "validation")}
     return Trained(kept[best], record)

@@ -286,7 +286,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
             f"{surrogate.name}, l2 = {chosen['l2'][k]:g}: {_in_words(fit)}; "
             f"validation {chosen['selection']} {value:.4f}"
         )
-    best = max(range(len(tried)), key=lambda k: (tried[k][2], chosen["l2"][k]))
+    falling = sorted(range(len(tried)), key=lambda k: -chosen["l2"][k])
+    best = falling[selection.first_best([tried[k][2] for k in falling])]
     steps = [_step_record(l2, tried[k][0], tried[k][2]) for k, l2 in enumerate(chosen["l2"])]
     fit, kept, _ = tried[best]
     record = {"settings": chosen, "l2": chosen["l2"][best], "certified": _certified(fit), "path": steps}

@@ -129,7 +129,7 @@ def _model_of(dump: Mapping[str, Any], n_features: int, feature_names: Sequence[
 def _kept(whole: TreesModel, validation: RankingData, chosen: dict[str, Any], version: str) -> Trained:
     # LightGBM stops where no tree would improve anything: there may be fewer trees than requested, but there is one.
     values = selection.measured(whole.sums(validation).T, validation, chosen["selection"])
-    best = int(np.argmax(values))
+    best = selection.first_best(values)
     _LOG.info(f"{best + 1} of {len(values)} trees kept; validation {chosen['selection']} {values[best]:.4f}")
     record = {"settings": chosen, "lightgbm": version, "trees": best + 1, "validation": values[best], "tried": values}
     return Trained(whole.first(best + 1), record)

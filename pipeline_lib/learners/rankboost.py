@@ -193,7 +193,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         )
     model = boosted.model
     values = selection.measured(model.sums(validation).T, validation, chosen["selection"])
-    best = int(np.argmax(values)) + 1
+    best = selection.first_best(values) + 1
     _LOG.info(
         f"pairs {chosen['pairs']}: best after {best} of {len(values)} rounds, which multiplied the exponential loss by "
         f"{np.prod(boosted.normalisers):.4g}; validation {chosen['selection']} {values[best - 1]:.4f}"

@@ -17,6 +17,8 @@ from pipeline_lib.learners.ranker import Trained
 __all__ = ["check_queries", "mean_measure"]
 _LOG = logging.getLogger(__name__)
 
+ROUNDING = 1e-12
+"""Means of a measure that differ by at most this are equal up to the rounding of their sums."""
 Attempt = Callable[[RankingData, Any], tuple[Floats, int, dict[str, float]]]
 """(training part with the features inside, value) -> weights, iterations, and what else is recorded of the run."""
 
@@ -71,9 +73,24 @@ def measured(scores: Iterable[Floats], validation: RankingData, measure: str) ->
     return [mean_measure(row, validation, measure) for row in scores]
 
 
+def first_best(values: ArrayLike) -> int:
+    """The index of the first of the largest numbers, which count as equal where they differ by rounding alone.
+
+    Means of the same values differ by their last digits where queries are summed in another order: the order of the
+    queries in a file is not to decide which ranker is chosen.
+
+    Example
+    -------
+    >>> first_best([0.1, 0.3, 0.1 + 0.2])
+    1
+    """
+    found = np.asarray(values, np.float64)
+    return int(np.flatnonzero(found >= found.max() - ROUNDING)[0])
+
+
 def record_of_rounds(settings: Mapping[str, Any], values: Sequence[float], course: Sequence[Any]) -> dict[str, Any]:
     """The record of a boosting of which the first round with the largest of the validation ``values`` is the last."""
-    best = int(np.argmax(values))
+    best = first_best(values)
     kept = {"rounds": best + 1, "iterations": best + 1, "validation": values[best]}
     return {"settings": settings, **kept, "course": course}
 
@@ -109,6 +126,7 @@ def keep_best(
         )
         tried = {setting: value, **recorded, "norm": float(np.linalg.norm(w)), "validation": reached}
         attempts.append((model, iterations, tried))
-    model, iterations, best = max(attempts, key=lambda attempt: (attempt[2]["validation"], -attempt[2][setting]))
+    rising = sorted(attempts, key=lambda attempt: attempt[2][setting])
+    model, iterations, best = rising[first_best([tried["validation"] for *_, tried in rising])]
     kept = {setting: best[setting], "validation": best["validation"], "iterations": iterations}
     return Trained(model, {"settings": settings, **kept, "tried": [tried for _, _, tried in attempts]})

@@ -1,7 +1,7 @@
 """What do the experiments on chains of the papers have in common: their settings, and the rows of their tables?"""
 
 from pipeline_lib.core.settings import Probability, Settings, Whole
-from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
+from pipeline_lib.data.rows import Count, Field, FromZero, Interval, OnlyInterval, Row
 
 
 class ChainSettings(Settings):
@@ -11,7 +11,17 @@ class ChainSettings(Settings):
     delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")
 
 
-class ChainLink(Row):
+class ChainLink(
+    Row,
+    key=("dataset", "loss", "n", "bound", "position"),
+    always=(
+        "previous = LAG(value) OVER (PARTITION BY dataset, loss, n, bound ORDER BY position)",
+        "value = factor * previous",
+        "factor_low <= factor <= factor_high",
+        "leads <= costliest",
+        "trivial = MIN(trivial) OVER (PARTITION BY dataset, loss, n, bound)",
+    ),
+):
     """One link of a chain from a measured quantity to a stated bound.
 
     Every paper has a class of its own with the name of its table; the links of a
@@ -20,12 +30,12 @@ class ChainLink(Row):
 
     dataset: str = Field(description="data set whose queries are the population")
     loss: str = Field(description="loss of the training")
-    n: int = Field(description="size of a sample: queries, or what else the bound counts")
+    n: Count = Field(description="size of a sample: queries, or what else the bound counts")
     bound: str = Field(description="name of the statement at the end of the chain")
     place: str = Field(description="where the paper has it")
     setting: str = Field(description="what the bound is applied to, in words")
-    trivial: float = Field(description="what holds without any theorem, such as the largest loss")
-    position: int = Field(description="place of the link in its chain, from 0")
+    trivial: FromZero = Field(description="what holds without any theorem, such as the largest loss")
+    position: Count = Field(description="place of the link in its chain, from 0")
     link: str = Field(description="name of the link, unique in its chain")
     label: str = Field(description="name of the link on a figure")
     says: str = Field(description="step of the proof that leads to the link, in a sentence")

@@ -1,14 +1,14 @@
 """How is a claim shown: its statement and verdict, how it could have failed, and, folded, its rule and evidence?"""
 
 import itertools
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pipeline_lib import papers
 from pipeline_lib.claims import coverage, errata
 from pipeline_lib.claims.judged import JudgedClaim, JudgedProof, JudgedStudy
-from pipeline_lib.claims.severity import Plant, Severity
+from pipeline_lib.claims.severity import NOTICED, POINTS, Curve, Plant, Severity
 from pipeline_lib.claims.words import STATUSES, Status, plain, setting_words, shown_value, spoken
 from pipeline_lib.core.markup import count
 from pipeline_lib.report.blocks import Section
@@ -86,6 +86,7 @@ class ClaimList:
     """How a line on a certificate begins, by what it covers."""
 
     badge = staticmethod(badge)
+    plain = staticmethod(plain)
 
     @staticmethod
     def trials(claim: JudgedClaim) -> list[tuple[str, str, str, str]]:
@@ -110,11 +111,36 @@ class ClaimList:
     def tested(found: Severity) -> str:
         """In one line, how severe the test was: trials that could have failed, the margin, and the controls."""
         words = [f"{found.informative} of {count(found.trials, 'trial')} could have failed"]
-        words += filter(None, [found.sharper])
+        words += [found.sharper] if found.sharper and not found.noisy else []
         for holds, noun, outcome in ((False, "negative control", "caught"), (True, "positive control", "passed")):
             alike = [plant.caught for plant in found.planted if plant.holds is holds]
             words += [f"{sum(alike)} of {count(len(alike), noun)} {outcome}"] if alike else []
         return "; ".join(words)
+
+    @staticmethod
+    def noticed(curve: Curve) -> str:
+        """In words, what the severity curves of a statement show, with the numbers in the middle of their axis."""
+        middle, whole = POINTS // 2, curve.everywhere
+        where = {1: "in the one trial", 2: "in both trials"}.get(curve.trials, f"in all {curve.trials} trials")
+        if curve.exact:
+            where += f" with intervals ({curve.exact} {'is' if curve.exact == 1 else 'are'} exact)"
+        words = f"False by {sized(curve, curve.largest / 2)} {where}, it would have passed with probability "
+        words += (
+            f"{1 - whole.noticed[middle]:.2f} and been contradicted with probability {whole.contradicted[middle]:.2f}"
+        )
+        if (some := curve.in_some) is not None:
+            words += f"; in {some.false_in} of them only, it would have passed with probability "
+            words += f"{1 - some.noticed[middle]:.2f}"
+        least, either = curve.noticed_from, " in either case" if curve.in_some else ""
+        if least is None:
+            return f"{words}. No amount would be noticed with probability {NOTICED}{either}."
+        since = f"from {sized(curve, least)} on" if least else "by whatever amount it were false"
+        return f"{words}. It would have been noticed with probability {NOTICED}{either} {since}."
+
+    @staticmethod
+    def path(shares: Sequence[float]) -> str:
+        """A line of a severity curve, as the points of a picture that is 200 wide and 70 high."""
+        return " ".join(f"{200 * i / POINTS:g},{70 * (1 - share):.3g}" for i, share in enumerate(shares))
 
     @staticmethod
     def checked(proof: JudgedProof) -> str:
@@ -130,6 +156,19 @@ class ClaimList:
         if plant.holds:
             return "passes, as it should" if plant.caught else "does not pass, as it should"
         return "caught" if plant.caught else "not caught"
+
+
+def sized(curve: Curve, amount: float) -> str:
+    """An amount by which the statement of a severity curve is false.
+
+    Example
+    -------
+    >>> from pipeline_lib.claims.severity import Line
+    >>> never = Line(1, (), (), None)
+    >>> [sized(Curve("x", unit, 1, 0, 1.0, never, None), 0.05) for unit in ("% of the limit", "in the exponent", "")]
+    ['0.05 % of the limit', '0.05 in the exponent', '0.05']
+    """
+    return f"{plain(amount)} {curve.unit}".rstrip()
 
 
 def further(judged: JudgedStudy, paper: str, shown: Container[str]) -> Section | None:

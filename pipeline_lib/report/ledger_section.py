@@ -10,7 +10,7 @@ from pipeline_lib import papers as register
 from pipeline_lib.claims import coverage, errata
 from pipeline_lib.claims.errata import Kind
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
-from pipeline_lib.claims.severity import SLACK
+from pipeline_lib.claims.severity import SLACK, Curve
 from pipeline_lib.claims.verdicts import LEVEL
 from pipeline_lib.claims.words import BY_PROOF, STATUSES, plain, rounded_down
 from pipeline_lib.core.markup import count
@@ -267,12 +267,21 @@ def _of_claim(claim: JudgedClaim) -> Row:
         "kind": claim.kind,
     }
     if severity is None:
-        return row | dict.fromkeys(("informative", "slack_factor", "excluded", "caught"))
+        return row | dict.fromkeys(("informative", "slack_factor", "noticed_from", "excluded", "caught"))
     factor = severity.slack_factor
     planted = len(severity.planted)
     return row | {
         "informative": f"{severity.informative} of {severity.trials}",
         "slack_factor": None if factor is None else Cell(rounded_down(factor), factor),
+        "noticed_from": "; ".join(map(_noticed_from, severity.curves)) or None,
         "excluded": excluded(severity),
         "caught": f"{planted - len(severity.missed)} of {planted}" if planted else None,
     }
+
+
+def _noticed_from(curve: Curve) -> str:
+    """From which amount on an error would have been noticed, in few words."""
+    least = curve.noticed_from
+    if least is None:
+        return "never"
+    return f"{plain(least)}{' %' if curve.unit.startswith('%') else ''}" if least else "any"

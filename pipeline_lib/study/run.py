@@ -13,6 +13,7 @@ from pipeline_lib import papers
 from pipeline_lib.core import origins
 from pipeline_lib.core.errors import ConfigurationError, PipelineError
 from pipeline_lib.core.files import remove_abandoned
+from pipeline_lib.recompute import whole as recompute
 from pipeline_lib.report.results import ResultsFolder
 from pipeline_lib.study import (
     configuration,
@@ -155,7 +156,7 @@ def plan(workflow: Any, study: Configuration, data: DataSets, costs: Costs) -> c
 def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, title: str) -> None:
     """Describe the results folder for archives and say where the report is, or how to get that of a paper.
 
-    The results are described if the targets included the report.
+    The results are described, and the numbers of the report recomputed, if the targets included the report.
     """
     log = logging.getLogger("snakemake.logging")
     jobs = snakemake_internals.finished_jobs(workflow)
@@ -177,6 +178,10 @@ def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, ti
     )
     if recorded.path_of(study.name).is_file():
         log.info(recorded.summary(recorded.read(study.name), recorded.made(study.name)))
+    again = recompute.recomputed(Path("results") / study.name, Path("reports") / study.name)
+    for line in recompute.lines(again):
+        log.warning(line)
+    log.info(recompute.summary(again))
     for one in ResultsFolder.at(f"results/{study.name}").listed("untrained"):
         log.warning(f"{one['model']} is left out of the results of {one['dataset']}: {one['reason']}")
     log.info(f"The report is in {page}")

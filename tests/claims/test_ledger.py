@@ -20,10 +20,11 @@ from pipeline_lib.claims.trials import Trial
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.proofs import FOLDER, SHARED
 from pipeline_lib.report.errata_section import running
+from pipeline_lib.statistics import Interval
 from tests import readings
 
 LEDGER = readings.ledger_of_claims()
-CLAIMS = [claim.model_copy(update={"planted": ()}) for claim in LEDGER]
+CLAIMS = [claim.model_copy(update={"planted": (), "inconclusive": None}) for claim in LEDGER]
 """The claims without what they plant, which needs more values than those that the rules name."""
 TABLE = "tables/made.parquet"
 
@@ -259,3 +260,14 @@ def test_statements_of_this_project_say_so() -> None:
         assert "ours" not in claim.where
         if claim.id.endswith("-corrected"):
             assert claim.where.endswith("corrected") or claim.says.startswith("(Ours)"), claim.id
+
+
+@pytest.mark.parametrize(("names", "said"), [(["MQ2008"], True), (["MQ2008", "OHSUMED"], False), ([None], False)])
+def test_a_claim_that_was_tried_on_one_data_set_says_so(names: list[str | None], said: bool) -> None:
+    [claim] = [claim for claim in CLAIMS if claim.id == "cone-mean-difference"]
+    values = {"more": Interval(0.2, 0.1, 0.3, 4), "ndcg": Interval(0.5, 0.4, 0.6, 4)}
+    trials = [Trial({"dataset": name} if name else {}, values, "tables/cone-practice.parquet") for name in names]
+    explanation = ledger.judge_trials(
+        claim.model_copy(update={"planted": (), "inconclusive": None}), trials, Context("made")
+    ).explanation
+    assert ("one data set, MQ2008" in explanation) is said

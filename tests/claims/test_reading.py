@@ -229,6 +229,19 @@ def test_a_claim_is_judged_by_what_its_table_says(tmp_path: Path) -> None:
     assert found.trials[0].setting == {"dataset": "made", "T": 9}
 
 
+def test_a_table_that_was_put_together_of_two_is_not_judged(tmp_path: Path) -> None:
+    rows = [{**CURVES, "panel": "", "learner": "listnet", "ndcg": value} for value in (0.5, 0.6)]
+    with pytest.raises(
+        DataError, match=r"claim topk-fig1: tables/topk-curves\.parquet: expected one row for every dat"
+    ):
+        judged(fig1(), context(tmp_path, rows))
+    rows = [
+        {**CURVES, "panel": "", "learner": "listnet", "ndcg": 0.5, "seeds": seeds, "round": seeds} for seeds in (2, 3)
+    ]
+    with pytest.raises(DataError, match=r"expected seeds = MIN\(seeds\) OVER \(PARTITION BY dataset\) in every row"):
+        judged(fig1(), context(tmp_path, rows))
+
+
 def test_a_claim_whose_table_is_empty_says_why(tmp_path: Path) -> None:
     study = context(tmp_path, [], missing={"MQ2007": "not in a mirror"})
     found = judged(fig1(), study)
@@ -262,7 +275,7 @@ def test_a_claim_of_a_paper_that_the_study_leaves_out_is_not_read(tmp_path: Path
 
 
 def test_an_error_names_the_claim_and_a_table_that_no_experiment_declares(tmp_path: Path) -> None:
-    rows = [{**CURVES, "panel": "", "learner": "listnet", "ndcg": value} for value in (0.5, 0.6)]
+    rows = [{**CURVES, "panel": panel, "learner": "listnet", "ndcg": 0.5} for panel in ("correct", "as-printed")]
     with pytest.raises(DataError, match=r"claim topk-fig1: tables/topk-curves\.parquet: .*listnet: expected one row"):
         judged(fig1(), context(tmp_path, rows))
     [reading] = fig1().readings

@@ -50,7 +50,8 @@ class Run:
         try:
             yield
         except BaseException:
-            self.control_process().kill()  # nobody will answer it
+            if self.status is None:
+                self.control_process().kill()  # nobody will answer it
             raise
         finally:
             thread.join()

@@ -96,7 +96,8 @@ def test_a_run_that_is_interrupted_cancels_its_jobs_and_a_rerun_finishes(
             cluster.wait(cancelled, "the end of the job", seconds=20.0)
         except TimeoutError:
             # Snakemake drops an interrupt that arrives while it writes to its log: a person would send another one.
-            waiting.control_process().send_signal(signal.SIGINT)
+            if waiting.status is None:
+                waiting.control_process().send_signal(signal.SIGINT)
             cluster.wait(cancelled, "the end of the job")
     assert waiting.status != 0
     waiting.send()

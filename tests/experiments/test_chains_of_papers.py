@@ -113,11 +113,19 @@ def test_an_exchange_of_links_is_caught(tables: dict[str, Rows], paper: str, tmp
         assert {plant.name: plant.caught for plant in judgement.severity.planted}["exchanged"]
 
 
+ENDS = ("", "_low", "_high")
+
+
 def test_a_falling_link_refutes(tables: dict[str, Rows], tmp_path: Path) -> None:
-    wrong = [
-        row | dict.fromkeys(("value", "low", "high"), 0.5 * row["previous_low"]) if row["link"] == "covered" else row
-        for row in tables["lists"]
-    ]
+    wrong: Rows = []
+    for row in tables["lists"]:
+        fallen = dict.fromkeys(("factor", "factor_low", "factor_high"))
+        if row["link"] == "covered":
+            row = row | fallen | dict.fromkeys(("value", "low", "high"), 0.5 * row["previous_low"])
+        elif wrong and wrong[-1]["link"] == "covered" and row["previous"] is not None:
+            last = {f"previous{end}": wrong[-1][name] for name, end in zip(("value", "low", "high"), ENDS, strict=True)}
+            row = row | fallen | last
+        wrong.append(row)
     assert judged("lists-links", {"lists-chain": wrong}, {}, tmp_path).status == "refuted"
 
 

@@ -59,6 +59,7 @@ def test_risks_are_minimised_as_those_of_copies(name: str, seed: int) -> None:
 
 
 @given(SEEDS)
+@example(362881)  # two values of l2 have the same mean up to rounding
 @settings(max_examples=10)
 def test_a_learner_chooses_and_trains_as_with_copies(seed: int) -> None:
     (weighted, copied), (held, held_copies) = drawn(seed), drawn(seed + 1)

@@ -8,7 +8,7 @@ import pytest
 from made_study import make, report
 
 from pipeline_lib.claims import judged
-from pipeline_lib.claims.severity import Plant, Severity
+from pipeline_lib.claims.severity import Curve, Line, Plant, Severity
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.report import figures, site
@@ -21,7 +21,10 @@ ROOT = Path(__file__).parents[2]
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     trial = judged.JudgedTrial({"k": 3}, {"gap": Interval(0.5, 0.25, 1.0), "n": 7}, "tables/a.parquet", "verified")
     few = judged.JudgedTrial({"k": 4}, {"gap": Interval(0.5, 0.25, 1.0, freedom=4)}, "tables/a.parquet", "verified")
-    severity = Severity(1, 1, math.inf, {"slope": (0.5, 0.75)}, {"gap": 0.25}, (Plant("half", "Half of it.", True),))
+    line = Line(1, (0.5,), (0.25,), None)
+    curve = Curve("gap ≤ 1", "% of the limit", 2, 0, 5.0, line, line, math.inf)
+    plants = (Plant("half", "Half of it.", True),)
+    severity = Severity(1, 1, math.inf, {"slope": (0.5, 0.75)}, {"gap": 0.25}, plants, (curve,))
     about = ("a-thm1", "a", "theorem", "p. 1", "Says.", "Words.", "Shows.", "Rule.", "verified", "So.")
     claim = judged.JudgedClaim(*about, severity, (trial.table,), "", (trial, few))
     study = judged.JudgedStudy("made", (claim,), {"a": judged.JudgedPaper("A title", "An author")})

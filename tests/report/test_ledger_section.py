@@ -6,9 +6,10 @@ import pytest
 from page_of_paper import claims_of, judged
 
 from pipeline_lib.claims import errata
-from pipeline_lib.claims.judged import JudgedProof, JudgedStudy, JudgedTrial
-from pipeline_lib.claims.severity import Plant, Severity
-from pipeline_lib.report.ledger_section import KINDS, certificates, noise, summary
+from pipeline_lib.claims.judged import JudgedPaper, JudgedProof, JudgedStudy, JudgedTrial
+from pipeline_lib.claims.severity import Curve, Line, Plant, Severity
+from pipeline_lib.report.claims_section import ClaimList
+from pipeline_lib.report.ledger_section import KINDS, certificates, given, noise, summary
 from pipeline_lib.statistics import Interval
 
 STATUSES = {"topk-thm52": "inconclusive", "topk-thm52-constant": "refuted", "topk-thm41": "not-run"}
@@ -46,6 +47,35 @@ def test_the_chance_that_a_verified_claim_is_false_is_told_for_all_that_rest_on_
     assert found["mean"] == pytest.approx(0.05)
     assert found["any"] == pytest.approx(1 - 0.975**2)
     assert noise([replace(first, trials=noisy, status="refuted")]) is None
+
+
+def test_a_curve_stands_in_place_of_a_margin_that_rests_on_intervals_alone() -> None:
+    line, few = Line(4, (0.975,) * 11, (0.5,) * 11, 0.0), Line(1, (0.5,) * 11, (0.25,) * 11, 1.5)
+    curve = Curve("gap ≤ bound", "% of the limit", 4, 0, 5.0, line, few, 1.25)
+    noisy = Severity(4, 4, 1.25, curves=(curve,))
+    mixed = Severity(4, 4, 1.25, curves=(replace(curve, exact=3), replace(curve, unit="", in_some=None)))
+    other = Severity(4, 4, 2.0, curves=(curve,))
+    assert [noisy.sharper in ClaimList.tested(one) for one in (noisy, replace(mixed, curves=mixed.curves[:1]))] == [
+        False,
+        True,
+    ]
+    assert other.sharper in ClaimList.tested(other)
+    claims = [replace(judged(one, "verified"), severity=noisy) for one in claims_of("cone")[:1]]
+    claims += [replace(judged(one, "verified"), severity=mixed) for one in claims_of("cone")[1:2]]
+    found = given(JudgedStudy("study", tuple(claims), {"cone": JudgedPaper("A title", "An author")}), ["cone"])
+    assert found is not None
+    assert {row["noticed_from"] for row in found["every"]} == {"1.5 %", "1.5 %; any"}
+
+
+def test_what_a_curve_says_of_errors_in_words() -> None:
+    line, few = Line(4, (0.975,) * 11, (0.5,) * 11, 0.0), Line(1, (0.5,) * 11, (0.25,) * 11, None)
+    curve = Curve("slope ≤ 1", "in the exponent", 4, 2, 0.1, line, few)
+    words = ClaimList.noticed(curve)
+    assert "False by 0.05 in the exponent in all 4 trials with intervals (2 are exact)" in words
+    assert "passed with probability 0.03 and been contradicted with probability 0.50; in 1 of them only" in words
+    assert "No amount would be noticed with probability 0.95 in either case." in words
+    assert "by whatever amount" in ClaimList.noticed(replace(curve, in_some=None))
+    assert "from 0.02 in the exponent on" in ClaimList.noticed(replace(curve, in_some=replace(few, noticed_from=0.02)))
 
 
 def test_a_certificate_of_two_claims_is_counted_once() -> None:

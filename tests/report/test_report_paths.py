@@ -13,6 +13,7 @@ import pytest
 
 from pipeline_lib import papers
 from pipeline_lib.claims import judged
+from pipeline_lib.report.claims_section import ClaimList
 from pipeline_lib.report.study import TABLES
 
 CLICKS = 3
@@ -110,7 +111,7 @@ def test_contradicted_claims_are_one_click_away_with_the_reason_and_how_sure_it_
     away = {
         place.anchor: (place, clicks) for place, clicks in site.clicks().items() if place.anchor.startswith("claim-")
     }
-    stated = 0
+    stated = drawn = 0
     for claim in judged.read(report / "claims.json").claims:
         place, clicks = away[f"claim-{claim.id}"]
         assert clicks == 1
@@ -119,9 +120,16 @@ def test_contradicted_claims_are_one_click_away_with_the_reason_and_how_sure_it_
         if claim.severity is not None:
             assert f"{claim.severity.informative} of {claim.severity.trials} trial" in said
             assert re.findall(r"\w+", claim.explanation)[0] in said
-            assert claim.severity.sharper in said
+            # Where every deciding value has an interval, a severity curve stands in place of the margin.
+            assert claim.severity.noisy or claim.severity.sharper in said
             stated += bool(claim.severity.sharper)
+            drawn += len(claim.severity.curves)
+            assert sum(part.get("class") == "severity" for part in site.parts[place].iter()) == len(
+                claim.severity.curves
+            )
+            assert all(ClaimList.noticed(curve) in said for curve in claim.severity.curves)
     assert stated
+    assert drawn
 
 
 def test_every_claim_leads_to_its_statement_its_certificates_its_code_and_the_command(report: Path, site: Site) -> None:

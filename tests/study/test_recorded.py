@@ -85,7 +85,15 @@ NEWER = {
         "slam-normalisation",
         "lists-listnet-l2",
     ),
-    *("lists-smoothdcg-l2", "twolayer-both", "cone-descent", "cone-size", "cone-size-corrected"),
+    *(
+        "lists-smoothdcg-l2",
+        "twolayer-both",
+        "twolayer-budget-corrected",
+        "lists-listnet-logarithm",
+        "cone-descent",
+        "cone-size",
+        "cone-size-corrected",
+    ),
 }
 """Claims that came, or were stated anew, after all records but that of the default study: the studies take hours."""
 

@@ -2,12 +2,16 @@
 
 import logging
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pipeline_lib.study import run, snakemake_internals
+from pipeline_lib.recompute import whole
+from pipeline_lib.recompute.comparison import Comparison
+from pipeline_lib.report.results import ResultsFolder
+from pipeline_lib.study import recorded, run, run_crate, snakemake_internals
 
 
 @pytest.mark.parametrize(
@@ -29,3 +33,27 @@ def test_a_run_for_a_paper_ends_with_where_its_tables_are_and_how_to_get_its_rep
         run.conclude(nothing, nothing, study, nothing, "")
     assert len(caplog.messages) == bool(said)
     assert all(part in caplog.text for part in said)
+
+
+def test_a_run_ends_with_what_was_recomputed_and_names_what_differs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = Comparison()
+    found.cell("topk-exponents", "player = idle", "slope", 0.75, 0.5)
+    asked: list[tuple[Path, Path]] = []
+    monkeypatch.setattr(whole, "recomputed", lambda *folders: asked.append(folders) or found)
+    monkeypatch.setattr(
+        snakemake_internals, "finished_jobs", lambda _: [SimpleNamespace(outputs=["reports/mine/index.html"])]
+    )
+    monkeypatch.setattr(run_crate, "write", lambda *_: None)
+    monkeypatch.setattr(recorded, "path_of", lambda _: tmp_path / "none.json")
+    monkeypatch.setattr(ResultsFolder, "at", lambda _: SimpleNamespace(listed=lambda _: []))
+    nothing: Any = SimpleNamespace(present=[])
+    study: Any = SimpleNamespace(name="mine")
+    with caplog.at_level(logging.INFO, "snakemake.logging"):
+        run.conclude(nothing, tmp_path, study, nothing, "")
+    assert asked == [(Path("results/mine"), Path("reports/mine"))]
+    warned = [record.message for record in caplog.records if record.levelno == logging.WARNING]
+    assert len(warned) == 1
+    assert warned[0].startswith("topk-exponents, slope")
+    assert "1 differ" in caplog.text

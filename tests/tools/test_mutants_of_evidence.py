@@ -39,7 +39,7 @@ class Made(Stored):
     """A study with one table of no paper."""
 
     def parts(self, claim: Any, reading: Any) -> Any:
-        return [("tables/toy-gaps.parquet", self.tables[0], {})]
+        return [("tables/toy-gaps.parquet", storage.read_table(self.tables[0]), {})]
 
 
 @pytest.fixture

@@ -60,10 +60,12 @@ class Stored(Context):
 
     _known: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def read(self, reading: Reading, name: str, path: Path, settings: Mapping[str, Any]) -> tuple[list[Trial], str]:
+    def read(
+        self, reading: Reading, name: str, rows: pl.DataFrame, settings: Mapping[str, Any]
+    ) -> tuple[list[Trial], str]:
         key = reading.model_dump_json(), name
         if key not in self._known:
-            self._known[key] = super().read(reading, name, path, settings)
+            self._known[key] = super().read(reading, name, rows, settings)
         return self._known[key]  # type: ignore[no-any-return]
 
     @classmethod
@@ -240,8 +242,7 @@ def _of_readings(
         others = claim.readings[:place], claim.readings[place + 1 :]
         if others[0] or others[1]:
             yield "reading left out", reading.table, [*others[0], *others[1]]
-        for _, path, _ in context.parts(claim, reading)[:1]:
-            rows = context.rows(path)
+        for _, rows, _ in context.parts(claim, reading)[:1]:
             changed = chain(_conditions(reading, rows), _narrowed(reading, covered, rows), _expressions(reading, rows))
             changed = chain(changed, _exchanged(claim, reading, rows))
             for kind, what, one in changed:

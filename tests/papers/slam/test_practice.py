@@ -1,10 +1,14 @@
 """The comparisons of SLAM's learners with others, query by query."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
+from pipeline_lib.core import storage
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.papers.slam.practice import experiment as practice
 from pipeline_lib.statistics import compare_runs
 from tests import readings
@@ -124,3 +128,16 @@ def test_repaired_learners_are_compared_with_those_as_printed() -> None:
     [row] = [row for row in rows if row.question == "repaired"]
     assert (row.model, row.other) == ("short", "margin")
     assert row.difference.value == pytest.approx(0.05)
+
+
+def test_a_fold_that_is_counted_twice_is_refused(tmp_path: Path) -> None:
+    folds, queries = np.repeat([1, 2], 3), np.arange(6)
+    values = {"fold": folds, "query": queries, "qid": queries, practice.MEASURE: queries / 6.0}
+    table = pl.DataFrame(values).with_columns(dataset=pl.lit("d"), model=pl.lit("slam"))
+    path = tmp_path / "slam.parquet"
+    storage.write_table(path, table)
+    [(found, of_query)] = practice.per_query([path]).values()
+    assert (len(found["slam"]), of_query.tolist()) == (6, folds.tolist())
+    storage.write_table(path, pl.concat([table, table.filter(fold=1)]))
+    with pytest.raises(DataError, match=r"slam\.parquet: expected one row for .*query, found 6 of 9 rows"):
+        practice.per_query([path])

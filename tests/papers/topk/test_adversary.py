@@ -75,7 +75,7 @@ def test_labels_apart_have_the_mean_gains_of_such_labels():
 
 def test_what_is_said_of_the_game_is_decided(tmp_path):
     # The proof lets a learner play a or b alone: whoever plays their midpoint has half of its limit.
-    asked = small("topk", "adversary", rounds=[10000, 30000, 100000], seeds=6)
+    asked = small("topk", "adversary", rounds=[10000, 30000, 100000], seeds=20)
     found = tables(adversary.measure(Job(asked, 4)))
     for claim, status in (("table1", "verified"), ("thm52", "verified"), ("thm52-constant", "refuted")):
         assert readings.decided(f"topk-{claim}", found, asked.plain(), tmp_path) == (status, [])

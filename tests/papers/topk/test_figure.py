@@ -92,8 +92,16 @@ def test_evidence_of_the_figure_is_read_by_data_set(drawn_figure):
 ENDS = {"listnet": 0.75, "ranksvm": 0.74, "kl": 0.73, "squared": 0.7, "random": 0.5, "smooth-dcg": 0.5}
 
 
-@pytest.mark.parametrize(("ascent", "status"), [(0.72, "answered"), (0.52, "answered"), (None, "inconclusive")])
-def test_the_biased_learner_does_not_answer_for_smooth_dcg(tmp_path, ascent, status):
+@pytest.mark.parametrize(
+    ("ascent", "unbiased", "status"),
+    [
+        (0.72, (0.2, 0.1, 0.3), "answered"),
+        (0.72, (0.2, 0.0, 0.4), "inconclusive"),
+        (0.52, (0.02, 0.01, 0.03), "answered"),
+        (None, (0.2, 0.0, 0.4), "inconclusive"),
+    ],
+)
+def test_the_biased_learner_does_not_answer_for_smooth_dcg(tmp_path, ascent, unbiased, status):
     """With the printed probabilities ascent is far above random order, which alone decides nothing."""
     columns = ("panel", "greater", "gap", "low", "high")
     rows = [
@@ -101,7 +109,7 @@ def test_the_biased_learner_does_not_answer_for_smooth_dcg(tmp_path, ascent, sta
         for cells in (
             ("as-printed", "smooth-dcg-ascent", 0.4, 0.4, 0.4),
             ("as-printed", "smooth-dcg", -0.3, -0.3, -0.3),
-            ("correct", "smooth-dcg-ascent", 0.2, 0.0, 0.4),
+            ("correct", "smooth-dcg-ascent", *unbiased),
             ("correct", "smooth-dcg", -0.3, -0.3, -0.3),
         )
     ]

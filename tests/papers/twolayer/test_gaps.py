@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
-from pipeline_lib.data.rows import Row
+from pipeline_lib.data.rows import Row, check, frame
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.gaps import experiment as gaps
 from pipeline_lib.papers.twolayer.gaps.experiment import GapsSettings, Measured
@@ -98,6 +99,16 @@ def test_the_largest_errors_are_compared_with_the_bounds(rows):
     # The same largest error with two numbers of documents is one error.
     even = [{**row, "query_error_largest": 0.5} for row in made["twolayer-gaps"]]
     assert len(readings.trials("twolayer-thm2", {"twolayer-gaps": even, **NONE})) == len({key[:2] for key in cells})
+
+
+def test_a_mean_in_the_place_of_a_largest_error_is_refused(rows):
+    asked = small("twolayer", "gaps", **SMALL)
+    found = [row for row in gaps.join(Given(asked, 1, earlier=rows)) if isinstance(row, gaps.Gap)]
+    check("gaps", frame(found, gaps.Gap), gaps.Gap)
+    for name in ("gap", "query_error", "document_error"):
+        means = [row.model_copy(update={f"{name}_largest": getattr(row, name).value}) for row in found]
+        with pytest.raises(DataError, match=rf"gaps: expected .* <= {name}_largest in every row, found 24 of 24 rows"):
+            check("gaps", frame(means, gaps.Gap), gaps.Gap)
 
 
 def test_gaps_are_compared_at_the_ends_of_both_lines(rows):

@@ -25,7 +25,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.settings import Names, Rising, Settings, Text, Whole
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
-from pipeline_lib.data.rows import Field, Interval, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, Interval, Proportion, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import cone
 from pipeline_lib.learners.cone_ranking import FoldIn, direction
@@ -68,45 +68,66 @@ class OfDataset(Row):
 class OfFold(OfDataset):
     """What is measured on one fold of it."""
 
-    fold: int = Field(description="fold, from 1")
+    fold: FromOne = Field(description="fold, from 1")
 
 
-class BasisOfFold(OfFold, table="slices/cone-bases/{dataset}/fold-{fold}"):
+class BasisOfFold(
+    OfFold, table="slices/cone-bases/{dataset}/fold-{fold}", key=("dataset", "fold", "K", "start", "fold_in")
+):
     """What a cone of Figure 3 reaches on the test part of one fold with one way to predict."""
 
-    K: int = Field(description="basis vectors")
-    start: int = Field(description="the random start, from 0")
+    K: FromOne = Field(description="basis vectors")
+    start: Count = Field(description="the random start, from 0")
     fold_in: str = Field(description="folding in for the prediction: gradient or least-squares")
-    passes: int = Field(description="passes after which MeanNDCG on the validation part is best")
-    validation: float = Field(description="this MeanNDCG")
-    map: float = Field(description="MAP on the test part")
-    ndcg: float = Field(description="MeanNDCG on the test part")
+    passes: Count = Field(description="passes after which MeanNDCG on the validation part is best")
+    validation: Proportion = Field(description="this MeanNDCG")
+    map: Proportion = Field(description="MAP on the test part")
+    ndcg: Proportion = Field(description="MeanNDCG on the test part")
 
 
-class VotesOfFold(OfFold, table="slices/cone-votes/{dataset}/fold-{fold}"):
+class VotesOfFold(
+    OfFold,
+    table="slices/cone-votes/{dataset}/fold-{fold}",
+    key=("dataset", "fold", "method", "fold_in"),
+    always=(
+        "in_another_order <= queries",
+        "printed_in_another_order <= queries",
+        "reversed_in_another_order <= queries",
+        "other_in_another_order <= queries",
+        "queries = MIN(queries) OVER (PARTITION BY dataset, fold)",
+    ),
+):
     """On how many test queries a vote has another order than the linear score, except for ties."""
 
     method: str = Field(description="method of training")
     fold_in: str = Field(description="folding in, of the linear score too: gradient or least-squares")
-    queries: int = Field(description="test queries")
-    in_another_order: int = Field(description="those with another order by coefficients free of constraints")
-    printed_in_another_order: int = Field(description="by the steps of Algorithm 1 without step 1b")
-    reversed_in_another_order: int = Field(description="with all differences turned round")
-    other_in_another_order: int = Field(description="with the other way of folding in")
+    queries: FromOne = Field(description="test queries")
+    in_another_order: Count = Field(description="those with another order by coefficients free of constraints")
+    printed_in_another_order: Count = Field(description="by the steps of Algorithm 1 without step 1b")
+    reversed_in_another_order: Count = Field(description="with all differences turned round")
+    other_in_another_order: Count = Field(description="with the other way of folding in")
 
 
 class Votes(VotesOfFold, table="tables/cone-votes"):
     """As the slices have it."""
 
 
-class ComparedOfFold(OfFold, table="slices/cone-practice/{dataset}/fold-{fold}"):
+class ComparedOfFold(
+    OfFold,
+    table="slices/cone-practice/{dataset}/fold-{fold}",
+    key=("dataset", "fold", "family", "size"),
+    always=(
+        "SUM(chosen) OVER (PARTITION BY dataset, fold, family) = 1",
+        "chosen <= (validation = MAX(validation) OVER (PARTITION BY dataset, fold, family))",
+    ),
+):
     """What a ranker of one family and size reaches on one fold."""
 
     family: str = Field(description="kind of ranker; published: Algorithm 1 with K = 10")
-    size: int = Field(description="K")
-    validation: float = Field(description="MeanNDCG on the validation part")
-    map: float = Field(description="MAP on the test part")
-    ndcg: float = Field(description="MeanNDCG on the test part")
+    size: FromOne = Field(description="K")
+    validation: Proportion = Field(description="MeanNDCG on the validation part")
+    map: Proportion = Field(description="MAP on the test part")
+    ndcg: Proportion = Field(description="MeanNDCG on the test part")
     chosen: bool = Field(description="whether it is the best of its family on the validation part")
 
 
@@ -117,22 +138,37 @@ class ShareOfFold(OfFold, table="slices/cone-shares/{dataset}/fold-{fold}"):
         description="risk and map, risk and ndcg: pairs of passes in which the lower risk has the better test measure; "
         "signs, FOLDING IN: positive coefficients of test pairs in the right order"
     )
-    value: float = Field(description="the share, in [0, 1]")
+    value: Proportion = Field(description="the share, in [0, 1]")
 
 
-class Curve(OfDataset, table="tables/cone-figure3"):
+class Curve(
+    OfDataset,
+    table="tables/cone-figure3",
+    key=("dataset", "fold_in", "measure", "K"),
+    always=("low <= mean <= high", "folds = MIN(folds) OVER (PARTITION BY dataset)"),
+):
     """A point of Figure 3."""
 
     fold_in: str = Field(description="folding in: gradient or least-squares")
     measure: str = Field(description="map or ndcg, on the test part")
-    K: int = Field(description="basis vectors")
-    folds: int = Field(description="folds")
-    mean: float = Field(description="mean over folds and starts")
+    K: FromOne = Field(description="basis vectors")
+    folds: FromOne = Field(description="folds")
+    mean: Proportion = Field(description="mean over folds and starts")
     low: float | None = Field(description="lower end of its 95 % t interval over folds; missing for one fold")
     high: float | None = Field(description="upper end of the same")
 
 
-class Groups(Row, table="tables/cone-figure3-groups"):
+class Groups(
+    Row,
+    table="tables/cone-figure3-groups",
+    key=("dataset", "measure"),
+    always=(
+        "near_ten_minus_fewer = near_ten - fewer",
+        "near_ten_minus_more = near_ten - more",
+        "fewer_minus_more = fewer - more",
+        "2 <= folds",
+    ),
+):
     """K from 5 to 20 next to smaller and larger K on a data set of the paper, by the gradient folding-in.
 
     The groups have equally many K, those nearest to ten; in every fold the one that is best on the validation part.
@@ -140,31 +176,45 @@ class Groups(Row, table="tables/cone-figure3-groups"):
 
     dataset: str = Field(description="data set: MQ2007 or MQ2008")
     measure: str = Field(description="MAP or NDCG, on the test part")
-    folds: int = Field(description="folds, at least two")
-    fewer: float = Field(description="mean over folds of the best K below 5")
-    near_ten: float = Field(description="that of the best K from 5 to 20")
-    more: float = Field(description="that of the best K above 20")
+    folds: Count = Field(description="folds, at least two")
+    fewer: Proportion = Field(description="mean over folds of the best K below 5")
+    near_ten: Proportion = Field(description="that of the best K from 5 to 20")
+    more: Proportion = Field(description="that of the best K above 20")
     near_ten_minus_fewer: Interval = Field(description="mean difference, fold by fold, with its 95 % t interval")
     near_ten_minus_more: Interval = Field(description="mean difference, fold by fold, with its 95 % t interval")
     fewer_minus_more: Interval = Field(description="mean difference, fold by fold, with its 95 % t interval")
-    best_k: int = Field(description="K of the best mean on the validation part, of all K")
+    best_k: FromOne = Field(description="K of the best mean on the validation part, of all K")
 
 
-class Compared(OfDataset, table="tables/cone-practice"):
+class Compared(
+    OfDataset,
+    table="tables/cone-practice",
+    key=("dataset", "family", "size"),
+    always=(
+        "map_low <= map <= map_high",
+        "ndcg_low <= ndcg <= ndcg_high",
+        "more_ndcg_low <= more_ndcg <= more_ndcg_high",
+        "mean_size = size",
+        "more_ndcg = ndcg - MAX(CASE WHEN (family = 'published') THEN ndcg END) OVER (PARTITION BY dataset)",
+        "folds = MIN(folds) OVER (PARTITION BY dataset)",
+    ),
+):
     """The measures of a family of rankers, in the mean over folds, and what it has more than the published algorithm.
 
     Intervals are 95 % t intervals over folds; their ends are missing for a single fold.
     """
 
     family: str = Field(description="kind of ranker; published: Algorithm 1 with K = 10")
-    size: int | None = Field(description="K; missing where each fold has the one that is best on its validation part")
-    folds: int = Field(description="folds")
+    size: FromOne | None = Field(
+        description="K; missing where each fold has the one that is best on its validation part"
+    )
+    folds: FromOne = Field(description="folds")
     mean_size: float = Field(description="mean K")
-    mean_validation: float = Field(description="mean MeanNDCG on the validation part")
-    map: float = Field(description="MAP on the test part")
+    mean_validation: Proportion = Field(description="mean MeanNDCG on the validation part")
+    map: Proportion = Field(description="MAP on the test part")
     map_low: float | None = Field(description="lower end of its interval")
     map_high: float | None = Field(description="upper end of its interval")
-    ndcg: float = Field(description="MeanNDCG on the test part")
+    ndcg: Proportion = Field(description="MeanNDCG on the test part")
     ndcg_low: float | None = Field(description="lower end of its interval")
     ndcg_high: float | None = Field(description="upper end of its interval")
     more_ndcg: float = Field(description="difference of MeanNDCG to the published algorithm, fold by fold")
@@ -172,16 +222,18 @@ class Compared(OfDataset, table="tables/cone-practice"):
     more_ndcg_high: float | None = Field(description="upper end of its interval")
 
 
-class Share(OfDataset, table="tables/cone-shares"):
+class Share(
+    OfDataset, table="tables/cone-shares", key=("dataset", "what"), always=("share_low <= share <= share_high",)
+):
     """A share that speaks for or against a sentence of the paper, in the mean over folds."""
 
     what: str = Field(description="as in the slices")
-    folds: int = Field(description="folds")
-    share: float = Field(description="mean share, in [0, 1]")
-    share_low: float | None = Field(
+    folds: FromOne = Field(description="folds")
+    share: Proportion = Field(description="mean share, in [0, 1]")
+    share_low: Proportion | None = Field(
         description="lower end of its 95 % t interval over folds, cut at 0 and 1; missing for one fold"
     )
-    share_high: float | None = Field(description="upper end of the same")
+    share_high: Proportion | None = Field(description="upper end of the same")
 
 
 def train(job: Job) -> Iterator[Row]:

@@ -19,7 +19,7 @@ from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Rising, Settings, Several, Whole
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
-from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Proportion, Row
 from pipeline_lib.experiment import EVERY, Cell, Experiment, Job, Step
 from pipeline_lib.learners import cone
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -57,23 +57,32 @@ class ConesSettings(Settings):
     )
 
 
-class Identity(Row, table="tables/cone-identities"):
+class Identity(Row, table="tables/cone-identities", key=("claim", "case", "d", "K")):
     """One property of projections onto random cones, in the worst of them."""
 
     claim: str = Field(description="claim that reads it")
     case: str = Field(description="kind of cones, acute or any, and what is measured, relative to the projected point")
-    d: int = Field(description="dimensions")
-    K: int = Field(description="basis vectors")
-    value: float = Field(description="largest value over the cones; 0 or 1 for outside_off_the_facets")
+    d: FromOne = Field(description="dimensions")
+    K: FromOne = Field(description="basis vectors")
+    value: FromZero = Field(description="largest value over the cones; 0 or 1 for outside_off_the_facets")
 
 
-class Eigenvalue(Row, table="tables/cone-spectrum"):
+class Eigenvalue(
+    Row,
+    table="tables/cone-spectrum",
+    key=("dataset", "index"),
+    always=(
+        "index <= COUNT(*) OVER (PARTITION BY dataset)",
+        "cumulative >= eigenvalue / SUM(eigenvalue) OVER (PARTITION BY dataset)",
+        "eigenvalue <= LAG(eigenvalue) OVER (PARTITION BY dataset ORDER BY index)",
+    ),
+):
     """An eigenvalue of the second moment, about 0, of the differences of pairs of a standardised data set."""
 
     dataset: str = Field(description="data set")
-    index: int = Field(description="its place, from 1 for the largest")
-    eigenvalue: float = Field(description="the eigenvalue, at least 0")
-    cumulative: float = Field(description="share of all eigenvalues up to this one, in [0, 1]")
+    index: FromOne = Field(description="its place, from 1 for the largest")
+    eigenvalue: FromZero = Field(description="the eigenvalue, at least 0")
+    cumulative: Proportion = Field(description="share of all eigenvalues up to this one, in [0, 1]")
 
 
 class Training(Row):
@@ -82,36 +91,45 @@ class Training(Row):
     dataset: str = Field(description="data set of which some queries are trained on, or the small sample")
     method: str = Field(description="method of training")
     updates: str = Field(description="basis steps: query, one for each query; whole, one per pass; long, too long ones")
-    fold_steps: int | None = Field(description="largest number of steps of a folding-in; missing for exact blocks")
+    fold_steps: Count | None = Field(description="largest number of steps of a folding-in; missing for exact blocks")
     step: float | None = Field(description="mu; missing for exact blocks")
 
 
-class Trace(Training, table="tables/cone-descent"):
+class Trace(Training, table="tables/cone-descent", key=("dataset", "method", "updates", "fold_steps", "pass")):
     """The objective (18) after one pass of one training."""
 
-    pass_: int = Field(description="passes, 0 before the first")
-    objective: float = Field(description="objective at the best coefficients")
-    met: float | None = Field(description="objective at the algorithm's own coefficients in the pass; missing for 0")
-    gap: float | None = Field(description="bound on what the last basis could gain (basis_gap); missing before")
+    pass_: Count = Field(description="passes, 0 before the first")
+    objective: FromZero = Field(description="objective at the best coefficients")
+    met: FromZero | None = Field(description="objective at the algorithm's own coefficients in the pass; missing for 0")
+    gap: FromZero | None = Field(description="bound on what the last basis could gain (basis_gap); missing before")
 
 
-class Descent(Training, table="tables/cone-descent-summary"):
+class Descent(
+    Training,
+    table="tables/cone-descent-summary",
+    key=("dataset", "method", "updates", "fold_steps"),
+    always=(
+        "increases <= steps",
+        "gap = relative_gap * last",
+        "(increases = 0) = (largest_relative_increase <= 0.000000001)",
+    ),
+):
     """How one training descends: increases from pass to pass, and the error of folding-in."""
 
-    first: float = Field(description="objective before the first pass")
-    last: float = Field(description="objective after the last pass")
-    gap: float = Field(description="bound on what the last basis could gain at its best coefficients, see basis_gap")
+    first: FromZero = Field(description="objective before the first pass")
+    last: FromZero = Field(description="objective after the last pass")
+    gap: FromZero = Field(description="bound on what the last basis could gain at its best coefficients, see basis_gap")
     largest_relative_increase: float = Field(
         description="largest change from pass to pass over the value before: of the objective at the algorithm's own "
         "coefficients, but with one step per query of that at the best ones"
     )
-    increases: float = Field(description="these above 1e-9")
-    steps: float = Field(description="changes")
+    increases: FromZero = Field(description="these above 1e-9")
+    steps: FromZero = Field(description="changes")
     largest_fold_excess: float | None = Field(
         description="largest relative excess of the objective at the algorithm's coefficients over that at the best "
         "ones; missing with one step per query"
     )
-    relative_gap: float = Field(description="gap / last")
+    relative_gap: FromZero = Field(description="gap / last")
 
 
 def measure(job: Job) -> Iterator[Row]:

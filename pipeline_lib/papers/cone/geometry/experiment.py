@@ -19,7 +19,7 @@ from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Rising, Settings, Several, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.geometry import plane
@@ -64,12 +64,17 @@ class GeometrySettings(Settings):
     learned_queries: Several = Field(10, description="queries from which cones are learned")
 
 
-class Proper(Row, table="tables/cone-proper"):
+class Proper(
+    Row,
+    table="tables/cone-proper",
+    key=("case", "d", "K"),
+    always=("proper = (solid AND pointed)", "independent <= of_order", "independent <= (K <= d)"),
+):
     """A cone, and which properties it has."""
 
     case: str = Field(description="how its basis was made")
-    d: int = Field(description="dimensions")
-    K: int = Field(description="basis vectors")
+    d: FromOne = Field(description="dimensions")
+    K: FromOne = Field(description="basis vectors")
     of_order: bool = Field(description="whether no basis vector is a conic combination of the others")
     independent: bool = Field(description="whether the basis vectors are linearly independent")
     solid: bool = Field(description="whether it has interior points")
@@ -77,64 +82,68 @@ class Proper(Row, table="tables/cone-proper"):
     proper: bool = Field(description="whether it is solid and pointed")
 
 
-class Halfspace(Row, table="tables/cone-halfspace"):
+class Halfspace(Row, table="tables/cone-halfspace", key=("d",)):
     """The largest difference between the squared distance to a halfspace and a function of u'z, over random points."""
 
-    d: int = Field(description="dimensions")
-    points: int = Field(description="points of norm 1")
-    to_best_hinge: float = Field(description="function: RankSVM's hinge, least over a grid of multiples and margins")
-    to_squared: float = Field(description="min(0, u'z)^2")
+    d: FromOne = Field(description="dimensions")
+    points: FromOne = Field(description="points of norm 1")
+    to_best_hinge: FromZero = Field(description="function: RankSVM's hinge, least over a grid of multiples and margins")
+    to_squared: FromZero = Field(description="min(0, u'z)^2")
 
 
-class Solution(Row, table="tables/cone-halfspace-solutions"):
+class Solution(
+    Row, table="tables/cone-halfspace-solutions", key=("sample",), always=("to_ranksvm <= 180", "to_squared <= 180")
+):
     """How far the halfspace of least mean squared distance to a sample in the plane is from other directions."""
 
-    sample: int = Field(description="the sample, which no halfspace contains")
-    to_ranksvm: float = Field(description="least angle to RankSVM's u over all values of C, in degrees")
-    to_squared: float = Field(description="angle to the direction of least mean min(0, u'z)^2, in degrees")
+    sample: Count = Field(description="the sample, which no halfspace contains")
+    to_ranksvm: FromZero = Field(description="least angle to RankSVM's u over all values of C, in degrees")
+    to_squared: FromZero = Field(description="angle to the direction of least mean min(0, u'z)^2, in degrees")
 
 
-class Size(Row, table="tables/cone-plane"):
+class Size(
+    Row, table="tables/cone-plane", key=("sample", "case"), always=("narrowest <= widest", "risk <= largest_loss")
+):
     """The best cones of the plane for one sample of differences of norm 1 (Figure 2)."""
 
-    sample: int = Field(description="the sample")
+    sample: Count = Field(description="the sample")
     case: str = Field(description="largest sum: one, slightly more, enough to reach all; published: c = 2 and one")
-    c: float = Field(description="norm of the basis vectors; if it is 2, the largest norm")
-    largest_sum: float = Field(description="lambda_u")
-    risk: float = Field(description="least mean squared distance")
-    largest_loss: float = Field(description="largest squared distance to the narrowest best cone")
-    narrowest: float = Field(description="least opening of a best cone, in degrees")
-    widest: float = Field(description="largest opening of a best cone, in degrees")
-    spread: float = Field(description="angle between the outermost differences, in degrees")
+    c: FromZero = Field(description="norm of the basis vectors; if it is 2, the largest norm")
+    largest_sum: FromZero = Field(description="lambda_u")
+    risk: FromZero = Field(description="least mean squared distance")
+    largest_loss: FromZero = Field(description="largest squared distance to the narrowest best cone")
+    narrowest: FromZero = Field(description="least opening of a best cone, in degrees")
+    widest: FromZero = Field(description="largest opening of a best cone, in degrees")
+    spread: FromZero = Field(description="angle between the outermost differences, in degrees")
 
 
-class Nested(Row, table="tables/cone-nested"):
+class Nested(Row, table="tables/cone-nested", key=("d", "K", "largest_sum")):
     """The largest rise of a pair's loss, in units of rho^2, when the basis of a learned cone is changed."""
 
-    d: int = Field(description="features")
-    K: int = Field(description="basis vectors")
-    largest_sum: float = Field(description="lambda_u")
+    d: FromOne = Field(description="features")
+    K: FromOne = Field(description="basis vectors")
+    largest_sum: FromZero = Field(description="lambda_u")
     added: float = Field(description="change: a vector is added")
     replaced: float = Field(description="another vector takes the place of the first")
 
 
-class Surface(Row, table="tables/cone-surface"):
+class Surface(Row, table="tables/cone-surface", key=("sample",)):
     """Mean squared distances, in units of rho^2, of differences to a cone that is learned from them (Figure 1)."""
 
-    sample: int = Field(description="the sample")
-    noisy: float = Field(description="of differences in any direction, to the cone of two vectors")
-    to_the_cone: float = Field(description="of differences in a plane, to the same cone")
-    to_the_ray: float = Field(description="of differences in a plane, to a single ray that is learned")
-    to_the_start: float = Field(description="of differences in a plane, to the cone with which training starts")
+    sample: Count = Field(description="the sample")
+    noisy: FromZero = Field(description="of differences in any direction, to the cone of two vectors")
+    to_the_cone: FromZero = Field(description="of differences in a plane, to the same cone")
+    to_the_ray: FromZero = Field(description="of differences in a plane, to a single ray that is learned")
+    to_the_start: FromZero = Field(description="of differences in a plane, to the cone with which training starts")
 
 
-class Statement(Row, table="tables/cone-steps"):
+class Statement(Row, table="tables/cone-steps", key=("claim", "case", "d", "K", "name")):
     """A number that decides a smaller statement."""
 
     claim: str = Field(description="claim that reads it")
     case: str = Field(description="what is tried")
-    d: int = Field(description="dimensions")
-    K: int = Field(description="basis vectors")
+    d: Count = Field(description="dimensions")
+    K: Count = Field(description="basis vectors")
     name: str = Field(description="name of the number, as the claim uses it")
     value: OnlyInterval = Field(description="the number; a fitted exponent with a 95 % interval")
 

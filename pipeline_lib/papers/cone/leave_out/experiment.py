@@ -33,7 +33,7 @@ from pipeline_lib.core.settings import (
     no_fewer_than,
 )
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
-from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Interval, OnlyInterval, Proportion, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.common import grouped, without
@@ -86,95 +86,108 @@ class LeaveOutSettings(Settings):
     )
 
 
-class LeaveOut(Row, table="tables/cone-leave-out"):
+class LeaveOut(
+    Row,
+    table="tables/cone-leave-out",
+    key=("population", "K", "P", "repetition", "method"),
+    always=(
+        "beta <= beta_worst",
+        "risk <= gamma",
+        "empirical_risk <= gamma",
+        "with_pairs <= P",
+        "largest_possible_loss = (rho + c) * (rho + c)",
+    ),
+):
     """A converged cone for P queries, next to those without one query; risks and suprema are over all kinds."""
 
     population: str = Field(description="random kinds, or the two kinds of the line")
-    K: int = Field(description="basis vectors")
-    P: int = Field(description="training queries")
-    repetition: int = Field(description="the sample, from 0")
+    K: FromOne = Field(description="basis vectors")
+    P: FromOne = Field(description="training queries")
+    repetition: Count = Field(description="the sample, from 0")
     method: str = Field(description="exact, or constant-step: with one step more at the query that is left out")
-    rho: float = Field(description="largest norm of a difference")
-    c: float = Field(description="largest norm of a basis vector")
-    s_max: float = Field(description="largest spectral norm of the change of the basis, over all queries left out")
-    beta: float = Field(description="largest change of the loss of a pair of any kind, over all queries left out")
-    beta_worst: float = Field(description="the same over all differences of norm rho at most, as far as found; >= beta")
-    beta_bound: float = Field(description="Theorem 2: the bound (16) with s_max, for lambda_u = 1")
-    gamma: float = Field(description="largest loss of a pair of any kind")
-    empirical_risk: float = Field(description="mean loss of the training queries")
-    risk: float = Field(description="expected loss of a query, exact")
-    bound: float = Field(description="Theorem 1: the bound (15) on the risk, with beta")
-    largest_possible_loss: float = Field(description="(rho + c)^2")
-    with_pairs: int | None = Field(None, description="training queries that have a pair; missing for constant-step")
+    rho: FromZero = Field(description="largest norm of a difference")
+    c: FromZero = Field(description="largest norm of a basis vector")
+    s_max: FromZero = Field(description="largest spectral norm of the change of the basis, over all queries left out")
+    beta: FromZero = Field(description="largest change of the loss of a pair of any kind, over all queries left out")
+    beta_worst: FromZero = Field(
+        description="the same over all differences of norm rho at most, as far as found; >= beta"
+    )
+    beta_bound: FromZero = Field(description="Theorem 2: the bound (16) with s_max, for lambda_u = 1")
+    gamma: FromZero = Field(description="largest loss of a pair of any kind")
+    empirical_risk: FromZero = Field(description="mean loss of the training queries")
+    risk: FromZero = Field(description="expected loss of a query, exact")
+    bound: FromZero = Field(description="Theorem 1: the bound (15) on the risk, with beta")
+    largest_possible_loss: FromZero = Field(description="(rho + c)^2")
+    with_pairs: Count | None = Field(None, description="training queries that have a pair; missing for constant-step")
     growth: float | None = Field(
         None,
         description="twice the rise of the risk from one basis to the other over their squared distance, mean of both "
         "risks; of the query whose change is nearest to change_by_growth; missing if nothing is implied by any",
     )
-    change: float | None = Field(None, description="spectral norm of that query's change of the basis")
+    change: FromZero | None = Field(None, description="spectral norm of that query's change of the basis")
     change_by_growth: float | None = Field(None, description="what the growth of the risks implies for it at most")
 
 
-class Exponent(Row, table="tables/cone-leave-out-exponents"):
+class Exponent(Row, table="tables/cone-leave-out-exponents", key=("population", "K", "method")):
     """The power of P with which s_max falls."""
 
     population: str = Field(description="random kinds, or the two kinds of the line")
-    K: int = Field(description="basis vectors")
+    K: FromOne = Field(description="basis vectors")
     method: str = Field(description="exact, or constant-step: with one step more at the query that is left out")
     slope: OnlyInterval = Field(description="exponent in P of the mean of s_max over repetitions")
 
 
-class Tail(Row, table="tables/cone-tails"):
+class Tail(Row, table="tables/cone-tails", key=("P", "epsilon")):
     """The largest probability that Theorem 1 fails where beta is 0, over the share of queries that have a loss."""
 
-    P: int = Field(description="training queries")
-    epsilon: float = Field(description="what the probability may be")
-    failure: float = Field(description="that of the theorem, exact")
-    failure_of_half: float = Field(description="with half of gamma")
-    failure_of_root: float = Field(description="with 2 P outside of the root")
-    failure_of_decimal: float = Field(description="with the decimal logarithm")
+    P: FromOne = Field(description="training queries")
+    epsilon: Proportion = Field(description="what the probability may be")
+    failure: Proportion = Field(description="that of the theorem, exact")
+    failure_of_half: Proportion = Field(description="with half of gamma")
+    failure_of_root: Proportion = Field(description="with 2 P outside of the root")
+    failure_of_decimal: Proportion = Field(description="with the decimal logarithm")
 
 
-class TwinsFailure(Row, table="tables/cone-twins"):
+class TwinsFailure(Row, table="tables/cone-twins", key=("kinds", "P", "c", "epsilon")):
     """How often Theorem 1 fails on samples of kinds with orthogonal differences of equal length, exact."""
 
-    kinds: int = Field(description="kinds of queries, each as probable as the others")
-    P: int = Field(description="training queries")
-    c: float = Field(description="largest norm of the basis vector")
-    epsilon: float = Field(description="what the probability may be")
-    largest_beta: float = Field(description="largest beta of (12) of a sample")
-    failure_with_own_beta: float = Field(description="probability with the beta of the sample at hand")
-    failure_with_largest_beta: float = Field(description="with the largest beta of all samples")
-    failure_without_beta: float = Field(description="with beta = 0")
-    failure_without_twice_beta: float = Field(description="with the largest beta, but without the term 2 beta")
-    failure_with_mean_beta: float = Field(description="with the largest mean change of a loss in place of beta")
+    kinds: FromOne = Field(description="kinds of queries, each as probable as the others")
+    P: FromOne = Field(description="training queries")
+    c: FromZero = Field(description="largest norm of the basis vector")
+    epsilon: Proportion = Field(description="what the probability may be")
+    largest_beta: FromZero = Field(description="largest beta of (12) of a sample")
+    failure_with_own_beta: Proportion = Field(description="probability with the beta of the sample at hand")
+    failure_with_largest_beta: Proportion = Field(description="with the largest beta of all samples")
+    failure_without_beta: Proportion = Field(description="with beta = 0")
+    failure_without_twice_beta: Proportion = Field(description="with the largest beta, but without the term 2 beta")
+    failure_with_mean_beta: Proportion = Field(description="with the largest mean change of a loss in place of beta")
 
 
-class Tie(Row, table="tables/cone-ties"):
+class Tie(Row, table="tables/cone-ties", key=("case", "K", "P", "largest_sum")):
     """The distance of best bases without one query each, on a sample with several bases that are equally good."""
 
     case: str = Field(description="axes, axes with one of them rare, or sums: K = 1 and lambda_u > 1")
-    K: int = Field(description="basis vectors, as many as features")
-    P: int = Field(description="training queries")
-    largest_sum: float = Field(description="lambda_u")
-    s_max: float = Field(description="half the spectral norm of the difference of two bases, each without one query")
-    least_s_max: float = Field(description="what s_max exceeds however large P is, in the cases axes and sums")
-    beta: float = Field(description="half the largest difference of a loss between the two bases")
+    K: FromOne = Field(description="basis vectors, as many as features")
+    P: FromOne = Field(description="training queries")
+    largest_sum: FromZero = Field(description="lambda_u")
+    s_max: FromZero = Field(description="half the spectral norm of the difference of two bases, each without one query")
+    least_s_max: FromZero = Field(description="what s_max exceeds however large P is, in the cases axes and sums")
+    beta: FromZero = Field(description="half the largest difference of a loss between the two bases")
     above_the_bound: float = Field(description="excess of their risks over a lower bound of all risks, the larger one")
 
 
-class Traded(Row, table="tables/cone-tradeoff"):
+class Traded(Row, table="tables/cone-tradeoff", key=("P", "lambda_u"), always=("lambda_u <= next_lambda_u",)):
     """What lowering lambda_u to its neighbour changes, over samples with differences 1 and 2 twice or more, exact."""
 
-    P: int = Field(description="training queries")
-    lambda_u: float = Field(description="the lower lambda_u")
-    next_lambda_u: float = Field(description="the higher one")
-    beta: float = Field(description="beta of (12) over these samples, for the lower lambda_u")
-    next_beta: float = Field(description="that for the higher one")
-    mean_empirical_risk: float = Field(description="expected empirical risk, for the lower lambda_u")
-    next_mean_empirical_risk: float = Field(description="that for the higher one")
-    mean_risk: float = Field(description="expected risk, for the lower lambda_u")
-    next_mean_risk: float = Field(description="that for the higher one")
+    P: FromOne = Field(description="training queries")
+    lambda_u: FromZero = Field(description="the lower lambda_u")
+    next_lambda_u: FromZero = Field(description="the higher one")
+    beta: FromZero = Field(description="beta of (12) over these samples, for the lower lambda_u")
+    next_beta: FromZero = Field(description="that for the higher one")
+    mean_empirical_risk: FromZero = Field(description="expected empirical risk, for the lower lambda_u")
+    next_mean_empirical_risk: FromZero = Field(description="that for the higher one")
+    mean_risk: FromZero = Field(description="expected risk, for the lower lambda_u")
+    next_mean_risk: FromZero = Field(description="that for the higher one")
 
 
 def measure(job: Job) -> Iterator[Row]:

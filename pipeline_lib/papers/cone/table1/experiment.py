@@ -14,7 +14,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Settings
-from pipeline_lib.data.rows import Field, Interval, Row
+from pipeline_lib.data.rows import Field, FromZero, Interval, Proportion, ProportionInterval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.metrics import seed_axis
 from pipeline_lib.statistics import bootstrap_interval, over_folds
@@ -33,34 +33,44 @@ class Table1Settings(Settings):
     """The seven methods of Table 1; this experiment has no settings."""
 
 
-class Cell(Row, table="tables/cone-table1"):
+class Cell(
+    Row,
+    table="tables/cone-table1",
+    key=("dataset", "method", "model", "measure"),
+    always=("delta = fold1 - published", "five_fold_low <= five_fold_mean <= five_fold_high"),
+):
     """A cell of Table 1, as a model of the study has it; all numbers are means of one measure over test queries."""
 
     dataset: str = Field(description="data set: MQ2007 or MQ2008")
     method: str = Field(description="row of Table 1")
     model: str = Field(description="model of the study that reproduces it")
     measure: str = Field(description="MAP or NDCG, the MeanNDCG of the LETOR 4.0 evaluation")
-    published: float = Field(description="the printed number")
-    fold1: Interval = Field(description="that of the model on fold 1, with a bootstrap interval over queries")
-    five_fold_mean: float | None = Field(description="mean over folds; missing for a single fold")
-    five_fold_sd: float | None = Field(description="standard deviation over folds; missing for a single fold")
+    published: Proportion = Field(description="the printed number")
+    fold1: ProportionInterval = Field(description="that of the model on fold 1, with a bootstrap interval over queries")
+    five_fold_mean: Proportion | None = Field(description="mean over folds; missing for a single fold")
+    five_fold_sd: FromZero | None = Field(description="standard deviation over folds; missing for a single fold")
     five_fold_low: float | None = Field(description="lower end of the 95 % t interval over folds")
     five_fold_high: float | None = Field(description="upper end of the 95 % t interval over folds")
     delta: float = Field(description="fold1 - published")
     status: str = Field(description="verified if fold 1 is within .015 of the published number, else deviates")
-    published_other_measure: float | None = Field(description="printed number of the other measure")
-    published_other_dataset: float | None = Field(description="printed number on the other data set")
+    published_other_measure: Proportion | None = Field(description="printed number of the other measure")
+    published_other_dataset: Proportion | None = Field(description="printed number on the other data set")
 
 
-class Published(Row, table="tables/cone-published"):
+class Published(
+    Row,
+    table="tables/cone-published",
+    key=("dataset", "method", "measure"),
+    always=("best = MAX(published) OVER (PARTITION BY dataset, measure)",),
+):
     """A number that Table 1 prints."""
 
     dataset: str = Field(description="data set: MQ2007 or MQ2008")
     method: str = Field(description="row of Table 1")
     measure: str = Field(description="MAP or NDCG")
-    published: float = Field(description="the printed number")
-    best: float = Field(description="largest number of its column, over all methods")
-    other_dataset: float | None = Field(description="printed number of the same method on the other data set")
+    published: Proportion = Field(description="the printed number")
+    best: Proportion = Field(description="largest number of its column, over all methods")
+    other_dataset: Proportion | None = Field(description="printed number of the same method on the other data set")
 
 
 def compare(job: Job) -> Iterator[Cell | Published]:

@@ -16,7 +16,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Positives, Settings, Sizes, Whole
-from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.data.rows import Field, FromOne, FromZero, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.lists import held_out
 from pipeline_lib.papers.lists.losses import LOSS
@@ -44,30 +44,37 @@ class AveragesSettings(Settings):
     radii: Positives = Field((0.1, 1.0, 2.5, 10.0), description="values of W2 for that comparison")
 
 
-class Packing(Row, table="tables/lists-coverings"):
+class Packing(
+    Row,
+    table="tables/lists-coverings",
+    key=("class", "n", "m", "eps"),
+    always=("log2_packing_found <= log2_candidates",),
+):
     """A packing that a search found, beside the bound on the covering number at half its distance."""
 
     class_: str = Field(description="ball of the rankers: l2 or l1")
-    n: int = Field(description="queries of the sample")
-    m: int = Field(description="documents of each query")
-    eps: float = Field(description="scale of the covering; points of the packing are more than twice as far apart")
-    log2_packing_found: float = Field(description="binary logarithm of the number of points of the packing")
-    log2_covering_bound: float = Field(description="Proposition 7 for l2 and 10 for l1, at this scale")
-    log2_candidates: float = Field(description="binary logarithm of the number of rankers that were tried")
+    n: FromOne = Field(description="queries of the sample")
+    m: FromOne = Field(description="documents of each query")
+    eps: FromZero = Field(description="scale of the covering; points of the packing are more than twice as far apart")
+    log2_packing_found: FromZero = Field(description="binary logarithm of the number of points of the packing")
+    log2_covering_bound: FromZero = Field(description="Proposition 7 for l2 and 10 for l1, at this scale")
+    log2_candidates: FromZero = Field(description="binary logarithm of the number of rankers that were tried")
 
 
-class ClosedForm(Row, table="tables/lists-closed-forms"):
+class ClosedForm(Row, table="tables/lists-closed-forms", key=("corollary", "radius", "n", "m")):
     """The closed form of one corollary beside the entropy integral, minimised numerically; ||x|| <= 1."""
 
-    corollary: int = Field(description="the corollary: 8, 11 or 16")
-    radius: float = Field(description="radius of the ball, W2 or for Corollary 11 W1")
-    n: int = Field(description="queries of a sample")
-    m: int = Field(description="documents of each query")
-    loss_bound: float = Field(description="B, the largest loss")
-    closed_form: float = Field(description="what the corollary states")
-    integral: float = Field(description="entropy integral up to the largest loss, for Corollary 16 up to its root")
-    cut_integral: float = Field(description="entropy integral up to the scale from which one ranker covers the class")
-    alpha: float = Field(description="lower limit at which the integral up to the largest loss is smallest")
+    corollary: FromOne = Field(description="the corollary: 8, 11 or 16")
+    radius: FromZero = Field(description="radius of the ball, W2 or for Corollary 11 W1")
+    n: FromOne = Field(description="queries of a sample")
+    m: FromOne = Field(description="documents of each query")
+    loss_bound: FromZero = Field(description="B, the largest loss")
+    closed_form: FromZero = Field(description="what the corollary states")
+    integral: FromZero = Field(description="entropy integral up to the largest loss, for Corollary 16 up to its root")
+    cut_integral: FromZero = Field(
+        description="entropy integral up to the scale from which one ranker covers the class"
+    )
+    alpha: FromZero = Field(description="lower limit at which the integral up to the largest loss is smallest")
 
 
 def measure(job: Job) -> Iterator[Row]:

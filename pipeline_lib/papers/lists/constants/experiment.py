@@ -15,7 +15,7 @@ from pipeline_lib.core import progress
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Rising, Settings, Sizes, Whole
-from pipeline_lib.data.rows import Field, OnlyInterval, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, OnlyInterval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.lists.intervals import FITTED, of_power
 from pipeline_lib.surrogates.base import Surrogate, What
@@ -41,36 +41,40 @@ class ConstantsSettings(Settings):
     restarts: Whole = Field(1, description="restarts of each search")
 
 
-class Constant(Row, table="tables/lists-constants"):
+class Constant(
+    Row,
+    table="tables/lists-constants",
+    key=("part", "surrogate", "sigma", "k", "m", "y_max", "constant", "score_bound"),
+):
     """A constant of one surrogate over lists of at most m documents: stated, exact, and obtained by search."""
 
     part: str = Field(description="what it is for: Proposition 1, the growth of one surrogate, or all surrogates")
     surrogate: str = Field(description="surrogate whose constant it is")
-    sigma: float | None = Field(description="width sigma of SmoothDCG; missing for surrogates without one")
-    k: int | None = Field(description="cut-off k of the surrogate; missing where it has none")
-    m: int = Field(description="documents of the longest list")
-    y_max: int = Field(description="largest label; labels are 0 to y_max")
+    sigma: FromZero | None = Field(description="width sigma of SmoothDCG; missing for surrogates without one")
+    k: FromOne | None = Field(description="cut-off k of the surrogate; missing where it has none")
+    m: FromOne = Field(description="documents of the longest list")
+    y_max: FromOne = Field(description="largest label; labels are 0 to y_max")
     constant: str = Field(description="lipschitz-linf, lipschitz-l2, smoothness, or bound, the largest absolute value")
-    score_bound: float | None = Field(description="largest ||s||_inf of the search; missing where scores are free")
-    stated: float = Field(description="constant with which bounds are computed")
-    exact: float | None = Field(description="supremum by a proof; missing where none is known")
-    searched: float = Field(description="largest value that the search found, a lower estimate of the supremum")
+    score_bound: FromZero | None = Field(description="largest ||s||_inf of the search; missing where scores are free")
+    stated: FromZero = Field(description="constant with which bounds are computed")
+    exact: FromZero | None = Field(description="supremum by a proof; missing where none is known")
+    searched: FromZero = Field(description="largest value that the search found, a lower estimate of the supremum")
 
 
-class Growth(Row, table="tables/lists-ranksvm"):
+class Growth(Row, table="tables/lists-ranksvm", key=("surrogate",)):
     """The power of m with which the Lipschitz constant of RankSVM grows."""
 
     surrogate: str = Field(description="surrogate whose constant it is")
     exponent: OnlyInterval = Field(description="power of m of the largest l1 norm that was found")
-    freedom: int = Field(description="degrees of freedom of the interval: lengths of lists minus 2")
+    freedom: FromOne = Field(description="degrees of freedom of the interval: lengths of lists minus 2")
 
 
-class Invariance(Row, table="tables/lists-invariance"):
+class Invariance(Row, table="tables/lists-invariance", key=("m", "d")):
     """The dimension of the permutation-invariant linear maps from features to scores (Theorem 3)."""
 
-    m: int = Field(description="documents of a list")
-    d: int = Field(description="features of a document")
-    dimension: int = Field(description="dimension of the space of these maps, by the rank of the constraints")
+    m: FromOne = Field(description="documents of a list")
+    d: FromOne = Field(description="features of a document")
+    dimension: Count = Field(description="dimension of the space of these maps, by the rank of the constraints")
 
 
 def measure(job: Job) -> Iterator[Row]:

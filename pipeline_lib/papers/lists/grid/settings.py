@@ -8,7 +8,7 @@ from pydantic import model_validator
 from pipeline_lib import surrogates
 from pipeline_lib.core.errors import hint
 from pipeline_lib.core.settings import Jobs, Positive, Settings, Sizes, Text, Whole
-from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Interval, OnlyInterval, Row
 from pipeline_lib.papers.lists.losses import Losses, LossSettings
 from pipeline_lib.papers.lists.trained import TrainingSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -118,23 +118,25 @@ class Cell(Row):
 
     loss: str = Field(description="name of the loss in the settings")
     population: str = Field(description="noisy or realisable")
-    m: int = Field(description="documents of each query")
-    n: int = Field(description="queries of the sample")
+    m: FromOne = Field(description="documents of each query")
+    n: FromOne = Field(description="queries of the sample")
 
 
-class Measured(Cell, table="slices/lists-grid/{loss}-{part}"):
+class Measured(
+    Cell, table="slices/lists-grid/{loss}-{part}", key=("loss", "population", "m", "n", "repetition", "learner")
+):
     """One ranker of one repetition. From every loss its smallest value is subtracted."""
 
-    repetition: int = Field(description="the repetition, from 0")
+    repetition: Count = Field(description="the repetition, from 0")
     learner: str = Field(description="erm, worst (by search for the largest gap), rerm, ogd or smooth-ogd")
-    empirical: float = Field(description="mean loss on the sample")
+    empirical: FromZero = Field(description="mean loss on the sample")
     risk: float = Field(description="risk, on the held-out sample with its controls")
-    risk_error: float = Field(description="standard error of the risk")
+    risk_error: FromZero = Field(description="standard error of the risk")
     excess: float = Field(description="risk less that of the best known ranker of the ball, on the same queries")
-    excess_error: float = Field(description="standard error of that difference")
+    excess_error: FromZero = Field(description="standard error of that difference")
     optimal_risk: float = Field(description="risk of the best known ranker of the ball")
-    optimal_risk_error: float = Field(description="its standard error")
-    certified_gap: float | None = Field(description="certified relative gap to the minimum, for convex losses")
+    optimal_risk_error: FromZero = Field(description="its standard error")
+    certified_gap: FromZero | None = Field(description="certified relative gap to the minimum, for convex losses")
 
     @property
     def gap(self) -> float:
@@ -142,7 +144,18 @@ class Measured(Cell, table="slices/lists-grid/{loss}-{part}"):
         return self.risk - self.empirical
 
 
-class CellSummary(Cell, table="tables/lists-cells"):
+class CellSummary(
+    Cell,
+    table="tables/lists-cells",
+    key=("loss", "population", "m", "n", "learner"),
+    always=(
+        "0 - gap_size <= gap <= gap_size",
+        "gap <= largest_gap",
+        "excess <= largest_excess",
+        "loss_bound = MIN(loss_bound) OVER (PARTITION BY loss, population, m)",
+        "optimal_risk = MIN(optimal_risk) OVER (PARTITION BY loss, population, m, n)",
+    ),
+):
     """What one learner does in one cell, over the repetitions, and the bounds there.
 
     Intervals of means combine Student's over repetitions with the error of the held-out sample; those of a largest
@@ -150,32 +163,34 @@ class CellSummary(Cell, table="tables/lists-cells"):
     """
 
     learner: str = Field(description="erm, worst (by search for the largest gap), rerm, ogd or smooth-ogd")
-    repetitions: int = Field(description="samples in the means")
+    repetitions: FromOne = Field(description="samples in the means")
     gap: Interval = Field(description="mean of L - Lhat with its 95 % interval")
     gap_size: Interval = Field(description="mean of |L - Lhat| with its 95 % interval")
     largest_gap: Interval = Field(description="largest L - Lhat of a repetition with its 95 % interval")
     excess: Interval = Field(description="mean excess risk with its 95 % interval")
-    optimal_risk: float = Field(description="risk of the best known ranker of the ball, at least 0")
-    optimal_risk_error: float = Field(description="its standard error")
-    risk_error: float = Field(description="largest standard error of a risk")
-    relative_risk_error: float | None = Field(description="largest of these over its risk; none if all risks are 0")
-    largest_certified_gap: float | None = Field(description="largest certified relative gap of a minimiser")
-    loss_bound: float = Field(description="B, the largest loss of the class")
-    chapelle_wu: float | None = Field(description="Chapelle and Wu's bound")
-    bound_ogd: float | None = Field(description="Theorem 5, for convex losses")
-    bound_rerm: float | None = Field(description="Theorem 6, for convex losses")
-    bound_erm: float = Field(description="Theorem 9, closed form")
-    bound_erm_integral: float = Field(description="Theorem 9 by the entropy integral")
-    bound_smooth_ogd: float | None = Field(description="equation 8, for smooth convex losses")
-    bound_optimistic: float | None = Field(description="Theorem 17 at the mean empirical risk, for smooth losses")
+    optimal_risk: FromZero = Field(description="risk of the best known ranker of the ball, at least 0")
+    optimal_risk_error: FromZero = Field(description="its standard error")
+    risk_error: FromZero = Field(description="largest standard error of a risk")
+    relative_risk_error: FromZero | None = Field(description="largest of these over its risk; none if all risks are 0")
+    largest_certified_gap: FromZero | None = Field(description="largest certified relative gap of a minimiser")
+    loss_bound: FromZero = Field(description="B, the largest loss of the class")
+    chapelle_wu: FromZero | None = Field(description="Chapelle and Wu's bound")
+    bound_ogd: FromZero | None = Field(description="Theorem 5, for convex losses")
+    bound_rerm: FromZero | None = Field(description="Theorem 6, for convex losses")
+    bound_erm: FromZero = Field(description="Theorem 9, closed form")
+    bound_erm_integral: FromZero = Field(description="Theorem 9 by the entropy integral")
+    bound_smooth_ogd: FromZero | None = Field(description="equation 8, for smooth convex losses")
+    bound_optimistic: FromZero | None = Field(description="Theorem 17 at the mean empirical risk, for smooth losses")
     largest_excess: Interval = Field(description="largest excess risk of a repetition with its 95 % interval")
-    excess_bound_erm: float = Field(description="second half of Theorem 9, closed form")
-    excess_bound_erm_integral: float = Field(description="second half of Theorem 9 by the entropy integral")
+    excess_bound_erm: FromZero = Field(description="second half of Theorem 9, closed form")
+    excess_bound_erm_integral: FromZero = Field(description="second half of Theorem 9 by the entropy integral")
     nearest_gap: Interval | None = Field(description="gap nearest to Theorem 17 at its own empirical risk")
-    nearest_optimistic: float | None = Field(description="Theorem 17 there")
+    nearest_optimistic: FromZero | None = Field(description="Theorem 17 there")
 
 
-class PowerLaw(Row, table="tables/lists-exponents"):
+class PowerLaw(
+    Row, table="tables/lists-exponents", key=("axis", "loss", "population", "learner", "statistic", "fixed")
+):
     """A power of m or n fitted to measured gaps, excess risks, or a term of a bound."""
 
     axis: str = Field(description="what grows: m or n")
@@ -183,6 +198,6 @@ class PowerLaw(Row, table="tables/lists-exponents"):
     population: str = Field(description="noisy or realisable")
     learner: str = Field(description="learner whose rankers are measured; empty for a bound")
     statistic: str = Field(description="gap (mean |L - Lhat|), excess risk, or Chapelle-Wu term")
-    fixed: int = Field(description="the number that stays: n along m, m along n")
+    fixed: FromOne = Field(description="the number that stays: n along m, m along n")
     points: str = Field(description="values of m or n, with commas between them and between thousands")
     slope: OnlyInterval = Field(description="exponent with its 95 % interval, held-out error included")

@@ -23,7 +23,7 @@ from pipeline_lib import surrogates
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positives, Probability, Rising, Settings, Sizes, Whole, at_least
-from pipeline_lib.data.rows import Field, OnlyInterval, Row
+from pipeline_lib.data.rows import Field, FromOne, FromZero, OnlyInterval, Proportion, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.lists.intervals import FITTED, of_power
 from pipeline_lib.papers.lists.known_gaps import (
@@ -82,45 +82,45 @@ class LengthsSettings(Settings):
     )
 
 
-class LengthBound(Row, table="tables/lists-length-bounds"):
+class LengthBound(Row, table="tables/lists-length-bounds", key=("loss", "scores", "n", "m", "bound")):
     """One bound on the gap of all rankers of a ball."""
 
     loss: str = Field(description="surrogate: listnet or smooth-dcg")
-    scores: float = Field(description="W2 R_X, the largest score of the class")
-    n: int = Field(description="queries of the sample")
-    m: int = Field(description="documents of each query")
+    scores: FromZero = Field(description="W2 R_X, the largest score of the class")
+    n: FromOne = Field(description="queries of the sample")
+    m: FromOne = Field(description="documents of each query")
     bound: str = Field(description="which bound; worst coordinate is the shape of a bound, with the constant 1")
-    value: float = Field(description="what it says of L - Lhat, with probability 1 - delta")
-    spread: float = Field(description="largest difference of one ranker's losses on two queries")
+    value: FromZero = Field(description="what it says of L - Lhat, with probability 1 - delta")
+    spread: FromZero = Field(description="largest difference of one ranker's losses on two queries")
 
 
-class FreeOfLength(Row, table="tables/lists-free"):
+class FreeOfLength(Row, table="tables/lists-free", key=("loss", "scores", "m", "n")):
     """An exact gap of lists with one relevant document, and the bound without m."""
 
     loss: str = Field(description="surrogate: listnet or smooth-dcg")
-    scores: float = Field(description="W2 R_X, the largest score of the class")
-    m: int = Field(description="documents of each query")
-    n: int = Field(description="queries of the sample")
+    scores: FromZero = Field(description="W2 R_X, the largest score of the class")
+    m: FromOne = Field(description="documents of each query")
+    n: FromOne = Field(description="queries of the sample")
     gap: float = Field(description="the least number that the largest gap exceeds with probability at most `rare`")
-    rademacher: float = Field(description="Rademacher average of the two rankers of this gap, a part of that of all")
-    average: float = Field(description="bound on the Rademacher average, without m")
-    bound: float = Field(description="bound on the gap without m, with probability 1 - `rare`")
-    spread: float = Field(description="largest difference of one ranker's losses on two queries")
+    rademacher: FromZero = Field(description="Rademacher average of the two rankers of this gap, a part of that of all")
+    average: FromZero = Field(description="bound on the Rademacher average, without m")
+    bound: FromZero = Field(description="bound on the gap without m, with probability 1 - `rare`")
+    spread: FromZero = Field(description="largest difference of one ranker's losses on two queries")
 
 
-class Misled(Row, table="tables/lists-misled"):
+class Misled(Row, table="tables/lists-misled", key=("n", "m"), always=("minimiser <= largest_excess",)):
     """Expected excess risks of two minimisers of the highest irrelevant document, and the bounds for learners."""
 
-    n: int = Field(description="queries of the sample")
-    m: int = Field(description="documents of each query")
-    minimiser: float = Field(description="of the worst minimiser of the empirical risk over the ball, at least")
-    regularised: float = Field(description="of the regularised minimiser, 0")
-    theorem_5: float = Field(description="Theorem 5, for online gradient descent")
-    theorem_6: float = Field(description="Theorem 6, for the regularised minimiser")
-    largest_excess: float = Field(description="largest excess risk of a ranker W2 e_j")
+    n: FromOne = Field(description="queries of the sample")
+    m: FromOne = Field(description="documents of each query")
+    minimiser: FromZero = Field(description="of the worst minimiser of the empirical risk over the ball, at least")
+    regularised: FromZero = Field(description="of the regularised minimiser, 0")
+    theorem_5: FromZero = Field(description="Theorem 5, for online gradient descent")
+    theorem_6: FromZero = Field(description="Theorem 6, for the regularised minimiser")
+    largest_excess: FromZero = Field(description="largest excess risk of a ranker W2 e_j")
 
 
-class LengthPower(Row, table="tables/lists-length-powers"):
+class LengthPower(Row, table="tables/lists-length-powers", key=("axis", "case")):
     """A power of the length of lists, or of its logarithm, fitted to values at several lengths."""
 
     axis: str = Field(description="m, ln m or a")
@@ -128,15 +128,15 @@ class LengthPower(Row, table="tables/lists-length-powers"):
     slope: OnlyInterval = Field(description="fitted exponent with its 95 % interval of least squares")
 
 
-class Unbounded(Row, table="tables/lists-unbounded"):
+class Unbounded(Row, table="tables/lists-unbounded", key=("largest_loss", "n")):
     """How often a loss from 0 to B that no ranker changes exceeds three versions of Chapelle and Wu's bound."""
 
-    largest_loss: float = Field(description="B")
-    n: int = Field(description="queries of the sample")
-    as_printed: float = Field(description="probability that the gap exceeds sqrt(8 log(1/delta)/n)")
-    times_largest: float = Field(description="probability that it exceeds B times that")
-    an_eighth: float = Field(description="probability that it exceeds B/8 times that")
-    delta: float = Field(description="probability with which the bound may fail")
+    largest_loss: FromZero = Field(description="B")
+    n: FromOne = Field(description="queries of the sample")
+    as_printed: Proportion = Field(description="probability that the gap exceeds sqrt(8 log(1/delta)/n)")
+    times_largest: Proportion = Field(description="probability that it exceeds B times that")
+    an_eighth: Proportion = Field(description="probability that it exceeds B/8 times that")
+    delta: Proportion = Field(description="probability with which the bound may fail")
 
 
 def measure(job: Job) -> Iterator[Row]:

@@ -33,7 +33,7 @@ from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import erm
 from pipeline_lib.papers.lists import held_out, trained
@@ -68,25 +68,36 @@ class SparseSettings(TrainingSettings):
         return self
 
 
-class SparseRanker(Row, table="tables/lists-sparse"):
+class SparseRanker(
+    Row,
+    table="tables/lists-sparse",
+    key=("d", "n", "m", "repetition", "learner"),
+    always=(
+        "gap = risk - empirical",
+        "bound = MIN(bound) OVER (PARTITION BY d, n, m)",
+        "loss_bound = MIN(loss_bound) OVER (PARTITION BY d, n, m)",
+    ),
+):
     """One ranker of the l1 ball, its gap on one sample of n queries with d features, and Theorem 12."""
 
-    d: int = Field(description="features of a document")
-    n: int = Field(description="queries of the sample")
-    m: int = Field(description="documents of each query")
-    repetition: int = Field(description="the sample, from 0")
+    d: FromOne = Field(description="features of a document")
+    n: FromOne = Field(description="queries of the sample")
+    m: FromOne = Field(description="documents of each query")
+    repetition: Count = Field(description="the sample, from 0")
     learner: str = Field(description="erm for the minimiser on the sample, worst for the largest gap that was found")
-    empirical: float = Field(description="mean loss on the sample, above the smallest possible one")
+    empirical: FromZero = Field(description="mean loss on the sample, above the smallest possible one")
     risk: float = Field(description="mean loss on fresh queries, above the smallest possible one")
-    risk_error: float = Field(description="standard error of the risk")
+    risk_error: FromZero = Field(description="standard error of the risk")
     gap: float = Field(description="risk minus empirical risk")
     excess: float = Field(description="risk minus that of the best ranker of the ball with the features that matter")
-    excess_error: float = Field(description="standard error of the excess risk")
-    certified_gap: float | None = Field(description="certified relative gap of erm to its minimum; missing for worst")
-    best_certified_gap: float = Field(description="the same of the best ranker on the fresh queries")
-    bound: float = Field(description="Theorem 12 for the gap")
-    excess_bound: float = Field(description="Theorem 12 with Hoeffding's term, for the excess risk of the minimiser")
-    loss_bound: float = Field(description="B, the largest loss")
+    excess_error: FromZero = Field(description="standard error of the excess risk")
+    certified_gap: FromZero | None = Field(
+        description="certified relative gap of erm to its minimum; missing for worst"
+    )
+    best_certified_gap: FromZero = Field(description="the same of the best ranker on the fresh queries")
+    bound: FromZero = Field(description="Theorem 12 for the gap")
+    excess_bound: FromZero = Field(description="Theorem 12 with Hoeffding's term, for the excess risk of the minimiser")
+    loss_bound: FromZero = Field(description="B, the largest loss")
 
 
 def measure(job: Job) -> Iterator[SparseRanker]:

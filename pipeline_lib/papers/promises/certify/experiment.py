@@ -25,7 +25,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Rising, Settings, Several, Whole
-from pipeline_lib.data.rows import Field, Interval, Row
+from pipeline_lib.data.rows import Field, FromOne, Proportion, ProportionInterval, Row
 from pipeline_lib.evaluation import betting
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.papers.promises.laws import ALL, Law, like_ndcg, of_data_sets
@@ -59,26 +59,28 @@ class CertifySettings(Settings):
     arrangements: Whole = Field(5, description="of the ones among the queries")
 
 
-class Missed(Row, table="tables/promises-certify"):
+class Missed(Row, table="tables/promises-certify", key=("law", "queries", "runs"), always=("missed <= uncorrected",)):
     """How often a limit was above the mean of the law."""
 
     law: str = Field(description="law of a query's value, a data set, or all laws together")
-    queries: int = Field(description="queries of a draw, n")
-    runs: int = Field(description="runs of which the best was chosen, by its mean on these queries")
-    draws: int = Field(description="draws of the queries")
-    missed: Interval = Field(description="share of draws with a limit above the mean (Clopper and Pearson)")
-    uncorrected: Interval = Field(description="the same for limits that are not corrected for the choice")
-    normal: Interval = Field(description="the same for those of the normal approximation, corrected for the choice")
+    queries: FromOne = Field(description="queries of a draw, n")
+    runs: FromOne = Field(description="runs of which the best was chosen, by its mean on these queries")
+    draws: FromOne = Field(description="draws of the queries")
+    missed: ProportionInterval = Field(description="share of draws with a limit above the mean (Clopper and Pearson)")
+    uncorrected: ProportionInterval = Field(description="the same for limits that are not corrected for the choice")
+    normal: ProportionInterval = Field(
+        description="the same for those of the normal approximation, corrected for the choice"
+    )
 
 
-class TwoValues(Row, table="tables/promises-two-values"):
+class TwoValues(Row, table="tables/promises-two-values", key=("queries",)):
     """The largest probability of a miss where values are 0 or 1."""
 
-    queries: int = Field(description="queries, n")
-    mean: float = Field(description="the mean with the largest probability")
-    missed: float = Field(description="the largest probability, over all means, that the limit is above the mean")
-    at_lower_level: float = Field(description="the same for limits of the level 0.9")
-    normal: float = Field(description="the same for limits of the normal approximation")
+    queries: FromOne = Field(description="queries, n")
+    mean: Proportion = Field(description="the mean with the largest probability")
+    missed: Proportion = Field(description="the largest probability, over all means, that the limit is above the mean")
+    at_lower_level: Proportion = Field(description="the same for limits of the level 0.9")
+    normal: Proportion = Field(description="the same for limits of the normal approximation")
 
 
 def limit(values: Floats, chosen_from: int = 1, level: float = LEVEL) -> float:

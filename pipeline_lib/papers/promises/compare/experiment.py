@@ -33,7 +33,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Settings, Several, Sizes, Whole
-from pipeline_lib.data.rows import Field, Interval, Row
+from pipeline_lib.data.rows import Field, FromOne, Interval, Proportion, ProportionInterval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.promises.shares import share
 from pipeline_lib.statistics import LEVEL
@@ -58,36 +58,40 @@ class CompareSettings(Settings):
     enumerated_queries: Several = Field(8, le=12, description="queries there, at most 12")
 
 
-class FamilyWise(Row, table="tables/promises-family-wise"):
+class FamilyWise(Row, table="tables/promises-family-wise", key=("case", "runs"), always=("error <= unadjusted",)):
     """How often a pair of equal runs is called different, among all pairs."""
 
     case: str = Field(description="all runs are equal, or half of them are better")
     runs: str = Field(description="number of runs, or all numbers together")
-    draws: int = Field(description="draws of the values")
-    error: Interval = Field(description="share of draws in which a pair of equal runs is called different")
-    unadjusted: Interval = Field(description="the same by p-values that are not adjusted")
-    best_named: Interval = Field(description="the same for the pairs with the best run, as if named beforehand")
+    draws: FromOne = Field(description="draws of the values")
+    error: ProportionInterval = Field(description="share of draws in which a pair of equal runs is called different")
+    unadjusted: ProportionInterval = Field(description="the same by p-values that are not adjusted")
+    best_named: ProportionInterval = Field(
+        description="the same for the pairs with the best run, as if named beforehand"
+    )
 
 
-class SignPatterns(Row, table="tables/promises-sign-patterns"):
+class SignPatterns(
+    Row, table="tables/promises-sign-patterns", key=("runs", "queries"), always=("error <= unadjusted",)
+):
     """The probability that a pair of equal runs is called different, if all patterns of signs are as likely."""
 
-    runs: int = Field(description="number of runs, all equal")
-    queries: int = Field(description="queries")
-    patterns: int = Field(description="patterns of signs of the queries, two opposite ones counted once")
-    error: float = Field(description="share of patterns in which a pair is called different")
-    unadjusted: float = Field(description="the same by p-values that are not adjusted")
-    best_named: float = Field(description="the same for the pairs with the best run, as if named beforehand")
+    runs: FromOne = Field(description="number of runs, all equal")
+    queries: FromOne = Field(description="queries")
+    patterns: FromOne = Field(description="patterns of signs of the queries, two opposite ones counted once")
+    error: Proportion = Field(description="share of patterns in which a pair is called different")
+    unadjusted: Proportion = Field(description="the same by p-values that are not adjusted")
+    best_named: Proportion = Field(description="the same for the pairs with the best run, as if named beforehand")
 
 
-class Power(Row, table="tables/promises-power"):
+class Power(Row, table="tables/promises-power", key=("runs",), always=("gain = found - holm",)):
     """The share of the pairs of different runs that are found."""
 
-    runs: int = Field(description="number of runs")
-    pairs: int = Field(description="pairs of different runs, of which these are shares")
-    draws: int = Field(description="draws of the values")
-    found: float = Field(description="by compare, in the mean over draws")
-    holm: float = Field(description="by Holm's correction of Student's paired tests")
+    runs: FromOne = Field(description="number of runs")
+    pairs: FromOne = Field(description="pairs of different runs, of which these are shares")
+    draws: FromOne = Field(description="draws of the values")
+    found: Proportion = Field(description="by compare, in the mean over draws")
+    holm: Proportion = Field(description="by Holm's correction of Student's paired tests")
     gain: Interval = Field(description="found less holm, over draws (Student's interval)")
     bonferroni_gain: Interval = Field(description="the same for Bonferroni's correction in the place of compare")
 

@@ -24,7 +24,7 @@ from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Range, Settings, Whole
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import Field, Interval, Row
+from pipeline_lib.data.rows import Field, FromOne, Proportion, ProportionInterval, Row
 from pipeline_lib.evaluation import doctor
 from pipeline_lib.evaluation.examination import CHECKS
 from pipeline_lib.experiment import Experiment, Job, Step
@@ -44,21 +44,25 @@ class DoctorSettings(Settings):
     features: Whole = Field(4, description="most features of clean data")
 
 
-class Found(Row, table="tables/promises-defects"):
+class Found(Row, table="tables/promises-defects", key=("check",)):
     """How often a defect is found where it is planted."""
 
     check: str = Field(description="name of the check")
-    planted: int = Field(description="data sets into which the defect is planted")
-    found: float = Field(description="share of these in which the check says something")
-    by_part: float = Field(description="the same if the parts of the data are looked at one by one")
+    planted: FromOne = Field(description="data sets into which the defect is planted")
+    found: Proportion = Field(description="share of these in which the check says something")
+    by_part: Proportion = Field(description="the same if the parts of the data are looked at one by one")
 
 
-class Alarms(Row, table="tables/promises-alarms"):
+class Alarms(Row, table="tables/promises-alarms", key=()):
     """How often something is found in clean data."""
 
-    data_sets: int = Field(description="data sets in which nothing is planted")
-    alarms: Interval = Field(description="share of these in which any check says something (Clopper and Pearson)")
-    rows_at_5_percent: Interval = Field(description="the same by a test of the order of the rows at the level 5 %")
+    data_sets: FromOne = Field(description="data sets in which nothing is planted")
+    alarms: ProportionInterval = Field(
+        description="share of these in which any check says something (Clopper and Pearson)"
+    )
+    rows_at_5_percent: ProportionInterval = Field(
+        description="the same by a test of the order of the rows at the level 5 %"
+    )
     checks: str = Field(description="the checks that said something, or nothing")
 
 

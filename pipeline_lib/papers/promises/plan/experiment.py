@@ -20,7 +20,7 @@ from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Rising, Settings, Whole, at_least
-from pipeline_lib.data.rows import Field, Interval, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, ProportionInterval, Row
 from pipeline_lib.evaluation import pilot
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.papers.promises.laws import ALL, Law, like_ndcg, of_data_sets
@@ -60,16 +60,20 @@ class PlanSettings(Settings):
     within: Positive = Field(0.1, description="promised half-width, in standard deviations of the law")
 
 
-class Broken(Row, table="tables/promises-plan"):
+class Broken(Row, table="tables/promises-plan", key=("law", "queries"), always=("broken <= exceeded",)):
     """How often an interval of the planned size is more than 10 % wider than promised."""
 
     law: str = Field(description="law of a query's value, a data set, or all of them together")
-    queries: int = Field(description="queries of a pilot")
-    refused: int = Field(description="pilots that say too little, and promise nothing")
-    pilots: int = Field(description="all others")
-    broken: Interval = Field(description="share of these whose plan gives a wider interval (Clopper and Pearson)")
-    estimated: Interval = Field(description="the same for plans by the estimated standard deviation")
-    exceeded: Interval = Field(description="share whose plan gives an interval wider than promised, without 10 %")
+    queries: FromOne = Field(description="queries of a pilot")
+    refused: Count = Field(description="pilots that say too little, and promise nothing")
+    pilots: Count = Field(description="all others")
+    broken: ProportionInterval = Field(
+        description="share of these whose plan gives a wider interval (Clopper and Pearson)"
+    )
+    estimated: ProportionInterval = Field(description="the same for plans by the estimated standard deviation")
+    exceeded: ProportionInterval = Field(
+        description="share whose plan gives an interval wider than promised, without 10 %"
+    )
 
 
 def measure(job: Job) -> Iterator[Broken]:

@@ -20,7 +20,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Rising, Settings, Several, Sizes, at_least
-from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import perceptron
 from pipeline_lib.papers.slam import streams
@@ -47,39 +47,55 @@ class ListLengthsSettings(Settings):
     margin: Positive = Field(0.2, description="gap between neighbouring grades of the separable population")
 
 
-class Played(Row, table="tables/slam-lengths"):
+class Played(
+    Row,
+    table="tables/slam-lengths",
+    key=("stream", "measure", "active", "m"),
+    always=(
+        "cumulative_loss <= largest_loss <= T",
+        "reversed_loss <= largest_loss",
+        "never_loss <= largest_loss",
+        "gap <= bound",
+        "margin_bound = factor / (gamma * gamma)",
+    ),
+):
     """The loss of one perceptron over a whole stream of lists of m documents, and its bounds."""
 
     stream: str = Field(description="separable, of a population with two features, or orthogonal, an axis a query")
     measure: str = Field(description="measure whose ranking loss counts: ndcg or map")
     active: str = Field(description="documents that are updated on: margin, as printed, or misordered only")
-    m: int = Field(description="documents of every query")
-    T: int = Field(description="rounds of the stream")
-    cumulative_loss: float = Field(description="sum of the ranking losses of all rounds")
-    bound: float = Field(description="right side of Theorem 5 at the best comparator, with the C of these updates")
-    gap: float = Field(description="how far the bound may lie above the least right side")
-    margin_bound: float = Field(description="C / gamma^2, Corollary 6")
-    largest_loss: float = Field(description="sum of the losses of the reversed orders")
-    reversed_loss: float = Field(description="sum of the losses of a ranker that sorts by minus the last w")
-    never_loss: float = Field(description="sum of the losses of w = 0")
-    factor: float = Field(description="C: 4 m R_X^2 v_max with margin, 4 R_X^2 with misordered documents")
-    feature_norm: float = Field(description="R_X, the largest norm of a document")
-    gamma: float = Field(description="largest margin of a unit vector")
+    m: FromOne = Field(description="documents of every query")
+    T: FromOne = Field(description="rounds of the stream")
+    cumulative_loss: FromZero = Field(description="sum of the ranking losses of all rounds")
+    bound: FromZero = Field(description="right side of Theorem 5 at the best comparator, with the C of these updates")
+    gap: FromZero = Field(description="how far the bound may lie above the least right side")
+    margin_bound: FromZero = Field(description="C / gamma^2, Corollary 6")
+    largest_loss: FromZero = Field(description="sum of the losses of the reversed orders")
+    reversed_loss: FromZero = Field(description="sum of the losses of a ranker that sorts by minus the last w")
+    never_loss: FromZero = Field(description="sum of the losses of w = 0")
+    factor: FromZero = Field(description="C: 4 m R_X^2 v_max with margin, 4 R_X^2 with misordered documents")
+    feature_norm: FromZero = Field(description="R_X, the largest norm of a document")
+    gamma: FromZero = Field(description="largest margin of a unit vector")
 
 
-class Opposed(Row, table="tables/slam-lengths-opposed"):
+class Opposed(
+    Row,
+    table="tables/slam-lengths-opposed",
+    key=("active", "step", "m"),
+    always=("cumulative_loss <= last_mistake <= T", "stepless_bound <= free_bound"),
+):
     """The loss for MAP of one perceptron on one list with opposed documents that is met again and again."""
 
     active: str = Field(description="documents that are updated on: margin, as printed, or misordered only")
     step: str = Field(description="step size: theory, that of Theorem 5, or 1")
-    m: int = Field(description="documents of the list")
-    T: int = Field(description="rounds")
-    eta: float = Field(description="step size")
-    cumulative_loss: float = Field(description="sum of the ranking losses of all rounds")
-    last_mistake: int = Field(description="the last round with a ranking loss, from 1")
-    printed_bound: float = Field(description="C ||u||^2 with the C of Theorem 5, at a comparator u without loss")
-    free_bound: float = Field(description="||u||^2 (2/eta + Delta^2), without 2/eta for misordered documents only")
-    stepless_bound: float = Field(description="||u||^2 Delta^2")
+    m: FromOne = Field(description="documents of the list")
+    T: FromOne = Field(description="rounds")
+    eta: FromZero = Field(description="step size")
+    cumulative_loss: FromZero = Field(description="sum of the ranking losses of all rounds")
+    last_mistake: Count = Field(description="the last round with a ranking loss, from 1")
+    printed_bound: FromZero = Field(description="C ||u||^2 with the C of Theorem 5, at a comparator u without loss")
+    free_bound: FromZero = Field(description="||u||^2 (2/eta + Delta^2), without 2/eta for misordered documents only")
+    stepless_bound: FromZero = Field(description="||u||^2 Delta^2")
 
 
 def measure(job: Job) -> Iterator[Played | Opposed]:

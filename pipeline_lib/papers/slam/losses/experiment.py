@@ -17,7 +17,7 @@ from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import NotNegative, Rising, Settings, Several, Sizes, Whole, at_least, no_fewer_than
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.score_lists import Labels
@@ -62,32 +62,34 @@ class LossesSettings(Settings):
     restarts: Whole = Field(4, description="restarts in the search for each supremum of that table")
 
 
-class Check(Row, table="tables/slam-losses"):
+class Check(Row, table="tables/slam-losses", key=("claim", "kind", "m", "y_max", "d", "inputs", "list", "statistic")):
     """One number that bears on a claim, an extreme over many lists; columns that do not apply are missing."""
 
     claim: str = Field(description="claim it belongs to")
     kind: str | None = Field(None, description="weights of the loss: ndcg, map or ndcg@k")
-    m: int | None = Field(None, description="documents of the lists")
-    y_max: int | None = Field(None, description="largest label")
-    d: int | None = Field(None, description="features, where the linear maps of documents are counted")
+    m: FromOne | None = Field(None, description="documents of the lists")
+    y_max: FromOne | None = Field(None, description="largest label")
+    d: FromOne | None = Field(None, description="features, where the linear maps of documents are counted")
     inputs: str | None = Field(None, description="on which lists: random and adversarial ones, or those of a data set")
     list: str | None = Field(None, description="which list: that of the largest norm, or with least room to the bound")
     statistic: str = Field(description="what is measured")
     value: float = Field(description="the number")
 
 
-class Constant(Row, table="tables/slam-constants"):
+class Constant(Row, table="tables/slam-constants", key=("surrogate", "m", "y_max")):
     """An entry of the table of section 6.1: the largest l_1 norm of a surrogate's gradient."""
 
     surrogate: str = Field(description="name of the surrogate")
-    m: int = Field(description="documents of the lists")
-    y_max: int = Field(description="largest label")
-    exact: float = Field(description="supremum over scores and labels by its formula, or a bound where none is known")
-    searched: float = Field(description="largest norm that a search found, which is at most the supremum")
+    m: FromOne = Field(description="documents of the lists")
+    y_max: FromOne = Field(description="largest label")
+    exact: FromZero = Field(
+        description="supremum over scores and labels by its formula, or a bound where none is known"
+    )
+    searched: FromZero = Field(description="largest norm that a search found, which is at most the supremum")
     published: str = Field(description="what the paper says, in words")
 
 
-class Growth(Row, table="tables/slam-growth"):
+class Growth(Row, table="tables/slam-growth", key=("surrogate",)):
     """How the largest norm of a surrogate's gradient grows with the length of the lists."""
 
     surrogate: str = Field(description="name of the surrogate")
@@ -95,15 +97,20 @@ class Growth(Row, table="tables/slam-growth"):
     searched_exponent: float = Field(description="power of m fitted to the norms found by search")
 
 
-class ValidWeights(Row, table="tables/slam-valid-weights"):
+class ValidWeights(
+    Row,
+    table="tables/slam-valid-weights",
+    key=("kind", "m", "relevant"),
+    always=("relevant <= m", "least_sum <= sum_below <= printed_sum"),
+):
     """The paper's weights and all valid ones, with which SLAM bounds the loss, for binary lists of m documents."""
 
     kind: str = Field(description="measure of the weights: map or ndcg")
-    m: int = Field(description="documents of the list")
-    relevant: int = Field(description="r, the number of relevant documents")
-    printed_sum: float = Field(description="sum of the paper's weights")
-    sum_below: float = Field(description="least sum of valid weights that lie nowhere above the paper's")
-    least_sum: float = Field(description="least sum of valid weights")
+    m: FromOne = Field(description="documents of the list")
+    relevant: Count = Field(description="r, the number of relevant documents")
+    printed_sum: FromZero = Field(description="sum of the paper's weights")
+    sum_below: FromZero = Field(description="least sum of valid weights that lie nowhere above the paper's")
+    least_sum: FromZero = Field(description="least sum of valid weights")
     largest_excess: float = Field(description="most by which a weight of the paper lies above that of valid weights")
 
 

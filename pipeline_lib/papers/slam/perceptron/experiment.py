@@ -53,7 +53,7 @@ from pipeline_lib.core.settings import (
     at_least,
 )
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
-from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.learners import perceptron, rounds
 from pipeline_lib.papers.slam import streams
@@ -125,7 +125,7 @@ class OnStream(Row):
 
     stream: str = Field(description="noisy, separable, adversary, a data set, or the name of a short stream")
     measure: str = Field(description="measure whose ranking loss counts: ndcg, map or ndcg@K")
-    repetition: int = Field(description="the random order of a long stream, from 0; 0 for a short one")
+    repetition: Count = Field(description="the random order of a long stream, from 0; 0 for a short one")
 
 
 class Run(OnStream):
@@ -134,80 +134,113 @@ class Run(OnStream):
     eta: str = Field(description="step size: a number, or theory for that of the bound")
 
 
-class Bounded(Run, table="tables/slam-perceptron"):
+class Bounded(
+    Run,
+    table="tables/slam-perceptron",
+    key=("stream", "measure", "repetition", "eta", "T"),
+    always=(
+        "cumulative_loss <= mistakes <= T",
+        "cumulative_loss <= largest_loss <= T",
+        "bound = 2 * comparator_loss + constant",
+        "gap <= bound",
+    ),
+):
     """Both sides of Theorem 5 after the first T rounds of a run of Algorithm 1."""
 
-    T: int = Field(description="rounds so far")
-    cumulative_loss: float = Field(description="sum of their ranking losses")
-    mistakes: int = Field(description="rounds among them with a ranking loss")
-    comparator_loss: float = Field(description="sum of f_t(u) over the mistakes, at the best comparator u")
-    constant: float = Field(description="C ||u||^2, C = 4 m R_X^2 v_max")
-    bound: float = Field(description="right side of Theorem 5 at u: twice the comparator's loss and the constant")
-    gap: float = Field(description="how far the bound may lie above the least right side")
-    gamma: float | None = Field(description="largest margin of a unit vector; missing where none may separate")
-    margin_bound: float | None = Field(description="C / gamma^2, Corollary 6; missing where gamma is")
-    largest_loss: float = Field(description="sum of the losses of the reversed orders")
+    T: FromOne = Field(description="rounds so far")
+    cumulative_loss: FromZero = Field(description="sum of their ranking losses")
+    mistakes: Count = Field(description="rounds among them with a ranking loss")
+    comparator_loss: FromZero = Field(description="sum of f_t(u) over the mistakes, at the best comparator u")
+    constant: FromZero = Field(description="C ||u||^2, C = 4 m R_X^2 v_max")
+    bound: FromZero = Field(description="right side of Theorem 5 at u: twice the comparator's loss and the constant")
+    gap: FromZero = Field(description="how far the bound may lie above the least right side")
+    gamma: FromZero | None = Field(description="largest margin of a unit vector; missing where none may separate")
+    margin_bound: FromZero | None = Field(description="C / gamma^2, Corollary 6; missing where gamma is")
+    largest_loss: FromZero = Field(description="sum of the losses of the reversed orders")
 
 
-class Influence(Run, table="tables/slam-eta"):
+class Influence(
+    Run,
+    table="tables/slam-eta",
+    key=("stream", "measure", "repetition", "eta", "active"),
+    always=(
+        "cumulative_loss <= mistakes <= rounds",
+        "mistakes_at_eta_one <= rounds",
+        "ABS(mistakes - mistakes_at_eta_one) <= rounds_that_differ <= mistakes + mistakes_at_eta_one",
+        "rounds_that_differ <= rounds",
+    ),
+):
     """A run of an online learner with one step size, compared with that of eta = 1."""
 
     active: str = Field(description="documents that are updated on: margin, as printed, misordered only, or listnet")
-    step: float = Field(description="eta as a number")
-    rounds: int = Field(description="rounds of the run")
-    mistakes: int = Field(description="rounds with a ranking loss")
-    mistakes_at_eta_one: int = Field(description="rounds with a ranking loss in the run with eta = 1")
-    rounds_that_differ: int = Field(description="rounds with a ranking loss in exactly one of the two runs")
-    cumulative_loss: float = Field(description="sum of the ranking losses")
+    step: FromZero = Field(description="eta as a number")
+    rounds: FromOne = Field(description="rounds of the run")
+    mistakes: Count = Field(description="rounds with a ranking loss")
+    mistakes_at_eta_one: Count = Field(description="rounds with a ranking loss in the run with eta = 1")
+    rounds_that_differ: Count = Field(description="rounds with a ranking loss in exactly one of the two runs")
+    cumulative_loss: FromZero = Field(description="sum of the ranking losses")
 
 
-class VMax(Row, table="tables/slam-vmax"):
+class VMax(Row, table="tables/slam-vmax", key=("m",), always=("half_m = m / 2",)):
     """The largest v_max over lists of m documents; labels are at most 2."""
 
-    m: int = Field(description="documents of the lists")
-    v_max_map: float = Field(description="largest v_max of MAP's weights")
+    m: FromOne = Field(description="documents of the lists")
+    v_max_map: FromZero = Field(description="largest v_max of MAP's weights")
     half_m: float = Field(description="m / 2")
-    v_max_ndcg: float = Field(description="largest v_max of NDCG's weights")
-    v_max_ndcg_limit: float = Field(description="log(2) (2^2 - 1) (m + 1) log2(m + 1)^2")
+    v_max_ndcg: FromZero = Field(description="largest v_max of NDCG's weights")
+    v_max_ndcg_limit: FromZero = Field(description="log(2) (2^2 - 1) (m + 1) log2(m + 1)^2")
 
 
-class Play(OnStream, table="tables/slam-players"):
+class Play(
+    OnStream,
+    table="tables/slam-players",
+    key=("stream", "measure", "repetition", "player", "statement"),
+    always=(
+        "loss_at_half <= cumulative_loss <= mistakes <= T",
+        "cumulative_loss <= largest_loss <= T",
+        "gap <= bound",
+        "largest_loss = MIN(largest_loss) OVER (PARTITION BY stream, measure, repetition)",
+        "cumulative_loss = MIN(cumulative_loss) OVER (PARTITION BY stream, measure, repetition, player)",
+    ),
+):
     """The losses of one player over a whole short stream, and one right side of Theorem 5."""
 
     player: str = Field(description="perceptron, or an unchanging ranker: reversed, never, first-mistake, permuted")
     statement: str = Field(description="right side: as-printed, or wrong: loss-once, half-constant, norm-not-squared")
-    T: int = Field(description="rounds of the stream")
-    cumulative_loss: float = Field(description="sum of the player's ranking losses")
-    loss_at_half: float = Field(description="the same after half of the rounds, rounded down")
-    largest_loss: float = Field(description="sum of the losses of the reversed orders")
-    mistakes: int = Field(description="rounds with a ranking loss of the player")
-    comparator_loss: float = Field(description="sum of f_t(u) over these, at the best comparator u")
-    constant: float = Field(description="term of the right side with ||u||^2")
-    bound: float = Field(description="right side at u")
-    gap: float = Field(description="how far the bound may lie above the least right side")
-    margin_bound: float | None = Field(description="right side of Corollary 6; missing where no vector may separate")
+    T: FromOne = Field(description="rounds of the stream")
+    cumulative_loss: FromZero = Field(description="sum of the player's ranking losses")
+    loss_at_half: FromZero = Field(description="the same after half of the rounds, rounded down")
+    largest_loss: FromZero = Field(description="sum of the losses of the reversed orders")
+    mistakes: Count = Field(description="rounds with a ranking loss of the player")
+    comparator_loss: FromZero = Field(description="sum of f_t(u) over these, at the best comparator u")
+    constant: FromZero = Field(description="term of the right side with ||u||^2")
+    bound: FromZero = Field(description="right side at u")
+    gap: FromZero = Field(description="how far the bound may lie above the least right side")
+    margin_bound: FromZero | None = Field(description="right side of Corollary 6; missing where no vector may separate")
 
 
-class WorstRound(Row, table="tables/slam-subgradients"):
+class WorstRound(
+    Row, table="tables/slam-subgradients", key=("measure", "m"), always=("relevant <= m", "length <= m", "1 <= v_max")
+):
     """The round in which the two sides of (16) are closest, for one measure and length."""
 
     measure: str = Field(description="measure whose weights are used")
-    m: int = Field(description="documents of the list")
-    relevant: int = Field(description="documents with a positive label")
-    length: int = Field(description="factor of (16): m, for NDCG@k the smaller of m and k")
-    feature_norm: float = Field(description="R_X, the norm of the documents")
+    m: FromOne = Field(description="documents of the list")
+    relevant: FromOne = Field(description="documents with a positive label")
+    length: FromOne = Field(description="factor of (16): m, for NDCG@k the smaller of m and k")
+    feature_norm: FromZero = Field(description="R_X, the norm of the documents")
     v_max: float = Field(description="largest weight over the smallest positive one")
-    surrogate_loss: float = Field(description="phi")
-    squared_norm: float = Field(description="||z||^2, the left side of (16)")
-    ratio: float = Field(description="left side over right side of (16)")
+    surrogate_loss: FromZero = Field(description="phi")
+    squared_norm: FromZero = Field(description="||z||^2, the left side of (16)")
+    ratio: FromZero = Field(description="left side over right side of (16)")
 
 
-class AtCutoff(Row, table="tables/slam-cutoffs"):
+class AtCutoff(Row, table="tables/slam-cutoffs", key=("k",)):
     """The largest v_max of NDCG@k, with what doubling k + 1 adds to it; lists of 2 k + 1 documents attain both."""
 
-    k: int = Field(description="cutoff of NDCG@k")
-    v_max: float = Field(description="largest v_max over lists of k + 1 documents with labels of at most 2")
-    v_max_limit: float = Field(description="(2^2 - 1) log2(k + 1)")
+    k: FromOne = Field(description="cutoff of NDCG@k")
+    v_max: FromZero = Field(description="largest v_max over lists of k + 1 documents with labels of at most 2")
+    v_max_limit: FromZero = Field(description="(2^2 - 1) log2(k + 1)")
     added_by_doubling: float = Field(description="v_max at 2 k + 1 minus that at k")
     added_to_share_of_log: float = Field(description="the same difference of v_max / log2(k + 1)")
 

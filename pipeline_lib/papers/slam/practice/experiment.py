@@ -22,7 +22,8 @@ from pipeline_lib.core import storage
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Settings
-from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
+from pipeline_lib.data.invariants import PER_QUERY
+from pipeline_lib.data.rows import Field, FromOne, Interval, OnlyInterval, Proportion, Row
 from pipeline_lib.experiment import ALL_MODELS, Experiment, Job, Step
 from pipeline_lib.papers.slam.differences import FILE_ORDER
 from pipeline_lib.statistics import compare_runs
@@ -40,22 +41,37 @@ class PracticeSettings(Settings):
     """SLAM's learners compared with all others of the study; this experiment has no settings."""
 
 
-class Comparison(Row, table="tables/slam-practice"):
+class Comparison(
+    Row,
+    table="tables/slam-practice",
+    key=("dataset", "question", "other"),
+    always=(
+        "difference = value - other_value",
+        "worst_fold <= 0",
+        "n_queries = MIN(n_queries) OVER (PARTITION BY dataset)",
+        "value = MIN(value) OVER (PARTITION BY dataset, model)",
+        "worst_fold = MIN(worst_fold) OVER (PARTITION BY dataset, model)",
+    ),
+):
     """The best learner of one group compared with a learner of another, on the test queries of all folds."""
 
     dataset: str = Field(description="name of the data set")
     question: str = Field(description="which groups are compared: practice, family, kernel or repaired")
     model: str = Field(description="name of the best learner of the first group")
     title: str = Field(description="its title")
-    value: float = Field(description="its mean NDCG@10")
+    value: Proportion = Field(description="its mean NDCG@10")
     other: str = Field(description="name of the learner of the other group, the groups' best one in the first row")
     other_title: str = Field(description="its title")
-    other_value: float = Field(description="its mean NDCG@10")
+    other_value: Proportion = Field(description="its mean NDCG@10")
     difference: OnlyInterval = Field(description="value minus other_value; intervals of a family of tests hold jointly")
-    n_queries: int = Field(description="test queries of all folds")
-    p_adjusted: float = Field(description="p of the paired randomisation test, adjusted for all tests of its family")
+    n_queries: FromOne = Field(description="test queries of all folds")
+    p_adjusted: Proportion = Field(
+        description="p of the paired randomisation test, adjusted for all tests of its family"
+    )
     unlearned: str = Field(description="titles of the SLAM learners that ended at w = 0: they rank as the file does")
-    file_order: float | None = Field(description="mean NDCG@10 of the order of the file; missing if it is no model")
+    file_order: Proportion | None = Field(
+        description="mean NDCG@10 of the order of the file; missing if it is no model"
+    )
     worst_fold: Interval = Field(
         description="how far the best learner's worst fold lies below its mean on all others, as a share of that: at "
         "most 0, and 0 with one fold; with its 95 % interval"
@@ -105,10 +121,17 @@ def measure(job: Job) -> Iterator[Comparison]:
 
 
 def per_query(evaluations: Iterable[Path]) -> dict[str, tuple[dict[str, Floats], NDArray[np.int64]]]:
-    """For every data set: the values of :data:`MEASURE` by model, in the order of folds and queries, and the folds."""
+    """For every data set: the values of :data:`MEASURE` by model, in the order of folds and queries, and the folds.
+
+    Raises
+    ------
+    DataError
+        When a query of a fold is counted twice.
+    """
     found: dict[str, tuple[dict[str, Floats], NDArray[np.int64]]] = {}
     for path in evaluations:
         table = storage.read_table(path).sort("fold", "query")
+        PER_QUERY.check(str(path), table)
         if MEASURE in table.columns and not table.is_empty():  # as that of a model that could not be trained
             folds = table["fold"].to_numpy().astype(np.int64)
             values, _ = found.setdefault(table["dataset"][0], ({}, folds))

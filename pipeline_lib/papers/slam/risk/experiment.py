@@ -39,7 +39,7 @@ from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import Role, generator
 from pipeline_lib.core.settings import Jobs, Positives, Range, Settings, Several, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import erm
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -82,56 +82,56 @@ class Minimised(Row):
     """What is minimised, the risk of a surrogate over a ball, and from how many queries."""
 
     surrogate: str = Field(description="loss of training and of the risk")
-    radius: float = Field(description="B, the radius of the ball")
-    n: int = Field(description="queries of the training sample")
+    radius: FromZero = Field(description="B, the radius of the ball")
+    n: FromOne = Field(description="queries of the training sample")
 
 
-class Excess(Minimised, table="slices/slam-risk/{surrogate}-{part}"):
+class Excess(Minimised, table="slices/slam-risk/{surrogate}-{part}", key=("surrogate", "radius", "n", "repetition")):
     """The excess risk of one ranker, trained in one repetition on n queries."""
 
-    repetition: int = Field(description="the repetition, from 0")
-    l2: float = Field(description="lambda")
-    lipschitz: float = Field(description="L, the Lipschitz constant of the loss in w")
+    repetition: Count = Field(description="the repetition, from 0")
+    l2: FromZero = Field(description="lambda")
+    lipschitz: FromZero = Field(description="L, the Lipschitz constant of the loss in w")
     excess: float = Field(description="risk minus the least that the best ranker's risk can be")
-    truth_error: float = Field(description="standard error of the excess over queries that stand for the population")
+    truth_error: FromZero = Field(description="standard error of the excess over queries that stand for the population")
     certified: bool = Field(description="whether this ranker and the best one are minimisers up to the asked gap")
-    bound: float = Field(description="Theorem 8")
+    bound: FromZero = Field(description="Theorem 8")
     zero_excess: float = Field(description="excess risk of w = 0")
     gap: float = Field(
         description="risk minus training risk, less the same of w = 0, whose expectation is 0: less noise, and on "
         "average the gap"
     )
-    gap_error: float = Field(description="standard error of the gap over the queries that stand for the population")
+    gap_error: FromZero = Field(description="standard error of the gap over the queries that stand for the population")
 
 
-class Mean(Minimised, table="tables/slam-risk"):
+class Mean(Minimised, table="tables/slam-risk", key=("surrogate", "radius", "n")):
     """The excess risk of rankers trained on n queries: means over the repetitions with their intervals.
 
     The standard error over the sample that stands for the population, which all repetitions share, is included.
     """
 
     excess_risk: OnlyInterval = Field(description="risk minus that of the best ranker of the ball")
-    bound: float = Field(description="Theorem 8")
-    l2: float = Field(description="lambda")
+    bound: FromZero = Field(description="Theorem 8")
+    l2: FromZero = Field(description="lambda")
     certified: bool = Field(description="whether all rankers are minimisers up to the asked gap")
     zero_excess: float = Field(description="excess risk of w = 0")
     gap: Interval = Field(description="risk minus training risk, less the same of w = 0, whose expectation is 0")
 
 
-class Finite(Row, table="tables/slam-finite-risk"):
+class Finite(Row, table="tables/slam-finite-risk", key=("surrogate", "radius", "signal", "relative", "n")):
     """The expected excess risk of rankers trained on n queries of a population of two points."""
 
     surrogate: str = Field(description="loss of training and of the risk")
-    radius: float = Field(description="B, the radius of the ball")
-    signal: float = Field(description="signal s, or c where s is c / sqrt(n)")
+    radius: FromZero = Field(description="B, the radius of the ball")
+    signal: FromZero = Field(description="signal s, or c where s is c / sqrt(n)")
     relative: bool = Field(description="whether the signal falls with n")
-    n: int = Field(description="queries of a training sample")
-    excess_risk: float = Field(description="expected excess risk with the lambda of Theorem 8")
-    zero_excess: float = Field(description="excess risk of w = 0")
-    reversed_excess: float = Field(description="expected excess risk of the same rankers with the opposite sign")
-    fixed_excess: float = Field(description="expected excess risk with a lambda that does not fall with n")
-    bound: float = Field(description="Theorem 8")
-    lipschitz: float = Field(description="L, the Lipschitz constant of the loss in w")
+    n: FromOne = Field(description="queries of a training sample")
+    excess_risk: FromZero = Field(description="expected excess risk with the lambda of Theorem 8")
+    zero_excess: FromZero = Field(description="excess risk of w = 0")
+    reversed_excess: FromZero = Field(description="expected excess risk of the same rankers with the opposite sign")
+    fixed_excess: FromZero = Field(description="expected excess risk with a lambda that does not fall with n")
+    bound: FromZero = Field(description="Theorem 8")
+    lipschitz: FromZero = Field(description="L, the Lipschitz constant of the loss in w")
 
 
 def measure(job: Job) -> Iterator[Excess]:

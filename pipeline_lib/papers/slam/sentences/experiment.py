@@ -21,7 +21,7 @@ from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Rising, Settings, Sizes, Whole, at_least
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.data.rows import Field, FromOne, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import perceptron
 from pipeline_lib.papers import score_lists
@@ -53,13 +53,13 @@ class SentencesSettings(Settings):
     rounds: Annotated[Whole, Field(ge=2)] = Field(30, description="rounds of the perceptron whose w is written out")
 
 
-class Statistic(Row, table="tables/slam-sentences"):
+class Statistic(Row, table="tables/slam-sentences", key=("claim", "kind", "m", "n", "statistic")):
     """One number that bears on a sentence of the paper; columns that do not apply are missing."""
 
     claim: str = Field(description="claim it belongs to")
     kind: str | None = Field(None, description="measure of the weights, or name of a surrogate")
-    m: int | None = Field(None, description="documents of the lists")
-    n: int | None = Field(None, description="queries of a sample")
+    m: FromOne | None = Field(None, description="documents of the lists")
+    n: FromOne | None = Field(None, description="queries of a sample")
     statistic: str = Field(description="what is measured")
     value: float = Field(description="the number")
 

@@ -31,7 +31,7 @@ from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Positives, Rising, Settings, Sizes, Whole, at_least
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
-from pipeline_lib.data.rows import Field, Interval, Row
+from pipeline_lib.data.rows import Field, FromOne, FromZero, Interval, Proportion, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.learners import erm, sublists
 from pipeline_lib.papers.slam.differences import FILE_ORDER, difference
@@ -74,15 +74,15 @@ class WeightsSettings(Settings):
     trained_l2: Positive = Field(0.01, description="l2 of these rankers")
 
 
-class TightWeights(Row, table="tables/slam-tight-weights"):
+class TightWeights(Row, table="tables/slam-tight-weights", key=("labels",)):
     """The printed and the tight weights for one label vector, and all weights with which SLAM bounds 1 - NDCG."""
 
     labels: str = Field(description="labels, which fall to 0")
-    m: int = Field(description="documents of the list")
-    printed_sum: float = Field(description="sum of the printed weights (9)")
-    tight_sum: float = Field(description="sum of the tight weights")
-    least_sum: float = Field(description="least sum of valid weights, by a linear programme")
-    worst_loss: float = Field(description="1 - NDCG of the reversed order")
+    m: FromOne = Field(description="documents of the list")
+    printed_sum: FromZero = Field(description="sum of the printed weights (9)")
+    tight_sum: FromZero = Field(description="sum of the tight weights")
+    least_sum: FromZero = Field(description="least sum of valid weights, by a linear programme")
+    worst_loss: Proportion = Field(description="1 - NDCG of the reversed order")
     smallest_slack: float = Field(description="least slack of the tight weights over all constraints")
     largest_excess: float = Field(description="most by which a tight weight lies above the printed one")
     slack_one_rank_off: float = Field(description="least slack of tight weights with discounts of the next rank")
@@ -92,35 +92,49 @@ class TightWeights(Row, table="tables/slam-tight-weights"):
     slack_of_nine_tenths: float = Field(description="least slack of .9 times the tight weights")
 
 
-class Phase(Row, table="tables/slam-phases"):
+class Phase(
+    Row,
+    table="tables/slam-phases",
+    key=("source", "kind", "m", "relevant", "noise", "separation", "margin"),
+    always=("lead = ratio * spread", "relevant <= m"),
+):
     """The criterion for w = 0 on one sample, and the minimiser of the risk with one margin."""
 
     source: str = Field(description="gaussian, population, or a data set")
     kind: str = Field(description="weights: ndcg, ndcg, tight, or map")
-    m: int | None = Field(None, description="documents per list; missing for whole lists of a data set")
-    relevant: int | None = Field(None, description="relevant documents per list, of normal documents")
-    noise: float | None = Field(None, description="noise of labels in the population, in units of the merit")
+    m: FromOne | None = Field(None, description="documents per list; missing for whole lists of a data set")
+    relevant: FromOne | None = Field(None, description="relevant documents per list, of normal documents")
+    noise: FromZero | None = Field(None, description="noise of labels in the population, in units of the merit")
     separation: float | None = Field(None, description="mean of relevant normal documents; that of others is 0")
     threshold: float | None = Field(None, description="e(m - r), the separation up to which w = 0 is the minimiser")
     lead: float = Field(description="lead at the direction of the largest ratio that was found")
-    spread: float = Field(description="spread there")
+    spread: FromZero = Field(description="spread there")
     ratio: float = Field(description="lead over spread there")
-    margin: float = Field(description="margin of the hinges")
-    l2: float = Field(description="l2 with which the risk is minimised")
-    norm: float = Field(description="||w|| of the minimiser")
+    margin: FromZero = Field(description="margin of the hinges")
+    l2: FromZero = Field(description="l2 with which the risk is minimised")
+    norm: FromZero = Field(description="||w|| of the minimiser")
     certified: bool = Field(description="whether it is a minimiser up to the asked gap")
 
 
-class ShortLists(Row, table="tables/slam-short-lists"):
+class ShortLists(
+    Row,
+    table="tables/slam-short-lists",
+    key=("dataset", "lists"),
+    always=(
+        "n_queries = MIN(n_queries) OVER (PARTITION BY dataset)",
+        "file_order = MIN(file_order) OVER (PARTITION BY dataset)",
+        "over_whole = ndcg - MAX(CASE WHEN (lists = 'whole') THEN ndcg END) OVER (PARTITION BY dataset)",
+    ),
+):
     """SLAM-NDCG on one kind of lists, trained on every fold of a data set, on all test queries."""
 
     dataset: str = Field(description="name of the data set")
     lists: str = Field(description="lists in training: whole, or short, cut at random")
-    n_queries: int = Field(description="test queries of all folds")
-    ndcg: float = Field(description="mean NDCG@10 on them")
-    largest_norm: float = Field(description="largest ||w|| of a fold")
+    n_queries: FromOne = Field(description="test queries of all folds")
+    ndcg: Proportion = Field(description="mean NDCG@10 on them")
+    largest_norm: FromZero = Field(description="largest ||w|| of a fold")
     over_whole: Interval = Field(description="ndcg minus that of whole lists, with a bootstrap interval over queries")
-    file_order: float = Field(description="mean NDCG@10 of the order of the file")
+    file_order: Proportion = Field(description="mean NDCG@10 of the order of the file")
 
 
 def measure(job: Job) -> Iterator[Row]:

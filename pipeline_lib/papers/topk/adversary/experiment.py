@@ -30,7 +30,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Rising, Settings, Several, at_least, no_fewer_than
-from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
+from pipeline_lib.data.rows import Field, FromOne, FromZero, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.papers.topk import games
@@ -67,26 +67,28 @@ class AdversarySettings(Settings):
     radius: Positive = Field(3.0, description="U, the radius of the learners that have one")
 
 
-class Expectation(Row, table="tables/topk-table1"):
+class Expectation(Row, table="tables/topk-table1", key=("adversary", "quantity", "document")):
     """One number of Table 1, as measured, under other definitions of NDCG, and as published."""
 
     adversary: str = Field(description="distribution of the labels: p or p~")
     quantity: str = Field(description="E[y], the expected label, or E[G/Z], the expected share of the ideal DCG")
-    document: int = Field(description="the document, from 1")
-    measured: float = Field(description="expectation with the discount 1/log2(i + 1)")
-    reciprocal: float = Field(description="the same with the discount 1/i")
-    natural: float = Field(description="the same with the discount 1/(1 + ln i)")
-    unnormalised: float = Field(description="E[G], without division by the ideal DCG")
-    published: float = Field(description="number printed in Table 1, rounded to four digits")
+    document: FromOne = Field(description="the document, from 1")
+    measured: FromZero = Field(description="expectation with the discount 1/log2(i + 1)")
+    reciprocal: FromZero = Field(description="the same with the discount 1/i")
+    natural: FromZero = Field(description="the same with the discount 1/(1 + ln i)")
+    unnormalised: FromZero = Field(description="E[G], without division by the ideal DCG")
+    published: FromZero = Field(description="number printed in Table 1, rounded to four digits")
 
 
-class Regret(Row, table="tables/topk-adversary"):
+class Regret(
+    Row, table="tables/topk-adversary", key=("learner", "T"), always=("slope = MIN(slope) OVER (PARTITION BY learner)",)
+):
     """The regret of one learner after T rounds, averaged over the two adversaries."""
 
     learner: str = Field(description="who plays")
-    T: int = Field(description="rounds of the game")
+    T: FromOne = Field(description="rounds of the game")
     regret: OnlyInterval = Field(description="mean regret over games, with its 95 % interval")
-    linear_limit: float = Field(description="T ||a - b||^2 / 4, which no learner falls below that sees one label")
+    linear_limit: FromZero = Field(description="T ||a - b||^2 / 4, which no learner falls below that sees one label")
     slope: Interval = Field(description="power of T with which the regret grows, fitted to all T, with a 95 % interval")
 
 

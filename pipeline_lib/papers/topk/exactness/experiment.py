@@ -28,7 +28,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Probabilities, Rising, Settings, Several, Whole, at_least, at_most
-from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.data.rows import Field, FromOne, FromZero, Proportion, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.papers.topk.games import gradient
@@ -86,53 +86,66 @@ class ExactnessSettings(Settings):
     y_max: Several = Field(3, description="largest label of the enumerations")
 
 
-class Bias(Row, table="tables/topk-biases"):
+class Bias(
+    Row, table="tables/topk-biases", key=("claim", "surrogate", "k", "m", "gamma", "probabilities"), always=("k <= m",)
+):
     """The bias of estimates in which one kind of probability is divided by, at one m, k and gamma."""
 
     claim: str = Field(description="topk-lemma1 for sums of any terms (3), topk-estimators for gradients of surrogates")
     surrogate: str = Field(description="surrogate whose gradient is estimated, or: any terms")
-    k: int = Field(description="labels that are seen")
-    m: int = Field(description="documents of the list")
-    gamma: float = Field(description="probability of a random order, in (0, 1)")
+    k: FromOne = Field(description="labels that are seen")
+    m: FromOne = Field(description="documents of the list")
+    gamma: Proportion = Field(description="probability of a random order, in (0, 1)")
     probabilities: str = Field(description="correct, or which wrong probability is divided by")
-    largest_relative_bias: float = Field(description="largest max |mean - truth| / max(1, max |truth|) over all lists")
+    largest_relative_bias: FromZero = Field(
+        description="largest max |mean - truth| / max(1, max |truth|) over all lists"
+    )
 
 
-class Probability(Row, table="tables/topk-probabilities"):
+class Probability(
+    Row,
+    table="tables/topk-probabilities",
+    key=("documents", "in_order", "exploited", "m", "shown", "gamma"),
+    always=("documents <= m",),
+):
     """The probability that Algorithm 1 shows one document, or two, first."""
 
-    documents: int = Field(description="documents that are shown first, 1 or 2")
+    documents: FromOne = Field(description="documents that are shown first, 1 or 2")
     in_order: bool = Field(description="whether they are shown in the stated order, and not in any")
     exploited: bool = Field(description="whether they are those that the scores rank first")
-    m: int = Field(description="documents of the list")
+    m: FromOne = Field(description="documents of the list")
     shown: str = Field(description="their ranks by the scores, in words")
-    gamma: float = Field(description="probability of a random order, in (0, 1)")
-    probability: float = Field(description="probability by summation over all m! rankings")
+    gamma: Proportion = Field(description="probability of a random order, in (0, 1)")
+    probability: Proportion = Field(description="probability by summation over all m! rankings")
 
 
-class Moment(Row, table="tables/topk-moments"):
+class Moment(Row, table="tables/topk-moments", key=("surrogate", "where", "m", "radius", "gamma")):
     """The second moment of the estimate of a gradient, and the bounds of Lemma 5."""
 
     surrogate: str = Field(description="surrogate whose gradient is estimated")
     where: str = Field(description="which weights and documents: short lists in a small ball, or worst case")
-    m: int = Field(description="documents of the list")
-    radius: float = Field(description="U, the radius of the ball of weights")
-    y_max: int = Field(description="R_max, the largest label")
-    gamma: float = Field(description="probability of a random order, in (0, 1)")
-    second_moment: float = Field(description="E||z||^2 over everything that may be shown, the largest over lists")
-    printed: float = Field(description="C / gamma with the constant C of the proof")
-    valid: float = Field(description="C / gamma with a constant C that holds for all parameters")
+    m: FromOne = Field(description="documents of the list")
+    radius: FromZero = Field(description="U, the radius of the ball of weights")
+    y_max: FromOne = Field(description="R_max, the largest label")
+    gamma: Proportion = Field(description="probability of a random order, in (0, 1)")
+    second_moment: FromZero = Field(description="E||z||^2 over everything that may be shown, the largest over lists")
+    printed: FromZero = Field(description="C / gamma with the constant C of the proof")
+    valid: FromZero = Field(description="C / gamma with a constant C that holds for all parameters")
 
 
-class Decomposition(Row, table="tables/topk-decompositions"):
+class Decomposition(
+    Row, table="tables/topk-decompositions", key=("surrogate", "m", "y_max", "labels"), always=("labels <= m",)
+):
     """How much of a surrogate's gradient, at scores from 0.9 to -0.9, takes a number of labels jointly."""
 
     surrogate: str = Field(description="surrogate whose gradient is decomposed")
-    m: int = Field(description="documents of the list")
-    y_max: int = Field(description="largest label; labels are 0 to y_max")
-    labels: int = Field(description="labels, from 1 to m")
-    joint: float = Field(description="largest absolute part of the gradient that takes exactly so many labels jointly")
-    beyond: float = Field(description="largest absolute part of the gradient that takes more labels jointly")
+    m: FromOne = Field(description="documents of the list")
+    y_max: FromOne = Field(description="largest label; labels are 0 to y_max")
+    labels: FromOne = Field(description="labels, from 1 to m")
+    joint: FromZero = Field(
+        description="largest absolute part of the gradient that takes exactly so many labels jointly"
+    )
+    beyond: FromZero = Field(description="largest absolute part of the gradient that takes more labels jointly")
 
 
 def measure(job: Job) -> Iterator[Row]:

@@ -26,7 +26,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import Axis, generator
 from pipeline_lib.core.settings import Positive, Settings, Several, Whole
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
+from pipeline_lib.data.rows import Field, FromOne, Interval, OnlyInterval, OnlyProportion, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.statistics import mean_interval
@@ -55,21 +55,26 @@ class FigureSettings(Settings):
     smoothing: Positive = Field(0.01, description="epsilon, the smoothing of SmoothDCG")
 
 
-class Curve(Row, table="tables/topk-curves"):
+class Curve(
+    Row,
+    table="tables/topk-curves",
+    key=("dataset", "panel", "learner", "round"),
+    always=("seeds = MIN(seeds) OVER (PARTITION BY dataset)",),
+):
     """A point of a curve of Figure 1."""
 
     dataset: str = Field(description="data set")
     panel: str = Field(description="as-printed, correct or all-labels; empty for learners alike in all panels")
     learner: str = Field(description="surrogate that is descended on, smooth-dcg-ascent, or random")
-    round: int = Field(description="t, the round up to which is averaged")
-    ndcg: OnlyInterval = Field(
+    round: FromOne = Field(description="t, the round up to which is averaged")
+    ndcg: OnlyProportion = Field(
         description="NDCG@10 of the rankings shown, averaged over rounds; mean over games with its 95 % interval, cut "
         "to [0, 1]"
     )
-    seeds: int = Field(description="games in the mean")
+    seeds: FromOne = Field(description="games in the mean")
 
 
-class Gap(Row, table="tables/topk-gaps"):
+class Gap(Row, table="tables/topk-gaps", key=("dataset", "panel", "greater", "lesser")):
     """By how much one curve of Figure 1 ends above another."""
 
     dataset: str = Field(description="data set")

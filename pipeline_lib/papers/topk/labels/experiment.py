@@ -42,7 +42,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Rising, Settings, Several, Sizes, Whole, at_least, no_fewer_than
-from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
+from pipeline_lib.data.rows import Field, FromOne, FromZero, Interval, OnlyInterval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.topk.games import exponent, grown, value
 from pipeline_lib.statistics import mean_interval
@@ -107,47 +107,56 @@ class LabelsSettings(Settings):
     )
 
 
-class Seen(Row):
+class Seen(Row, always=("k <= m",)):
     """Lists whose labels are seen in part."""
 
-    m: int = Field(description="documents of the list")
-    grades: int = Field(description="grades, 0, 1, ...")
-    k: int = Field(description="labels that are seen")
+    m: FromOne = Field(description="documents of the list")
+    grades: FromOne = Field(description="grades, 0, 1, ...")
+    k: FromOne = Field(description="labels that are seen")
 
 
-class Law(Seen, table="tables/topk-label-laws"):
+class Law(Seen, table="tables/topk-label-laws", key=("m", "grades", "k"), always=("0.5 <= exponent <= 1",)):
     """What k labels of m documents determine of the best order by NDCG."""
 
     learnable: bool = Field(description="whether some learner can have regret o(T) under all laws of labels")
-    largest_gap: float = Field(
+    largest_gap: FromZero = Field(
         description="largest lead in expected relevance of document 1 over 2 under one law, and of 2 over 1 under "
         "another, that k labels do not tell apart; by linear programming, 0 if there are none"
     )
-    explicit_gap: float = Field(description="the same lead under the laws of an explicit construction")
-    linear_rate: float = Field(description="regret per round under the pair of laws that no learner falls below")
-    unseen: float = Field(description="largest part of F_12 that orders with 1 and 2 at neighbouring ranks do not show")
+    explicit_gap: FromZero = Field(description="the same lead under the laws of an explicit construction")
+    linear_rate: FromZero = Field(description="regret per round under the pair of laws that no learner falls below")
+    unseen: FromZero = Field(
+        description="largest part of F_12 that orders with 1 and 2 at neighbouring ranks do not show"
+    )
     exponent: float = Field(description="power of T of the least regret under all laws, by theory: 1, 2/3 or 1/2")
 
 
-class Target(Seen, table="tables/topk-label-targets"):
+class Target(Seen, table="tables/topk-label-targets", key=("m", "grades", "k", "target")):
     """What k labels of m documents determine of the mean of a function of all labels."""
 
     target: str = Field(description="G/Z, G/Z less its mean, or a measure: its differences between any two orders")
-    unseen: float = Field(description="largest part of it that is no sum of functions of k labels each")
+    unseen: FromZero = Field(description="largest part of it that is no sum of functions of k labels each")
 
 
-class Squared(Seen, table="tables/topk-label-squared"):
+class Squared(
+    Seen,
+    table="tables/topk-label-squared",
+    key=("m", "grades", "k", "target", "T"),
+    always=("slope = MIN(slope) OVER (PARTITION BY m, grades, k, target)",),
+):
     """The regret in a squared loss of a learner that sees all binary labels but one, averaged over two laws."""
 
     target: str = Field(description="what scores are compared with: G/Z, or G/Z less its mean")
-    T: int = Field(description="rounds of the game")
+    T: FromOne = Field(description="rounds of the game")
     regret: OnlyInterval = Field(description="mean regret over games, with its 95 % interval")
     learned: Interval = Field(description="the same of the scores that were learned, in rounds of exploration as well")
-    linear_limit: float = Field(description="regret against G/Z that no learner falls below, T ||a(P) - a(Q)||^2 / 4")
+    linear_limit: FromZero = Field(
+        description="regret against G/Z that no learner falls below, T ||a(P) - a(Q)||^2 / 4"
+    )
     slope: Interval = Field(description="power of T with which the regret grows, fitted to all T, with a 95 % interval")
 
 
-class OfGame(Seen):
+class OfGame(Seen, always=("learnable = MIN(learnable) OVER (PARTITION BY m, grades, k, law, learner)",)):
     """What is measured of one learner under one kind of laws."""
 
     law: str = Field(description="laws of labels: pair, or near tie")
@@ -155,29 +164,31 @@ class OfGame(Seen):
     learnable: bool = Field(description="whether this learner can have regret o(T) under these laws")
 
 
-class Regret(OfGame, table="tables/topk-label-regret"):
+class Regret(OfGame, table="tables/topk-label-regret", key=("m", "grades", "k", "law", "learner", "T")):
     """The regret in NDCG of one learner after T rounds, averaged over the laws of a pair."""
 
-    T: int = Field(description="rounds of the game")
+    T: FromOne = Field(description="rounds of the game")
     regret: OnlyInterval = Field(description="mean regret over games, with its 95 % interval")
-    linear_limit: float = Field(description="regret that no learner falls below which cannot tell the laws apart")
+    linear_limit: FromZero = Field(description="regret that no learner falls below which cannot tell the laws apart")
 
 
-class Growth(OfGame, table="tables/topk-label-exponents"):
+class Growth(OfGame, table="tables/topk-label-exponents", key=("m", "grades", "k", "law", "learner")):
     """How the regret in NDCG of one learner grows."""
 
     slope: OnlyInterval = Field(description="power of T with which regret grows, fitted to all T; 95 % interval")
 
 
-class Explored(Row, table="tables/topk-label-explored"):
+class Explored(Row, table="tables/topk-label-explored", key=("m", "T"), always=("explorations <= T",)):
     """The least regret of learners that explore first and then commit, if all binary labels but one are seen."""
 
-    m: int = Field(description="documents of the list")
-    T: int = Field(description="rounds of the game")
-    distance: float = Field(description="distance of the two laws, of order T^(-1/3)")
-    explorations: int = Field(description="rounds of exploration with which the regret is least, of some 400 numbers")
-    regret: float = Field(description="that regret, averaged over the two laws, exactly")
-    lower_bound: float = Field(description="regret that no learner falls below, of order T^(2/3)")
+    m: FromOne = Field(description="documents of the list")
+    T: FromOne = Field(description="rounds of the game")
+    distance: FromZero = Field(description="distance of the two laws, of order T^(-1/3)")
+    explorations: FromOne = Field(
+        description="rounds of exploration with which the regret is least, of some 400 numbers"
+    )
+    regret: FromZero = Field(description="that regret, averaged over the two laws, exactly")
+    lower_bound: FromZero = Field(description="regret that no learner falls below, of order T^(2/3)")
 
 
 class Game(NamedTuple):

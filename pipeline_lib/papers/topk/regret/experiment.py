@@ -58,7 +58,7 @@ from pipeline_lib.core.settings import (
     no_fewer_than,
 )
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Interval, OnlyInterval, Proportion, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.learners import bandit, erm, loss_ranges, top_k_feedback
 from pipeline_lib.papers.topk.games import exponent
@@ -120,63 +120,76 @@ class OfGame(Row):
     surrogate: str = Field(description="loss that is learned")
 
 
-class Played(OfGame, table="slices/topk-regret/{slice}"):
+class Played(OfGame, table="slices/topk-regret/{slice}", key=("data", "player", "surrogate", "seed", "T")):
     """One game of T rounds; averages are over its rounds."""
 
-    seed: int = Field(description="the run, from 0")
-    T: int = Field(description="rounds of the game")
+    seed: Count = Field(description="the run, from 0")
+    T: FromOne = Field(description="rounds of the game")
     loss: float = Field(description="average loss of the scores by which was ranked, random ones included")
     own_loss: float = Field(description="average loss of the scores X_t w_t")
-    squared_norm: float = Field(description="average ||z_t||^2 of the estimates of gradients")
+    squared_norm: FromZero = Field(description="average ||z_t||^2 of the estimates of gradients")
 
 
-class Regret(OfGame, table="tables/topk-regret"):
+class Regret(
+    OfGame,
+    table="tables/topk-regret",
+    key=("data", "player", "surrogate", "T"),
+    always=(
+        "expected_loss <= largest_loss",
+        "loss_minus_bound = expected_loss - T * best_fixed_loss - distance_term - noise_term",
+    ),
+):
     """Regret, and both sides of (4), of one player after T rounds; losses are sums over the rounds."""
 
-    T: int = Field(description="rounds of the game")
+    T: FromOne = Field(description="rounds of the game")
     regret: OnlyInterval = Field(
         description="loss of what was shown less that of the best fixed ranker, mean over the first seeds with a 95 % "
         "interval"
     )
     exploration: float = Field(description="loss of what was shown less that of X_t w_t, mean over the first seeds")
     best_fixed_loss: float = Field(description="average loss of the best fixed ranker in the ball, over the rounds")
-    squared_norm: float = Field(description="average ||z_t||^2 of the estimates, mean over the first seeds")
-    seeds: int = Field(description="runs of this T, over which (4) is averaged")
+    squared_norm: FromZero = Field(description="average ||z_t||^2 of the estimates, mean over the first seeds")
+    seeds: FromOne = Field(description="runs of this T, over which (4) is averaged")
     expected_loss: Interval = Field(description="left side of (4), the loss of X_t w_t")
-    distance_term: float = Field(description="U^2 / (2 eta), a term of (4)")
-    noise_term: float = Field(description="eta/2 sum_t ||z_t||^2, a term of (4), mean over seeds")
-    largest_loss: float = Field(description="a loss over the rounds that no rankers in the ball can exceed")
+    distance_term: FromZero = Field(description="U^2 / (2 eta), a term of (4)")
+    noise_term: FromZero = Field(description="eta/2 sum_t ||z_t||^2, a term of (4), mean over seeds")
+    largest_loss: FromZero = Field(description="a loss over the rounds that no rankers in the ball can exceed")
     loss_minus_bound: Interval = Field(description="left side of (4) less its right side, paired by seed")
 
 
-class Exponent(OfGame, table="tables/topk-exponents"):
+class Exponent(OfGame, table="tables/topk-exponents", key=("data", "player", "surrogate")):
     """How the regret of one player grows."""
 
     slope: OnlyInterval = Field(description="power of T with which regret grows, fitted to all T; 95 % interval")
 
 
-class Exploration(Row, table="tables/topk-exploration"):
+class Exploration(Row, table="tables/topk-exploration", key=("data", "surrogate", "T")):
     """What the rounds of exploration of Algorithm 1 cost in T rounds; losses are sums over the rounds."""
 
     data: str = Field(description="where the queries are from: population or two documents")
     surrogate: str = Field(description="loss that is learned")
-    T: int = Field(description="rounds of the game")
-    seeds: int = Field(description="runs in the mean")
+    T: FromOne = Field(description="rounds of the game")
+    seeds: FromOne = Field(description="runs in the mean")
     extra: OnlyInterval = Field(description="loss of what was shown less that of X_t w_t; mean, 95 % interval")
     random_loss: float = Field(description="expected loss if scores uniform on [0, 1]^m were shown in all rounds")
-    gamma: float = Field(description="probability of a round of exploration, T^(-1/3)")
+    gamma: Proportion = Field(description="probability of a round of exploration, T^(-1/3)")
 
 
-class Bandit(Row, table="tables/topk-bandit"):
+class Bandit(
+    Row,
+    table="tables/topk-bandit",
+    key=("surrogate", "T"),
+    always=("regret <= largest_regret", "slope = MIN(slope) OVER (PARTITION BY surrogate)"),
+):
     """The regret of bandit gradient descent after T rounds on the population, with its best step in hindsight."""
 
     surrogate: str = Field(description="loss that is learned")
-    T: int = Field(description="rounds of the game")
+    T: FromOne = Field(description="rounds of the game")
     regret: OnlyInterval = Field(description="loss less that of the best fixed ranker; mean, 95 % interval over seeds")
-    bound: float = Field(description="bound on the regret by its theorem, infinite for T too small for the theorem")
-    largest_regret: float = Field(description="regret that no rankers in the ball can exceed")
-    factor: float = Field(description="its step, in units of that of its theorem")
-    delta: float = Field(description="distance from w_t of what is played")
+    bound: FromZero = Field(description="bound on the regret by its theorem, infinite for T too small for the theorem")
+    largest_regret: FromZero = Field(description="regret that no rankers in the ball can exceed")
+    factor: FromZero = Field(description="its step, in units of that of its theorem")
+    delta: FromZero = Field(description="distance from w_t of what is played")
     lead: Interval = Field(description="its regret less that of Algorithm 1, with the two intervals added")
     slope: Interval = Field(description="power of T with which the regret grows, fitted to all T, with a 95 % interval")
 

@@ -34,7 +34,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Rising, Settings, Whole, at_least, at_most
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
+from pipeline_lib.data.rows import Field, FromOne, FromZero, Interval, OnlyInterval, Proportion, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.learners import erm, top_k_feedback
 from pipeline_lib.learners.top_k_feedback import Probabilities, estimate, show_probability
@@ -77,29 +77,33 @@ class StructureSettings(Settings):
     horizon: Annotated[Whole, Ge(10)] = Field(100000, description="T, which gives their gamma")
 
 
-class Estimable(Row, table="tables/topk-estimable"):
+class Estimable(
+    Row, table="tables/topk-estimable", key=("surrogate", "exploration", "m", "y_max", "k"), always=("k <= m",)
+):
     """How far a gradient is from the mean of any estimator that sees the labels of k documents on top."""
 
     surrogate: str = Field(description="surrogate whose gradient is estimated, at scores from 0.9 to -0.9")
     exploration: str = Field(description="distribution of orders: that of algorithm 1, or exploitation alone")
-    m: int = Field(description="documents of the list")
-    y_max: int = Field(description="largest label; labels are 0 to y_max")
-    k: int = Field(description="labels that are seen")
-    error: float = Field(description="largest error of the nearest mean, relative to the largest entry of a gradient")
-    beyond: float = Field(description="largest absolute part of the gradient that takes more than k labels jointly")
+    m: FromOne = Field(description="documents of the list")
+    y_max: FromOne = Field(description="largest label; labels are 0 to y_max")
+    k: FromOne = Field(description="labels that are seen")
+    error: FromZero = Field(
+        description="largest error of the nearest mean, relative to the largest entry of a gradient"
+    )
+    beyond: FromZero = Field(description="largest absolute part of the gradient that takes more than k labels jointly")
 
 
-class Listwise(Row, table="tables/topk-listwise"):
+class Listwise(Row, table="tables/topk-listwise", key=("surrogate", "m", "y_max", "k"), always=("k <= m - 1",)):
     """How much of the gradient of a listwise loss takes more than k labels jointly."""
 
     surrogate: str = Field(description="listwise loss whose gradient is decomposed")
-    m: int = Field(description="documents of the list")
-    y_max: int = Field(description="largest label; labels are 0 to y_max")
-    k: int = Field(description="labels, below m")
-    beyond: float = Field(description="largest absolute part that takes more than k labels jointly, over all scores")
+    m: FromOne = Field(description="documents of the list")
+    y_max: FromOne = Field(description="largest label; labels are 0 to y_max")
+    k: FromOne = Field(description="labels, below m")
+    beyond: FromZero = Field(description="largest absolute part that takes more than k labels jointly, over all scores")
 
 
-class Sum(Row, table="tables/topk-sums"):
+class Sum(Row, table="tables/topk-sums", key=("surrogate", "statistic")):
     """How far a loss is from a sum over documents, or from a divergence that is summed directly."""
 
     surrogate: str = Field(description="loss that is taken apart")
@@ -107,26 +111,26 @@ class Sum(Row, table="tables/topk-sums"):
         description="joint: second difference in two scores; from divergence, from exchanged divergence: difference "
         "from it"
     )
-    value: float = Field(description="its largest absolute value over random lists")
+    value: FromZero = Field(description="its largest absolute value over random lists")
 
 
-class Calibration(Row, table="tables/topk-calibration"):
+class Calibration(Row, table="tables/topk-calibration", key=("surrogate", "m", "grades")):
     """What the minimiser of an expected surrogate loses in NDCG, under the law of labels that misleads it most."""
 
     surrogate: str = Field(description="surrogate whose expectation is minimised")
-    m: int = Field(description="documents of the list")
-    grades: int = Field(description="grades, 0, 1, ...")
+    m: FromOne = Field(description="documents of the list")
+    grades: FromOne = Field(description="grades, 0, 1, ...")
     gap: float = Field(
         description="lead in expected relevance of the document that minimisers rank behind another; negative if there "
         "is none"
     )
-    regret: float = Field(description="expected NDCG of the best order less that of the minimiser")
+    regret: Proportion = Field(description="expected NDCG of the best order less that of the minimiser")
 
 
-class VarianceQuotient(Row, table="tables/topk-variance-quotients"):
+class VarianceQuotient(Row, table="tables/topk-variance-quotients", key=("m", "probabilities", "above", "below")):
     """The relative variance of one estimator over that of another."""
 
-    m: int = Field(description="documents of each query")
+    m: FromOne = Field(description="documents of each query")
     probabilities: str = Field(description="probabilities that are divided by: correct or as-printed")
     above: str = Field(description="surrogate and number of labels of the estimator in the numerator")
     below: str = Field(description="those of the estimator in the denominator")

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.settings import Settings, Sizes
-from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.data.rows import Field, FromOne, FromZero, Proportion, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 
 # Shifts of the scores of the second kind of queries: with the first, documents of all queries can be compared.
@@ -31,24 +31,26 @@ class DefinitionsSettings(Settings):
     documents: Sizes = Field((2, 10, 100), description="values of m there")
 
 
-class AllPairs(Row, table="tables/twolayer-all-pairs"):
+class AllPairs(Row, table="tables/twolayer-all-pairs", key=("queries", "documents")):
     """The expected 0-1 risk within queries beside the mean of the average over all pairs of documents."""
 
-    queries: int = Field(description="n, queries of the sample")
-    documents: int = Field(description="m, documents of each query")
-    within_queries: float = Field(description="expected risk over two documents of one query")
-    over_all_pairs: float = Field(description="mean of the average over all pairs, also of different queries")
-    over_all_pairs_if_comparable: float = Field(description="the same if scores of all queries were comparable")
+    queries: FromOne = Field(description="n, queries of the sample")
+    documents: FromOne = Field(description="m, documents of each query")
+    within_queries: Proportion = Field(description="expected risk over two documents of one query")
+    over_all_pairs: Proportion = Field(description="mean of the average over all pairs, also of different queries")
+    over_all_pairs_if_comparable: Proportion = Field(description="the same if scores of all queries were comparable")
 
 
-class Covariances(Row, table="tables/twolayer-elements"):
+class Covariances(Row, table="tables/twolayer-elements", key=("first", "second")):
     """Covariances of two elements of an (n, m)-sample with two kinds of tasks."""
 
-    first: float = Field(description="probability that an element is 1 under tasks of the first kind")
-    second: float = Field(description="the same under tasks of the second kind")
+    first: Proportion = Field(description="probability that an element is 1 under tasks of the first kind")
+    second: Proportion = Field(description="the same under tasks of the second kind")
     in_one_row: float = Field(description="covariance of two elements of one row")
     in_two_rows: float = Field(description="covariance of elements of two rows")
-    given_the_task: float = Field(description="largest size of the covariance of two elements of a row, given its task")
+    given_the_task: FromZero = Field(
+        description="largest size of the covariance of two elements of a row, given its task"
+    )
 
 
 def measure(job: Job) -> Iterator[Row]:

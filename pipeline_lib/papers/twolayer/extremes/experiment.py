@@ -12,7 +12,7 @@ from annotated_types import Lt
 
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.settings import FallingProbabilities, Probability, Rising, Settings, at_least, no_fewer_than
-from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.data.rows import Field, FromOne, FromZero, Proportion, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.twolayer.extremes.distributions import Extreme, Lists, extremes, quantile
 from pipeline_lib.theory import two_layer
@@ -35,31 +35,50 @@ class ExtremesSettings(Settings):
     deltas: FallingProbabilities = Field((0.05, 1e-12, 1e-100), description="falling values of delta")
 
 
-class Exact(Row, table="tables/twolayer-extremes"):
+class Exact(
+    Row,
+    table="tables/twolayer-extremes",
+    key=("population", "queries", "documents", "longest", "total", "delta"),
+    always=(
+        "documents <= longest <= total",
+        "queries <= total",
+        "bound = query_complexity + query_concentration + document_complexity + document_concentration",
+        "query_bound = query_bound_complexity + query_bound_concentration",
+        "document_bound = document_bound_complexity + document_bound_concentration",
+    ),
+):
     """The errors of the worst ranker on one distribution that are exceeded with probability delta, and the bounds."""
 
     population: str = Field(description="name of the distribution with its class")
-    queries: int = Field(description="n, queries of the sample")
-    documents: int = Field(description="documents of its shortest list")
-    longest: int = Field(description="documents of its longest list")
-    total: int = Field(description="documents of all its lists together")
-    delta: float = Field(description="bounds hold with probability 1 - delta")
+    queries: FromOne = Field(description="n, queries of the sample")
+    documents: FromOne = Field(description="documents of its shortest list")
+    longest: FromOne = Field(description="documents of its longest list")
+    total: FromOne = Field(description="documents of all its lists together")
+    delta: Proportion = Field(description="bounds hold with probability 1 - delta")
     gap: float = Field(description="least number that the largest gap exceeds with probability delta or less, to 1e-12")
-    query_complexity: float = Field(description="first term of Theorem 1, D(n)")
-    query_concentration: float = Field(description="second term of Theorem 1, of the fluctuation between queries")
-    document_complexity: float = Field(description="third term of Theorem 1, the mean of D(floor(m/2)) over the lists")
-    document_concentration: float = Field(description="fourth term of Theorem 1, of the fluctuation between documents")
+    query_complexity: FromZero = Field(description="first term of Theorem 1, D(n)")
+    query_concentration: FromZero = Field(description="second term of Theorem 1, of the fluctuation between queries")
+    document_complexity: FromZero = Field(
+        description="third term of Theorem 1, the mean of D(floor(m/2)) over the lists"
+    )
+    document_concentration: FromZero = Field(
+        description="fourth term of Theorem 1, of the fluctuation between documents"
+    )
     bound: float = Field(description="Theorem 1, the sum of the four terms")
     query_error: float = Field(description="as gap, of the query-layer error")
     query_bound: float = Field(description="Theorem 2, the sum of its two terms")
-    query_bound_complexity: float = Field(description="first term of Theorem 2")
-    query_bound_concentration: float = Field(description="second term of Theorem 2")
+    query_bound_complexity: FromZero = Field(description="first term of Theorem 2")
+    query_bound_concentration: FromZero = Field(description="second term of Theorem 2")
     document_error: float = Field(description="as gap, of the document-layer error")
-    document_failure: float = Field(description="probability that the largest document-layer error exceeds Theorem 3")
+    document_failure: Proportion = Field(
+        description="probability that the largest document-layer error exceeds Theorem 3"
+    )
     document_bound: float = Field(description="Theorem 3, the sum of its two terms")
-    document_bound_complexity: float = Field(description="first term of Theorem 3")
-    document_bound_concentration: float = Field(description="second term of Theorem 3")
-    document_level: float | None = Field(description="bound as if all documents were of one query, up to 1e8 of them")
+    document_bound_complexity: FromZero = Field(description="first term of Theorem 3")
+    document_bound_concentration: FromZero = Field(description="second term of Theorem 3")
+    document_level: FromZero | None = Field(
+        description="bound as if all documents were of one query, up to 1e8 of them"
+    )
 
 
 def measure(job: Job) -> Iterator[Exact]:

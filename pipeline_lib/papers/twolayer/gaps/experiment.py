@@ -23,8 +23,9 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import Stream, generator
 from pipeline_lib.core.settings import Jobs, Names, Positive, Probability, Rising, Settings, Several, Sizes, Whole
+from pipeline_lib.data.invariants import above_mean
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.rows import Field, Interval, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Interval, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.complexities import Complexities
@@ -99,19 +100,19 @@ class GapsSettings(Settings):
         return list(dict.fromkeys((*grid, *self.axes["queries"], *self.axes["documents"])))
 
 
-class Measured(Row, table="slices/twolayer-gaps/{slice}"):
+class Measured(Row, table="slices/twolayer-gaps/{slice}", key=("loss", "queries", "documents", "repetition")):
     """The risks of one ranker, trained in one repetition with one loss on n queries with m documents each."""
 
-    repetition: int = Field(description="the repetition, from 0")
+    repetition: Count = Field(description="the repetition, from 0")
     loss: str = Field(description="loss of the risks; zero-one is measured for the rankers trained with the hinge loss")
-    queries: int = Field(description="n, queries of the training sample")
-    documents: int = Field(description="m, documents of each query")
-    empirical: float = Field(description="training risk of the trained ranker")
-    middle: float = Field(description="its risk over fresh documents of the sampled queries")
-    expected: float = Field(description="its risk on fresh queries")
-    expected_error: float = Field(description="standard error of that risk")
-    best_empirical: float = Field(description="training risk of the population's best ranker on the same sample")
-    best_expected: float = Field(description="risk of the population's best ranker on fresh queries")
+    queries: FromOne = Field(description="n, queries of the training sample")
+    documents: FromOne = Field(description="m, documents of each query")
+    empirical: FromZero = Field(description="training risk of the trained ranker")
+    middle: FromZero = Field(description="its risk over fresh documents of the sampled queries")
+    expected: FromZero = Field(description="its risk on fresh queries")
+    expected_error: FromZero = Field(description="standard error of that risk")
+    best_empirical: FromZero = Field(description="training risk of the population's best ranker on the same sample")
+    best_expected: FromZero = Field(description="risk of the population's best ranker on fresh queries")
     certified: bool = Field(description="whether the trained ranker is a minimiser up to the stated gap")
 
 
@@ -119,14 +120,25 @@ class Sample(Row):
     """A loss and the size of a sample."""
 
     loss: str = Field(description="loss of the risks; zero-one is measured for the rankers trained with the hinge loss")
-    queries: int = Field(description="n, queries of the training sample")
-    documents: int = Field(description="m, documents of each query")
+    queries: FromOne = Field(description="n, queries of the training sample")
+    documents: FromOne = Field(description="m, documents of each query")
 
 
-class Gap(Sample, table="tables/twolayer-gaps"):
+class Gap(
+    Sample,
+    table="tables/twolayer-gaps",
+    key=("loss", "queries", "documents"),
+    always=(
+        *(above_mean(f"{name}_largest", name) for name in ("gap", "query_error", "document_error")),
+        "gap = query_error + document_error",
+        "gap_largest <= query_error_largest + document_error_largest",
+        "bound = query_complexity + query_concentration + document_complexity + document_concentration",
+        "certified <= repetitions",
+    ),
+):
     """Gaps and bounds at n queries with m documents each: means over the repetitions with 95 % intervals."""
 
-    repetitions: int = Field(description="samples in the means")
+    repetitions: FromOne = Field(description="samples in the means")
     gap: Interval = Field(description="expected minus training risk")
     query_error: Interval = Field(description="expected risk minus the risk over all documents of the sampled queries")
     document_error: Interval = Field(description="risk over all documents of the sampled queries minus training risk")
@@ -134,41 +146,45 @@ class Gap(Sample, table="tables/twolayer-gaps"):
     gap_largest: float = Field(description="largest gap of a repetition")
     query_error_largest: float = Field(description="largest query-layer error of a repetition")
     document_error_largest: float = Field(description="largest document-layer error of a repetition")
-    risk_error: float = Field(description="largest standard error of an expected risk")
-    query_complexity: float = Field(description="first term of Theorem 1, D(n)")
-    query_concentration: float = Field(description="second term of Theorem 1, of the fluctuation between queries")
-    document_complexity: float = Field(description="third term of Theorem 1, D(floor(m/2))")
-    document_concentration: float = Field(description="fourth term of Theorem 1, of the fluctuation between documents")
+    risk_error: FromZero = Field(description="largest standard error of an expected risk")
+    query_complexity: FromZero = Field(description="first term of Theorem 1, D(n)")
+    query_concentration: FromZero = Field(description="second term of Theorem 1, of the fluctuation between queries")
+    document_complexity: FromZero = Field(description="third term of Theorem 1, D(floor(m/2))")
+    document_concentration: FromZero = Field(
+        description="fourth term of Theorem 1, of the fluctuation between documents"
+    )
     bound: float = Field(description="Theorem 1, the sum of the four terms")
-    query_bound: float = Field(description="Theorem 2, for the query-layer error")
-    document_bound: float = Field(description="Theorem 3, for the document-layer error")
-    largest_loss: float = Field(description="M, the largest loss of the class")
-    certified: int = Field(description="repetitions whose ranker is a minimiser up to the stated gap")
+    query_bound: FromZero = Field(description="Theorem 2, for the query-layer error")
+    document_bound: FromZero = Field(description="Theorem 3, for the document-layer error")
+    largest_loss: FromZero = Field(description="M, the largest loss of the class")
+    certified: Count = Field(description="repetitions whose ranker is a minimiser up to the stated gap")
 
 
-class Older(Sample, table="tables/twolayer-older-bounds"):
+class Older(Sample, table="tables/twolayer-older-bounds", key=("loss", "queries", "documents")):
     """Earlier bounds beside Theorem 1, along m at the smallest n."""
 
     gap: Interval = Field(description="centred gap, mean with 95 % interval")
-    document_level: float = Field(description="bound for n m independent documents")
-    query_level: float = Field(description="bound for n independent queries with their documents")
-    two_layer: float = Field(description="Theorem 1")
-    two_layer_pooled: float = Field(description="Theorem 2 and one layer of all documents together")
+    document_level: FromZero = Field(description="bound for n m independent documents")
+    query_level: FromZero = Field(description="bound for n independent queries with their documents")
+    two_layer: FromZero = Field(description="Theorem 1")
+    two_layer_pooled: FromZero = Field(description="Theorem 2 and one layer of all documents together")
 
 
-class Remaining(Row, table="tables/twolayer-remaining"):
+class Remaining(Row, table="tables/twolayer-remaining", key=("loss", "growing")):
     """Shares of the first gap, and of the first bounds, that are left at the end of each axis."""
 
     loss: str = Field(description="loss of the risks")
     growing: str = Field(description="the number that grows: queries or documents")
-    queries: int = Field(description="n at the end of the axis")
-    documents: int = Field(description="m at the end of the axis")
+    queries: FromOne = Field(description="n at the end of the axis")
+    documents: FromOne = Field(description="m at the end of the axis")
     gap: Interval = Field(description="last centred gap over the first, with 95 % interval")
     limit: Interval = Field(description="fitted limit of the gap over the first gap, with 95 % interval")
-    document_layer_bound: float = Field(description="last bound of Theorem 3 over the first")
-    query_level_bound: float | None = Field(None, description="the same of the query-level bound, along m only")
-    document_level_bound: float | None = Field(None, description="the same of the document-level bound, along m only")
-    two_layer_bound: float | None = Field(None, description="the same of Theorem 1, along m only")
+    document_layer_bound: FromZero = Field(description="last bound of Theorem 3 over the first")
+    query_level_bound: FromZero | None = Field(None, description="the same of the query-level bound, along m only")
+    document_level_bound: FromZero | None = Field(
+        None, description="the same of the document-level bound, along m only"
+    )
+    two_layer_bound: FromZero | None = Field(None, description="the same of Theorem 1, along m only")
 
 
 Drawn = Sequence[tuple[RankingData, RankingData]]

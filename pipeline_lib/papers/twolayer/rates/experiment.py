@@ -35,7 +35,7 @@ from pipeline_lib.core.settings import (
     at_least,
     no_fewer_than,
 )
-from pipeline_lib.data.rows import Field, Interval, Row
+from pipeline_lib.data.rows import Field, FromOne, FromZero, Interval, Proportion, Row
 from pipeline_lib.experiment import Cell, Experiment, Job, Step
 from pipeline_lib.papers.twolayer.rates import mixed
 from pipeline_lib.papers.twolayer.sign_rankers import Signs, are_counted, even_lists
@@ -99,72 +99,99 @@ class Line(Row):
     """A class of rankers, and what grows from sample to sample."""
 
     queries_are: str = Field(description="differ, where queries concern different features, or alike")
-    turned_share: float = Field(description="share of the queries whose documents without the feature are relevant")
-    capacity: int = Field(description="features of the rankers with weights -1 and 1")
+    turned_share: Proportion = Field(
+        description="share of the queries whose documents without the feature are relevant"
+    )
+    capacity: FromOne = Field(description="features of the rankers with weights -1 and 1")
     growing: str = Field(description="what grows along the line: queries, documents, or unequal lists for one sample")
 
 
-class Rate(Line, table="tables/twolayer-rates"):
+class Rate(
+    Line,
+    table="tables/twolayer-rates",
+    key=("queries_are", "turned_share", "capacity", "growing", "queries", "documents", "longest"),
+    always=(
+        "documents <= longest",
+        "bound = deviation + remainder",
+        "printed = query_complexity + query_concentration + document_complexity + document_concentration",
+    ),
+):
     """The worst gap of one class on samples of one size, and the bounds for it."""
 
-    queries: int = Field(description="n, queries of a sample")
-    documents: int = Field(description="documents of its shortest list")
-    longest: int = Field(description="documents of its longest list")
-    repetitions: int = Field(description="samples in the mean")
+    queries: FromOne = Field(description="n, queries of a sample")
+    documents: FromOne = Field(description="documents of its shortest list")
+    longest: FromOne = Field(description="documents of its longest list")
+    repetitions: FromOne = Field(description="samples in the mean")
     gap: Interval = Field(description="largest expected minus training risk of the class, mean with 95 % interval")
     exceeded: Interval = Field(description="number that the gap exceeds with probability delta, with 95 % interval")
-    deviation: float = Field(description="first term of the bound with the true rates, sqrt(2 S log(N/delta)/n)")
-    remainder: float = Field(description="its second term, M log(N/delta)/(3 n)")
+    deviation: FromZero = Field(description="first term of the bound with the true rates, sqrt(2 S log(N/delta)/n)")
+    remainder: FromZero = Field(description="its second term, M log(N/delta)/(3 n)")
     bound: float = Field(description="bound with the true rates, the sum of both terms")
-    log_rankers: float = Field(description="log N, of the number of rankers")
-    deviation_of_documents: float = Field(description="deviation if queries contributed nothing to the variance S")
-    query_complexity: float = Field(description="first term of Theorem 1, with D of Massart's lemma")
-    query_concentration: float = Field(description="second term of Theorem 1, of the fluctuation between queries")
-    document_complexity: float = Field(description="third term of Theorem 1, with D of Massart's lemma")
-    document_concentration: float = Field(description="fourth term of Theorem 1, of the fluctuation between documents")
+    log_rankers: FromZero = Field(description="log N, of the number of rankers")
+    deviation_of_documents: FromZero = Field(description="deviation if queries contributed nothing to the variance S")
+    query_complexity: FromZero = Field(description="first term of Theorem 1, with D of Massart's lemma")
+    query_concentration: FromZero = Field(description="second term of Theorem 1, of the fluctuation between queries")
+    document_complexity: FromZero = Field(description="third term of Theorem 1, with D of Massart's lemma")
+    document_concentration: FromZero = Field(
+        description="fourth term of Theorem 1, of the fluctuation between documents"
+    )
     printed: float = Field(description="Theorem 1, the sum of its four terms")
 
 
-class Exponent(Line, table="tables/twolayer-rate-exponents"):
+class Exponent(
+    Line, table="tables/twolayer-rate-exponents", key=("queries_are", "turned_share", "capacity", "growing", "fixed")
+):
     """The power with which the worst gap of one class falls along one line, and those of the bounds."""
 
-    fixed: int = Field(description="the other")
+    fixed: FromOne = Field(description="the other")
     exponent: Interval = Field(description="slope of log gap over log number, with 95 % interval")
     of_deviation: float = Field(description="the same of the first term of the bound with the true rates")
     of_printed: float = Field(description="the same of Theorem 1")
 
 
-class Plan(Row, table="tables/twolayer-rate-plans"):
+class Plan(
+    Row,
+    table="tables/twolayer-rate-plans",
+    key=("budget", "turned_share", "capacity", "plan"),
+    always=("queries <= budget",),
+):
     """The worst gap of one class where a budget is spread over n queries, and the bounds there."""
 
-    budget: int = Field(description="C, documents of a sample")
-    turned_share: float = Field(description="share of the queries whose documents without the feature are relevant")
-    capacity: int = Field(description="features of the rankers with weights -1 and 1")
+    budget: FromOne = Field(description="C, documents of a sample")
+    turned_share: Proportion = Field(
+        description="share of the queries whose documents without the feature are relevant"
+    )
+    capacity: FromOne = Field(description="features of the rankers with weights -1 and 1")
     plan: str = Field(description="printed for n* of the paper, corrected for the true rates, or M documents")
-    queries: int = Field(description="n, queries among which the documents are divided as evenly as possible")
+    queries: FromOne = Field(description="n, queries among which the documents are divided as evenly as possible")
     gap: Interval = Field(description="largest expected minus training risk of the class, mean with 95 % interval")
 
 
-class Split(Row, table="tables/twolayer-capacities"):
+class Split(
+    Row,
+    table="tables/twolayer-capacities",
+    key=("budget", "capacity", "planned_for", "queries"),
+    always=("queries <= budget",),
+):
     """The worst gap of one class where the budget is spread over n queries."""
 
-    budget: int = Field(description="C, documents of a sample")
-    capacity: int = Field(description="V, features of the rankers with weights -1 and 1")
-    planned_for: int | None = Field(description="capacity for which n is n*; missing for the n of the grid")
-    queries: int = Field(description="n, queries among which the documents are divided as evenly as possible")
+    budget: FromOne = Field(description="C, documents of a sample")
+    capacity: FromOne = Field(description="V, features of the rankers with weights -1 and 1")
+    planned_for: FromOne | None = Field(description="capacity for which n is n*; missing for the n of the grid")
+    queries: FromOne = Field(description="n, queries among which the documents are divided as evenly as possible")
     gap: Interval = Field(description="largest expected minus training risk of the class, mean with 95 % interval")
-    bound: float = Field(description="Theorem 1 with D(k) = c1 sqrt(V/k) and C/n documents for every query")
+    bound: FromZero = Field(description="Theorem 1 with D(k) = c1 sqrt(V/k) and C/n documents for every query")
 
 
-class Mixed(Row, table="tables/twolayer-mixed"):
+class Mixed(Row, table="tables/twolayer-mixed", key=("rankers", "documents")):
     """The worst gap of one ranker that queries decide and V that documents decide, within one budget of documents."""
 
-    rankers: int = Field(description="V, rankers that documents decide")
-    documents: int = Field(description="m, documents of every query")
-    queries: int = Field(description="n, as many queries as the budget has room for")
+    rankers: FromOne = Field(description="V, rankers that documents decide")
+    documents: FromOne = Field(description="m, documents of every query")
+    queries: FromOne = Field(description="n, as many queries as the budget has room for")
     gap: float = Field(description="largest expected minus training risk of the class, its expectation")
-    bound: float = Field(description="bound with the true rates, one log N for all rankers")
-    bound_by_variance: float = Field(description="the same where every kind of rankers has its own log N")
+    bound: FromZero = Field(description="bound with the true rates, one log N for all rankers")
+    bound_by_variance: FromZero = Field(description="the same where every kind of rankers has its own log N")
 
 
 def measure(job: Job) -> Iterator[Row]:

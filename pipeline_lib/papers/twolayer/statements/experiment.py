@@ -20,7 +20,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Positive, Positives, Probability, Settings, Whole, no_fewer_than
-from pipeline_lib.data.rows import Field, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Proportion, Row
 from pipeline_lib.experiment import Experiment, Job, Step
 from pipeline_lib.papers.twolayer.risks import SURROGATES
 from pipeline_lib.papers.twolayer.statements.loss_averages import LOSSES, average
@@ -52,49 +52,54 @@ class StatementsSettings(Settings):
     c1: Positive = Field(0.5, description="c1 in D(k) = c1 sqrt(V/k), which the paper leaves open")
 
 
-class Identity(Row, table="tables/twolayer-identities"):
+class Identity(Row, table="tables/twolayer-identities", key=("statement", "case", "m")):
     """A number by its definition and by a direct computation: an average of Definition 3, or a mean of equation 6."""
 
     statement: str = Field(description="definition 3 or equation 6")
     case: str = Field(description="sample of Definition 3, or number of random matrices of losses for equation 6")
-    m: int | None = Field(None, description="documents of the list; for equation 6 only")
+    m: FromOne | None = Field(None, description="documents of the list; for equation 6 only")
     two_layer: float | None = Field(None, description="average of Definition 3 of linear rankers, by random signs")
-    two_layer_error: float | None = Field(None, description="standard error of two_layer")
+    two_layer_error: FromZero | None = Field(None, description="standard error of two_layer")
     ordinary: float | None = Field(None, description="the same, ordinary where one layer is reduced, else by all signs")
-    ordinary_error: float | None = Field(None, description="standard error of ordinary, 0 for all signs")
-    difference: float = Field(description="in standard errors for Definition 3, else the largest of all")
+    ordinary_error: FromZero | None = Field(None, description="standard error of ordinary, 0 for all signs")
+    difference: FromZero = Field(description="in standard errors for Definition 3, else the largest of all")
     signs_of_queries: float | None = Field(None, description="the average if all pairs of a query had one sign")
     equal_weights: float | None = Field(None, description="the average if all pairs had one weight")
     over_pairs: float | None = Field(None, description="mean loss over all pairs of the list; for equation 6 only")
     over_permutations: float | None = Field(None, description="the same over the disjoint pairs of all permutations")
 
 
-class Remark(Row, table="tables/twolayer-remarks"):
+class Remark(
+    Row,
+    table="tables/twolayer-remarks",
+    key=("loss", "case", "steps_below"),
+    always=("2 * with_half_the_constant = without_constant + contracted",),
+):
     """The Rademacher average of one loss on one sample of pairs, and what is said to bound it."""
 
     loss: str = Field(description="surrogate loss phi")
     case: str = Field(description="sample of pairs")
-    steps_below: int = Field(description="larger bounds on the scores that are tried")
-    score_bound: float = Field(description="B, the bound on the scores")
-    average: float = Field(description="average of the loss, over all signs")
+    steps_below: Count = Field(description="larger bounds on the scores that are tried")
+    score_bound: FromZero = Field(description="B, the bound on the scores")
+    average: FromZero = Field(description="average of the loss, over all signs")
     centred_average: float = Field(description="average of phi - phi(0)")
-    contracted: float = Field(description="bound on the average by contraction from linear rankers, and phi(0)")
-    without_constant: float = Field(description="contracted without the term for phi(0)")
-    with_half_the_constant: float = Field(description="contracted with half of that term")
-    printed: float = Field(description="B phi'(B) sqrt(V/k), the remark's bound for c2 = 1")
-    largest: float = Field(description="twice the largest loss, which no average exceeds")
+    contracted: FromZero = Field(description="bound on the average by contraction from linear rankers, and phi(0)")
+    without_constant: FromZero = Field(description="contracted without the term for phi(0)")
+    with_half_the_constant: FromZero = Field(description="contracted with half of that term")
+    printed: FromZero = Field(description="B phi'(B) sqrt(V/k), the remark's bound for c2 = 1")
+    largest: FromZero = Field(description="twice the largest loss, which no average exceeds")
 
 
-class ShortList(Row, table="tables/twolayer-short-lists"):
+class ShortList(Row, table="tables/twolayer-short-lists", key=("queries", "which"), always=("short <= queries",)):
     """Theorem 1 for n queries with n documents each, some of which have two documents only."""
 
-    queries: int = Field(description="n, queries of the sample")
+    queries: FromOne = Field(description="n, queries of the sample")
     which: str = Field(description="queries with two documents: one query, half of the queries, or all queries")
-    short: int = Field(description="their number")
-    vc_dimension: int = Field(description="V, the VC dimension of the class")
-    delta: float = Field(description="bounds hold with probability 1 - delta")
-    c1: float = Field(description="c1 in D(k) = c1 sqrt(V/k)")
-    bound: float = Field(description="Theorem 1 with M = 1")
+    short: Count = Field(description="their number")
+    vc_dimension: FromOne = Field(description="V, the VC dimension of the class")
+    delta: Proportion = Field(description="bounds hold with probability 1 - delta")
+    c1: FromZero = Field(description="c1 in D(k) = c1 sqrt(V/k)")
+    bound: FromZero = Field(description="Theorem 1 with M = 1")
 
 
 def measure(job: Job) -> Iterator[Row]:

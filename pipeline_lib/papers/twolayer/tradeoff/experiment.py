@@ -22,7 +22,7 @@ from pipeline_lib.core.cost import Cost
 from pipeline_lib.core.seeds import generator
 from pipeline_lib.core.settings import Jobs, Positive, Probability, Rising, Settings, Several, Sizes, Whole, at_least
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
-from pipeline_lib.data.rows import Field, Interval, OnlyInterval, Row
+from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Interval, OnlyInterval, Proportion, Row
 from pipeline_lib.experiment import EVERY, Experiment, Job, Step
 from pipeline_lib.papers.twolayer import risks
 from pipeline_lib.papers.twolayer.risks import SURROGATES, Loss
@@ -84,47 +84,59 @@ class Place(Row):
     """Data and the size of the samples that are drawn from them."""
 
     dataset: str = Field(description="data set, or population")
-    features: int = Field(description="features, V of linear scores")
-    budget: int = Field(description="C, documents of a training sample")
+    features: FromOne = Field(description="features, V of linear scores")
+    budget: FromOne = Field(description="C, documents of a training sample")
 
 
-class Measured(Place, table="slices/twolayer-tradeoff/{slice}"):
+class Measured(
+    Place,
+    table="slices/twolayer-tradeoff/{slice}",
+    key=("dataset", "budget", "fold", "repetition", "queries", "documents"),
+    always=("queries * documents <= budget",),
+):
     """The error of one ranker, trained in one repetition with one split of a budget."""
 
-    fold: int = Field(description="fold of the data set, from 1; 0 on the population")
-    repetition: int = Field(description="the repetition, from 0")
-    queries: int = Field(description="n, queries of the training sample")
-    documents: int = Field(description="m, documents of each query")
-    error: float = Field(description="pairwise 0-1 error on fresh queries, or on the test queries of the fold")
-    training_error: float = Field(description="pairwise 0-1 error on the training sample")
-    reference_error: float | None = Field(description="of the best ranker on the same queries; missing on data sets")
+    fold: Count = Field(description="fold of the data set, from 1; 0 on the population")
+    repetition: Count = Field(description="the repetition, from 0")
+    queries: FromOne = Field(description="n, queries of the training sample")
+    documents: FromOne = Field(description="m, documents of each query")
+    error: Proportion = Field(description="pairwise 0-1 error on fresh queries, or on the test queries of the fold")
+    training_error: Proportion = Field(description="pairwise 0-1 error on the training sample")
+    reference_error: Proportion | None = Field(
+        description="of the best ranker on the same queries; missing on data sets"
+    )
 
 
-class Split(Place, table="tables/twolayer-tradeoff"):
+class Split(
+    Place,
+    table="tables/twolayer-tradeoff",
+    key=("dataset", "budget", "queries", "documents"),
+    always=("queries * documents <= budget", "0 <= error <= 1"),
+):
     """The error of rankers trained with one split of a budget."""
 
-    queries: int = Field(description="n, queries of a training sample")
-    documents: int = Field(description="m, documents of each query")
-    repetitions: int = Field(description="samples in the means, over all folds")
+    queries: FromOne = Field(description="n, queries of a training sample")
+    documents: FromOne = Field(description="m, documents of each query")
+    repetitions: FromOne = Field(description="samples in the means, over all folds")
     error: OnlyInterval = Field(description="mean pairwise 0-1 error on other queries, 95 % interval")
     excess: Interval | None = Field(description="error minus that of the best ranker; missing on data sets")
 
 
-class Best(Place, table="tables/twolayer-best-splits"):
+class Best(Place, table="tables/twolayer-best-splits", key=("dataset", "budget")):
     """The best split of a budget, compared with both extremes and with what is predicted.
 
     The level of each error of an extreme is that of the inner splits; its interval is that of their paired difference.
     """
 
-    repetitions: int = Field(description="samples in the means, over all folds")
+    repetitions: FromOne = Field(description="samples in the means, over all folds")
     error_deepest: Interval = Field(description="error of the split with the most documents per query")
     error_shallowest: Interval = Field(description="error of the split with two documents per query")
-    error_inner: float = Field(description="of the best neighbouring splits inside, chosen on other repetitions")
+    error_inner: Proportion = Field(description="of the best neighbouring splits inside, chosen on other repetitions")
     best_queries: Interval = Field(description="n of the smallest mean error, with its bootstrap interval")
-    predicted_queries: float = Field(description="n* of the paper")
+    predicted_queries: FromZero = Field(description="n* of the paper")
     training_error_deepest: Interval = Field(description="as error_deepest, of errors on the training samples")
     training_error_shallowest: Interval = Field(description="as error_shallowest, of errors on the training samples")
-    training_error_inner: float = Field(description="as error_inner, of errors on the training samples")
+    training_error_inner: Proportion = Field(description="as error_inner, of errors on the training samples")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,205 @@
+"""What holds of a table, whatever its numbers are: which columns name a row, and how columns are related.
+
+An invariant follows from what the columns mean: the mean of some numbers is at most the largest of them, a part is at
+most the whole, and a query is measured once. A table that breaks one was computed wrongly, or put together of parts
+that do not belong together; it is refused when it is written, and again when claims are judged on it.
+
+A rule compares expressions of SQL over the columns (:mod:`pipeline_lib.core.expressions`) by ``<=``, ``>=`` or ``=``,
+as in ``0 <= mistakes <= rounds``; windows relate the rows of a group, as in ``SUM(n) OVER (PARTITION BY m) = total``. A
+comparison within an expression is in parentheses; of conditions, ``(a) <= (b)`` says that the first implies the second.
+A rule holds where a value is missing. Numbers that are not whole are compared up to their rounding:
+:data:`RELATIVE` of the larger one, and :data:`ABSOLUTE`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from pipeline_lib.core.errors import ConfigurationError, DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__: list[str] = []  # internal: declared with the rows of tables
+
+RELATIVE, ABSOLUTE = 1e-9, 1e-12
+"""By how much rounding may let numbers break a rule: a share of the larger one, and a number."""
+_NUMBER = re.compile(r"[\d.]+")
+_TOKENS = re.compile(r"""'[^']*'|"[^"]*"|[()]|<=|>=|=|<|>""")
+
+
+@dataclass(frozen=True)
+class Invariants:
+    """The columns that name a row, and rules that hold in every row.
+
+    Every combination of values of ``key`` occurs once; of a table whose key is empty, there is one row at most. None
+    stands for no key. A value of the key may be missing only in the columns ``optional``, and is then one of its own.
+
+    Example
+    -------
+    >>> import polars as pl
+    >>> measured = Invariants(key=("fold",), rules=("mean <= largest",))
+    >>> measured.check("gaps", pl.DataFrame({"fold": [1, 2], "mean": [0.5, 0.75], "largest": [0.5, 0.25]}))
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.DataError: gaps: expected mean <= largest in every row, found 1 of 2 rows in which it \
+does not hold, the first at fold = 2: 0.75 and 0.25
+    """
+
+    key: tuple[str, ...] | None = None
+    rules: tuple[str, ...] = ()
+    optional: frozenset[str] = field(default_factory=frozenset)
+
+    def check(self, place: str, table: pl.DataFrame) -> None:
+        """Refuse a table of which a rule does not hold, or in which the key names two rows.
+
+        Raises
+        ------
+        DataError
+            For the first rule that is broken, or the key; the message begins with ``place``, and names the number of
+            such rows and the first of them.
+        """
+        if self.key is not None:
+            self._check_key(place, table)
+        values = _values(place, table, [text for rule in self.rules for text in sides(rule)[0]])
+        broken = values.select(_broken(rule, values).alias(rule) for rule in self.rules)
+        for rule in self.rules:
+            if broken[rule].any():
+                first = broken[rule].arg_true().item(0)
+                raise DataError(
+                    f"{place}: expected {rule} in every row, found {broken[rule].sum():,} of {table.height:,} rows in "
+                    f"which it does not hold, the first at {self._named(table, first)}: "
+                    f"{' and '.join(str(values[text].item(first)) for text in sides(rule)[0])}"
+                )
+
+    def _check_key(self, place: str, table: pl.DataFrame) -> None:
+        import polars as pl  # which whoever only declares rows need not have
+
+        key = list(self.key or ())
+        if absent := [name for name in key if name not in table.columns]:
+            raise DataError(f"{place}: expected the column {absent[0]}, found {', '.join(table.columns)}")
+        for name in key:
+            if name not in self.optional and table[name].null_count():
+                raise DataError(
+                    f"{place}: expected a value of {name} in every row, found {table[name].null_count():,} of "
+                    f"{table.height:,} rows without one"
+                )
+        shared = table.select(key).is_duplicated() if key else pl.repeat(table.height > 1, table.height, eager=True)
+        if shared.any():
+            first = shared.arg_true().item(0)
+            raise DataError(
+                f"{place}: expected one row for every {' and '.join(key) or 'table'}, found {shared.sum():,} of "
+                f"{table.height:,} rows that share theirs, the first at {self._named(table, first)}"
+            )
+
+    def _named(self, table: pl.DataFrame, row: int) -> str:
+        """A row by its key, or by its number."""
+        return ", ".join(f"{name} = {table[name].item(row)}" for name in self.key or ()) or f"row {row + 1}"
+
+
+PER_QUERY = Invariants(key=("dataset", "model", "fold", "query"))
+"""Of the measures of models query by query, the files ``evaluation/DATASET/MODEL.parquet``."""
+
+
+def above_mean(largest: str, mean: str) -> str:
+    """The rule that the largest of some numbers lies above their mean by a standard error at least.
+
+    ::
+
+        max x  >=  mean x + sqrt( sum (x - mean x)^2 / (k (k - 1)) )
+
+    for k >= 2 numbers. ``mean`` is a column with a t interval; a half of it is a standard error times Student's
+    quantile, which for a level of 95 % is below 12.71. Without the standard error, a mean in the place of the largest
+    number would not be noticed.
+
+    Source: deviations d <= D from the mean, whose sum is 0, have the largest sum of squares, k (k - 1) D^2, where all
+    but one of them are D.
+
+    Example
+    -------
+    >>> above_mean("largest", "gap")
+    'gap + (gap_high - gap) / 12.71 <= largest'
+    """
+    return f"{mean} + ({mean}_high - {mean}) / 12.71 <= {largest}"
+
+
+@cache
+def sides(rule: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The expressions that a rule compares, and the signs between them.
+
+    Raises
+    ------
+    ConfigurationError
+        When it compares none, or by another sign.
+
+    Example
+    -------
+    >>> sides("0 <= mistakes <= rounds")
+    (('0', 'mistakes', 'rounds'), ('<=', '<='))
+    >>> sides("first <= (kind = 'bound')")
+    (('first', "(kind = 'bound')"), ('<=',))
+    """
+    signs = list(_outer_signs(rule))
+    if not signs or any(sign in "<>" for sign, _, _ in signs):
+        raise ConfigurationError(f"rule: expected expressions with <=, >= or = between them, found {rule!r}")
+    ends = [0, *(end for _, _, end in signs)]
+    starts = [*(start for _, start, _ in signs), len(rule)]
+    expressions = (rule[end:start].strip() for end, start in zip(ends, starts, strict=True))
+    return tuple(expressions), tuple(sign for sign, _, _ in signs)
+
+
+def _outer_signs(rule: str) -> Iterator[tuple[str, int, int]]:
+    """The signs of comparisons that are in no parentheses and no text, each with its place."""
+    depth = 0
+    for token in _TOKENS.finditer(rule):
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if depth == 0 and token[0] in ("<=", ">=", "=", "<", ">"):
+            yield token[0], token.start(), token.end()
+
+
+def _values(place: str, table: pl.DataFrame, texts: Iterable[str]) -> pl.DataFrame:
+    """What expressions give in every row, each a column that is called like it; all at once, which is faster."""
+    import polars as pl
+
+    from pipeline_lib.core.expressions import column, parsed
+
+    wanted = dict.fromkeys(texts)
+    try:
+        found = table.with_columns((pl.col(one) if one in table.columns else parsed(one)).alias(one) for one in wanted)
+        found = found.select(*wanted)
+    except pl.exceptions.PolarsError:  # one by one, so that the error names the expression
+        found = pl.DataFrame({one: column(place, table, one) for one in wanted})
+    for one, kind in found.schema.items():
+        if kind.is_decimal() and not _NUMBER.fullmatch(one):  # of which polars keeps a few digits only
+            raise ConfigurationError(f"rule: expected whole numbers without a point, such as 1 / m, found {one!r}")
+    return found
+
+
+def _broken(rule: str, values: pl.DataFrame) -> pl.Expr:
+    """In which rows neighbouring values do not compare as the signs between them say."""
+    import polars as pl
+
+    expressions, signs = sides(rule)
+    compared = [
+        _compares(left, sign, right, values) for (left, right), sign in zip(pairwise(expressions), signs, strict=True)
+    ]
+    return ~pl.all_horizontal(compared)
+
+
+def _compares(left: str, sign: str, right: str, values: pl.DataFrame) -> pl.Expr:
+    import polars as pl
+
+    one, other = pl.col(left), pl.col(right)
+    exactly = {"<=": one <= other, ">=": one >= other, "=": one == other}[sign]
+    # A number that is written with a point is a decimal one.
+    if any(values.schema[text].is_float() or values.schema[text].is_decimal() for text in (left, right)):
+        one, other = one.cast(pl.Float64), other.cast(pl.Float64)
+        above = {"<=": one - other, ">=": other - one, "=": (one - other).abs()}[sign]
+        room = RELATIVE * pl.max_horizontal(one.abs(), other.abs()) + ABSOLUTE
+        exactly = exactly | (above <= room)
+    return exactly.fill_null(True)
