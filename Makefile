@@ -6,6 +6,7 @@
 # make lowest     run a small study with the lowest versions of the libraries that pyproject.toml allows
 # make newest     run a small study with the newest ones
 # make mutants    try random errors that no test has been tried on yet; hours, and it goes on where it was stopped
+# make evidence-mutants  make slips in the evidence of every claim of the default study, which must be there already
 # make formal     check the proofs in Coq of the loss bound that is free of the list length; Coq must be there already
 # make lint       formatting, lint, types, and Snakemake's own lint
 # make bench      install the peers, measure for a quarter of an hour, and write docs/benchmarks.md and its rows
@@ -13,6 +14,7 @@
 # make docs       write the documentation as a site into build/docs/
 # make config     write the page of settings from the classes that declare them
 # make evaluators  write codecheck.yml, codemeta.json and docs/artefact.md from the ledger and the recorded study
+# make evidence   write what every claim is tested on from the ledger and, if it was run, the default study
 # make release    reproduce the default study and pack it with the source of the tagged commit and the site into dist/
 # make lock       resolve the newest versions anew and write requirements.lock, with the hashes of all their files
 # make clean      remove results, reports and converted data, unless a run is working; downloads and .venv stay
@@ -28,7 +30,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every process of a run or of the tests would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all setup test check test-slow test-cluster lowest newest mutants formal lint format config evaluators docs release bench conformance lock clean
+.PHONY: all setup test check test-slow test-cluster lowest newest mutants evidence-mutants formal lint format config evaluators evidence docs release bench conformance lock clean
 .DEFAULT_GOAL := all
 
 all: $(READY)
@@ -65,6 +67,9 @@ newest:
 mutants: $(READY)
 	python -m tools.mutation --jobs $(WORKERS)
 
+evidence-mutants: $(READY)
+	python -m tools.mutation.evidence results/default --output build/evidence-mutants.csv
+
 formal:
 	@sh proofs/check.sh
 
@@ -86,6 +91,9 @@ config: $(READY)
 
 evaluators: $(READY)
 	python -m tools.evaluators
+
+evidence: $(READY)
+	python -m tools.evidence $(wildcard reports/default/claims.json)
 
 docs: $(READY)
 	python -m sphinx -q -W --keep-going -c docs . build/docs

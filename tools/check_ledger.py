@@ -3,7 +3,9 @@
     python tools/check_ledger.py reports/default/claims.json --decided 55 --findings README.md
 
 prints the claims by status, and what is wrong; the exit status is 1 if something is. With ``--findings``, the claims on
-these pages must have the statuses that they state, as in "`slam-eta-free` refuted".
+these pages must have the statuses that they state, as in "`slam-eta-free` refuted". With ``--recorded``, no claim may
+be tested less severely than in the record of the study (:mod:`pipeline_lib.study.evidence`), unless CHANGELOG.md names
+it.
 """
 
 import argparse
@@ -14,6 +16,7 @@ from pathlib import Path
 from pipeline_lib.claims import judged
 from pipeline_lib.claims.reading import NO_NOTE
 from pipeline_lib.claims.words import BY_PROOF, STATUSES
+from pipeline_lib.study import evidence
 
 MEASURED = ("verified", "refuted", "answered")
 DECIDED = (*BY_PROOF.values(), *MEASURED)
@@ -64,12 +67,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--findings", type=Path, nargs="*", default=[], help="pages that state claims with their statuses"
     )
+    parser.add_argument("--recorded", action="store_true", help="compare with what claims were tested on when recorded")
     given = parser.parse_args(arguments)
     study = judged.read(given.claims)
     print(", ".join(f"{study.counts()['all'][status]} {status}" for status in STATUSES))
     wrong = problems(study, given.decided)
     for page in given.findings:
         wrong += wrongly_stated(study, page.read_text(encoding="utf-8"))
+    if given.recorded:
+        wrong += evidence.weakened(study)
     for line in wrong:
         print(line, file=sys.stderr)
     return 1 if wrong else 0

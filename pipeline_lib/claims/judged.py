@@ -9,7 +9,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -47,7 +47,8 @@ class JudgedClaim:
     """A claim, with the keys of ``claims.json``.
 
     ``words`` are the paper's own, ``rule`` is the rule in words, ``explanation`` the sentence that gives the reason for
-    the status, ``severity`` how the status could have been another; a claim that was not judged has none.
+    the status, ``severity`` how the status could have been another; a claim that was not judged has none. ``covered``
+    are the values of all columns of text in the rows that count, over which a value of a trial may be a summary.
     ``proofs`` are its certificates, and ``coq`` the theorems that state it for Coq, a proof assistant, as FILE.THEOREM.
     """
 
@@ -65,6 +66,7 @@ class JudgedClaim:
     tables: tuple[str, ...] = ()
     notes: str = ""
     trials: tuple[JudgedTrial, ...] = ()
+    covered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     proofs: tuple[JudgedProof, ...] = ()
     coq: tuple[str, ...] = ()
 

@@ -179,6 +179,12 @@ class Context:
         }
         return cls(study, missing, **results)
 
+    def read(
+        self, reading: Reading, name: str, rows: pl.DataFrame, settings: Mapping[str, Any]
+    ) -> tuple[list[Trial], str]:
+        """The trials that a reading finds in one table, and the notes on them."""
+        return reading.trials(name, rows, settings)
+
     def parts(self, claim: Claim, reading: Reading) -> list[tuple[str, pl.DataFrame, Mapping[str, Any]]]:
         """The files of a table: the path below the results folder, its rows, and the experiment's settings.
 
@@ -340,9 +346,9 @@ def _judge(claim: Claim, context: Context) -> JudgedClaim:
     if claim.paper not in context.settings:
         why = f"The experiment that bears on it is not part of the study {context.study}."
         return _judged(claim, "not-run", _missing_data(claim, context) or why)
-    trials, notes, unread = _trials(claim, claim.readings, context)
+    trials, notes, unread = trials_of(claim, claim.readings, context)
     if trials:
-        return judge_trials(claim, trials, context, notes)
+        return replace(judge_trials(claim, trials, context, notes), covered=_covered(claim, context))
     if unread and not claim.otherwise:
         raise DataError(
             f"claim {claim.id}: expected trials, found {unread}; say under `otherwise` when a study may have none"
@@ -350,14 +356,14 @@ def _judge(claim: Claim, context: Context) -> JudgedClaim:
     return _judged(claim, "not-run", _missing_data(claim, context) or claim.otherwise or NOTHING)
 
 
-def _trials(claim: Claim, readings: Sequence[Reading], context: Context) -> tuple[list[Trial], str, str]:
+def trials_of(claim: Claim, readings: Sequence[Reading], context: Context) -> tuple[list[Trial], str, str]:
     """The trials that some readings find, the notes on them, and which rows they did not count, if any."""
     trials: list[Trial] = []
     notes, unread = [], []
     for reading in readings:
         for name, rows, settings in context.parts(claim, reading):
             try:
-                found, noted = reading.trials(name, rows, settings)
+                found, noted = context.read(reading, name, rows, settings)
             except DataError as error:
                 raise DataError(f"claim {claim.id}: {error}") from error
             trials += found
@@ -367,12 +373,22 @@ def _trials(claim: Claim, readings: Sequence[Reading], context: Context) -> tupl
     return trials, " ".join(filter(None, dict.fromkeys(notes))), unread[0] if unread else ""
 
 
+def _covered(claim: Claim, context: Context) -> dict[str, tuple[str, ...]]:
+    """The values of columns of text in the rows that count, of all readings together."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for reading in claim.readings:
+        for name, rows, settings in context.parts(claim, reading):
+            for column, values in reading.covered(name, rows, settings).items():
+                found[column].update(values)
+    return {column: tuple(sorted(values)) for column, values in sorted(found.items()) if values}
+
+
 def _plant(claim: Claim, planted: Planted, trials: Sequence[Trial], verdict: Verdict, context: Context) -> Plant:
     try:
         if planted.values:
             found = planted.written_into(trials)
-        elif found := _trials(claim, [claim.reading_of(planted)], context)[0]:
-            found += _trials(claim, claim.readings[1:], context)[0]
+        elif found := trials_of(claim, [claim.reading_of(planted)], context)[0]:
+            found += trials_of(claim, claim.readings[1:], context)[0]
         else:
             raise DataError(f"planted: {planted.name}: expected rows of the study, found none that count")
         caught, problem = planted.caught(verdict, kinds.judge(claim.checks, found)), ""

@@ -178,6 +178,20 @@ class Reading(Titled):
         groups = marked.partition_by(keys, maintain_order=True) if keys else [marked]
         return [self._trial(path, group) for group in groups], _noted(path, chosen, self.notes)
 
+    def covered(self, path: str, rows: pl.DataFrame, settings: Mapping[str, Any]) -> dict[str, list[str]]:
+        """The values of every column of text, among the rows that count: what summaries of several rows range over.
+
+        Example
+        -------
+        >>> import polars as pl
+        >>> rows = pl.DataFrame({"loss": ["hinge", "logistic", "hinge"], "n": [5, 5, 9], "gap": [0.5, 0.25, 2.0]})
+        >>> entry = {"table": "gaps", "where": "n = 5", "axes": ["n"], "values": {"largest": "MAX(gap)"}}
+        >>> Reading.parse(entry).covered("tables/gaps.parquet", rows, {})
+        {'loss': ['hinge', 'logistic']}
+        """
+        texts = self._chosen(path, rows, settings).select(pl.col(pl.String))
+        return {column.name: column.drop_nulls().unique().sort().to_list() for column in texts}
+
     def written(self, path: str, rows: pl.DataFrame, settings: Mapping[str, Any], text: str) -> str:
         """Write a text with expressions in braces over the rows that count, as under ``notes``."""
         chosen = self._chosen(path, rows, settings)
@@ -255,7 +269,7 @@ def _number(place: str, path: str, rows: pl.DataFrame, text: str) -> float:
     if rows.is_empty():
         raise DataError(f"{place}: expected a row, found none")
     found = evaluated(path, rows, text)
-    for name in parsed(text).meta.root_names():
+    for name in [text] if text in rows.columns else parsed(text).meta.root_names():
         # Sums, maxima and counts would leave such rows out without a word.
         wrong = [
             value

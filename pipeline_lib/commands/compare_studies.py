@@ -4,15 +4,17 @@ A study is given by its name, or by its results folder `results/NAME`, next to w
 expected. The exit status is 1 if a status, the evidence for a claim, or a number differs beyond the tolerance.
 
 Without a second study, the first is compared with workflow/recorded/NAME.json, which says what came out when its
-authors ran it. The record has the bytes of tables only as digests, so that there is no tolerance.
+authors ran it, and with NAME-evidence.yaml beside it, which says what claims were tested on. The record has the bytes
+of tables only as digests, so that there is no tolerance.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-from pipeline_lib.report.comparison import Change, Comparison, TableChange, compare
-from pipeline_lib.study import recorded
+from pipeline_lib.claims import judged
+from pipeline_lib.report.comparison import Change, Comparison, TableChange, claims_of, compare
+from pipeline_lib.study import evidence, recorded
 
 
 def run(
@@ -29,6 +31,8 @@ def run(
     if second is None:
         record, here = recorded.read(first), recorded.made(first)
         different = list(recorded.differences(record, here))
+        if record.configuration == here.configuration:
+            different += evidence.weakened(judged.read(claims_of(Path("results") / first)))
         print("\n".join([*different, recorded.summary(record, here)]))
         if different:
             raise SystemExit(1)

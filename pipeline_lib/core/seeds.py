@@ -7,7 +7,8 @@ any number of cores, and two different places never share a stream.
 A generator also knows what is drawn from it (:data:`Role`), and samples carry this role
 (:attr:`pipeline_lib.data.ranking_data.RankingData.role`). Computations that compare a true risk with a training risk
 require the role that is right for each, so that none is called true that was measured on training queries. Within a
-process, no seed is given to two roles.
+process, no seed is given to two roles, and populations draw no queries for a role that is not named
+(:attr:`Stream.sampled_for`).
 """
 
 import hashlib
@@ -19,10 +20,11 @@ import numpy as np
 from pipeline_lib.core.errors import DataError
 
 Axis = str | int | float | bool | None
-Role = Literal["train", "validation", "test", "reference", "truth", "middle"]
+Role = Literal["train", "validation", "test", "reference", "truth", "middle", "alone"]
 """What queries are for: training; choosing among rankers; measuring them on a sample of limited size; standing in for
 the population in a search, or in a fit of its best ranker; measuring the expected risk; measuring it given the queries
-of a training sample, on fresh documents of these."""
+of a training sample, on fresh documents of these; or a study of their own, as of a stream of rounds or of constants on
+lists, in which no risk is compared with that on other queries."""
 
 _ROLES: dict[int, Role] = {}
 """The role of every seed that was asked for in one."""
@@ -32,6 +34,29 @@ class Stream(np.random.Generator):
     """A generator that knows what is drawn from it; ``role`` is None for what is no sample: orders, starts, signs."""
 
     role: Role | None = None
+
+    @property
+    def sampled_for(self) -> Role:
+        """The role of queries that are drawn from this stream.
+
+        Raises
+        ------
+        DataError
+            When nobody said what they are for.
+
+        Example
+        -------
+        >>> generator(1, "signs").sampled_for  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        pipeline_lib.core.errors.DataError: queries: expected a stream with a role such as "train", or "alone" if ...
+        """
+        if self.role is None:
+            raise DataError(
+                'queries: expected a stream with a role such as "train", or "alone" if no risk on them is compared '
+                "with that on others; found none"
+            )
+        return self.role
 
     def continued(self, role: Role) -> "Stream":
         """The rest of the stream, in another role: numbers are never drawn twice.

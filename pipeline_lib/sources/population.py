@@ -162,13 +162,15 @@ class Population:
         Raises
         ------
         DataError
-            When n_queries is negative or a query would have no document.
+            When n_queries is negative, a query would have no document, or the stream does not say what the queries are
+            for.
         """
         queries = self.draw_queries(n_queries, rng)
         return self.draw_documents(queries, self.draw_lengths(n_queries, rng) if documents is None else documents, rng)
 
     def draw_queries(self, n_queries: Natural, rng: np.random.Generator) -> Queries:
         """The first layer: latent parameters of ``n_queries`` i.i.d. queries."""
+        _role_of(rng)
         d = self.settings.features
         level = rng.uniform(-1.0, 1.0, n_queries)
         centre = 2.0 * rng.random((n_queries, d), dtype=np.float32) - np.float32(1.0)
@@ -207,7 +209,7 @@ class Population:
         >>> few.n_documents, many.n_documents
         (6, 3000)
         """
-        lengths = _lengths(documents, len(queries))
+        role, lengths = _role_of(rng), _lengths(documents, len(queries))
         owner = np.repeat(np.arange(len(queries)), lengths)
         X = np.empty((len(owner), self.settings.features), np.float32)
         y = np.empty(len(owner), np.int32)
@@ -217,7 +219,7 @@ class Population:
             X[rows], y[rows] = self._block(queries, owner[rows], rng)
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         names = np.arange(first_qid, first_qid + len(queries), dtype=np.int64)
-        return RankingData(X, y, offsets, names, ties="file", role=getattr(rng, "role", None))
+        return RankingData(X, y, offsets, names, ties="file", role=role)
 
     @property
     def _across(self) -> float:
@@ -270,6 +272,11 @@ class Population:
         gap = s.margin + ROUNDING * s.feature_norm if s.margin > 0.0 else 0.0
         grade = np.searchsorted(self.thresholds, t)
         return (reach - gap * s.y_max / 2.0) * t + gap * (grade - s.y_max / 2.0)
+
+
+def _role_of(rng: np.random.Generator) -> seeds.Role | None:
+    """What queries from this generator are for; of numpy's own generators, which no study uses, nobody knows."""
+    return rng.sampled_for if isinstance(rng, seeds.Stream) else None
 
 
 def _lengths(documents: ArrayLike, n_queries: int) -> NDArray[np.int64]:

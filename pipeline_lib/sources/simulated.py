@@ -69,7 +69,7 @@ def parts(
         exact = length_law.exact(law, length_law.draw(law, ends[-1], seeds.generator(seed, name, "lengths")))
 
     def drawn(number: int, size: int, end: int) -> RankingData:
-        rng = seeds.generator(seed, name, number)
+        rng = seeds.generator(seed, name, number, role="alone")
         queries = population.draw_queries(size, rng)
         lengths = population.draw_lengths(size, rng) if exact is None else exact[end - size : end]
         return population.draw_documents(queries, lengths, rng, first_qid=end - size + 1)

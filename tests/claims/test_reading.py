@@ -57,6 +57,12 @@ def test_a_name_alone_in_a_list_is_that_of_a_column() -> None:
         trials(**one, values=["ndcg", {"ndcg": "2 * ndcg"}])
 
 
+def test_a_column_may_be_called_as_a_word_of_sql() -> None:
+    rows = pl.DataFrame({"limit": [0.5, 0.25]})
+    assert trials(rows, axes={"n": '"limit"'}, values={"bound": "limit"})[1].values == {"bound": 0.25}
+    assert trials(rows, values={"bound": 'MAX("limit")'})[0].values == {"bound": 0.5}
+
+
 def test_axes_may_be_expressions_and_an_axis_without_a_label_is_left_out() -> None:
     axes = {"fold": "fold", "half": "T / 2"}
     found = trials(where="learner = 'kl'", axes=axes, values={"kl": "ndcg"})

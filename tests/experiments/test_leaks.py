@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline_lib import experiment, papers
+from pipeline_lib import experiment, papers, surrogates
 from pipeline_lib.claims import kinds
 from pipeline_lib.commands import evaluate_model
 from pipeline_lib.core import seeds, storage
@@ -22,6 +22,7 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.experiment import Job, Step
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Trained
+from pipeline_lib.papers.lists import held_out
 from pipeline_lib.papers.lists.grid import experiment as grid
 from pipeline_lib.papers.lists.sparse import experiment as sparse
 from pipeline_lib.papers.slam.risk import experiment as risk
@@ -37,7 +38,7 @@ from tests.small_settings import SETTINGS, small
 
 COMPARES = {
     ("cone", "bases"): {"train", "validation", "test"},
-    ("lists", "grid"): {"train", "reference", "test"},
+    ("lists", "grid"): {"train", "reference", "test", "truth"},
     ("lists", "sparse"): {"train", "test"},
     ("slam", "risk"): {"train", "truth"},
     ("slam", "weights"): {"train", "test"},
@@ -103,7 +104,8 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
 
     monkeypatch.setattr(Population, "draw_documents", lambda *given, **more: found.add(drawn(*given, **more)))
     monkeypatch.setattr(seeds, "required", asked)
-    monkeypatch.setattr(risks, "required", asked)
+    for module in (risks, held_out):
+        monkeypatch.setattr(module, "required", asked)
     return found
 
 
@@ -187,6 +189,38 @@ def test_samples_of_sparse_rankers_are_refused_too(monkeypatch: pytest.MonkeyPat
         list(sparse.measure(Job(small("lists", "sparse"), 1)))
 
 
+def without_roles(monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
+    """Draw the same numbers in a module, whose author does not say what for."""
+    original = module.generator
+    monkeypatch.setattr(module, "generator", lambda *axes, role=None: original(*axes))
+
+
+def test_an_experiment_whose_streams_have_no_role_draws_no_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_roles(monkeypatch, risk)
+    with pytest.raises(DataError, match="expected a stream with a role"):
+        list(risk.measure(Job(small("slam", "risk"), 1, {"surrogate": "slam-ndcg", "part": "0"})))
+
+
+def test_risks_are_measured_on_queries_whose_role_is_known() -> None:
+    population, w = Population(PopulationSettings(features=2)), np.zeros(2)
+    unknown, alone = (
+        population.draw(4, np.random.default_rng(0)),
+        population.draw(4, seeds.generator("a", role="alone")),
+    )
+    hinge, listnet = pair_losses.get("hinge"), surrogates.create("listnet")
+    for data in (unknown, alone):
+        with pytest.raises(DataError, match="for train or reference"):
+            risks.fitted(data, hinge, 1.0)
+        with pytest.raises(DataError, match="for middle"):
+            risks.empirical(data, hinge, w, "middle")
+        with pytest.raises(DataError, match="for truth"):
+            risk.losses_of(listnet, data, w, "truth")
+        with pytest.raises(DataError, match="for test"):
+            held_out.risks(listnet, data, w[:, None], w)
+        with pytest.raises(DataError, match="for truth"):
+            held_out.risk_of_one(listnet, [held_out.Scored((data.X64 @ w)[None, :], data.y, data.offsets, data.role)])
+
+
 def test_parts_of_a_data_set_share_no_query() -> None:
     data = RankingData.from_arrays(np.eye(4), [0, 1, 0, 1], [1, 2, 3, 4])
     with pytest.raises(DataError, match="share no query"):
@@ -257,9 +291,9 @@ def test_the_document_layer_of_a_leak_refutes_theorem_3(monkeypatch: pytest.Monk
 def test_a_true_risk_that_is_the_training_risk_refutes_theorem_8(monkeypatch: pytest.MonkeyPatch) -> None:
     settings, original = small("slam", "risk", sizes=[10], repetitions=20, truth=2000), risk.losses_of
 
-    def leaking(loss: Any, data: RankingData, w: Any) -> Any:
+    def leaking(loss: Any, data: RankingData, w: Any, role: seeds.Role) -> Any:
         sample = Population(PopulationSettings(features=3, documents=(3, 5))).draw(10, np.random.default_rng(0))
-        return original(loss, sample, w)
+        return original(loss, replace(sample, role=role), w, role)
 
     statuses = []
     for losses in (original, leaking):

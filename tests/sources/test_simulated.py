@@ -35,7 +35,7 @@ def test_parts_depend_on_the_seed_and_not_on_each_other() -> None:
 
 
 def test_a_part_is_one_sample_of_the_population() -> None:
-    rng = seeds.generator(1, "letor-sim", 2)
+    rng = seeds.generator(1, "letor-sim", 2, role="alone")
     population = Population(SETTINGS)
     queries = population.draw_queries(7, rng)
     data = population.draw_documents(queries, population.draw_lengths(7, rng), rng, first_qid=7)

@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import DataError
+from pipeline_lib.core.seeds import Role, required
 from pipeline_lib.data import query_blocks
 from pipeline_lib.data.query_blocks import Block
 from pipeline_lib.data.ranking_data import RankingData
@@ -69,13 +70,14 @@ class Known:
 class Scored:
     """A block of queries with the scores of k + 1 rankers, that of the reference ranker first.
 
-    ``scores``, k + 1 rows of shape (D,); ``y``, shape (D,); ``offsets``, shape (Q + 1,), from 0; ``levels``, shape
-    (Q,), where they are known.
+    ``scores``, k + 1 rows of shape (D,); ``y``, shape (D,); ``offsets``, shape (Q + 1,), from 0; ``role``, what the
+    queries were drawn for; ``levels``, shape (Q,), where they are known.
     """
 
     scores: Iterable[Floats]
     y: NDArray[np.int32]
     offsets: NDArray[np.int64]
+    role: Role | None
     levels: Floats | None = None
 
 
@@ -106,12 +108,14 @@ def risks(
     Raises
     ------
     DataError
-        When there are fewer than two queries, or with levels fewer than ten for each polynomial.
+        When the data were not drawn for the role ``test``, there are fewer than two queries, or with levels fewer than
+        ten for each polynomial.
 
     Example
     -------
     >>> from pipeline_lib import surrogates
     >>> data = RankingData.from_arrays([[0.0], [1.0], [0.0], [1.0]], [0, 1, 1, 0], [1, 1, 2, 2])
+    >>> data = data.divided(test=[0, 1])["test"]
     >>> both = risks(surrogates.create("ranksvm"), data, np.array([[0.0, 1.0]]), np.zeros(1))
     >>> both.value, both.standard_error, both.difference
     (array([1., 1.]), array([0., 1.]), array([0., 0.]))
@@ -126,6 +130,7 @@ def of_scores(loss: Surrogate, blocks: Iterable[Scored], known: Known | None = N
     """Measure the rankers that scored ``blocks`` of queries; arguments and errors otherwise as in :func:`risks`."""
     risk, difference = _Regression(), _Regression()
     for block in blocks:
+        required("held-out queries", block.role, "test")
         evaluated = loss.on(block.y, block.offsets)
         values = np.array([evaluated(row)[0] for row in block.scores])
         above = values - loss.least(block.y, block.offsets)
@@ -141,17 +146,18 @@ def of_scores(loss: Surrogate, blocks: Iterable[Scored], known: Known | None = N
 
 
 def risk_of_one(loss: Surrogate, blocks: Iterable[Scored]) -> Known:
-    """The risk of the first ranker that scored ``blocks``; errors as in :func:`risks`.
+    """The risk of the first ranker that scored ``blocks``, which are for ``truth``; errors as in :func:`risks`.
 
     Example
     -------
     >>> from pipeline_lib import surrogates
     >>> y, offsets = np.array([0, 1, 1, 0], np.int32), np.array([0, 2, 4])
-    >>> risk_of_one(surrogates.create("ranksvm"), [Scored(np.array([[0.0, 1.0, 0.0, 1.0]]), y, offsets)])
+    >>> risk_of_one(surrogates.create("ranksvm"), [Scored(np.array([[0.0, 1.0, 0.0, 1.0]]), y, offsets, "truth")])
     Known(value=1.0, standard_error=1.0)
     """
     risk = _Regression()
     for block in blocks:
+        required("queries of a known risk", block.role, "truth")
         scores = next(iter(block.scores))
         values = loss.unchecked(scores, block.y, block.offsets)[0] - loss.least(block.y, block.offsets)
         risk.add(_controls(block), values[:, None])
@@ -162,7 +168,8 @@ def risk_of_one(loss: Surrogate, blocks: Iterable[Scored]) -> Known:
 def _scored(data: RankingData, columns: Floats, levels: Floats | None) -> Iterator[Scored]:
     for block in blocks_of(data.offsets):
         scores = _rows(columns, data.X[block.rows].astype(np.float64))
-        yield Scored(scores, data.y[block.rows], block.offsets, None if levels is None else levels[block.queries])
+        of_block = None if levels is None else levels[block.queries]
+        yield Scored(scores, data.y[block.rows], block.offsets, data.role, of_block)
 
 
 def _rows(columns: Floats, X: Floats) -> Iterator[Floats]:

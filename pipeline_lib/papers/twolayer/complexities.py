@@ -42,7 +42,7 @@ class Complexities:
 
     def _estimated(self, layer: str, k: int) -> float:
         # Pairs of k queries in the layer of queries, k pairs of one query in that of documents; fresh in every draw.
-        rng = generator(self._seed, "twolayer-gaps", "complexity", layer, k)
+        rng = generator(self._seed, "twolayer-gaps", "complexity", layer, k, role="alone")
         step = max(1, PAIRS_PER_BLOCK // k)
         blocks = []
         for start in range(0, self._draws, step):

@@ -77,12 +77,13 @@ def first(data: RankingData, queries: int, documents: int) -> RankingData:
 
 def fitted(data: RankingData, loss: PairLoss, radius: float) -> tuple[Floats, bool]:
     """Empirical risk minimisation over ||w|| <= radius: the weights, and whether their gap is certified."""
-    fit = erm.fit(data, loss.objective(), l2=0.0, radius=radius, tol=TOLERANCE)
+    fit = erm.fit(data.in_role("train", "reference"), loss.objective(), l2=0.0, radius=radius, tol=TOLERANCE)
     return fit.w, fit.certified
 
 
-def empirical(data: RankingData, loss: PairLoss, w: Floats) -> float:
-    """The empirical risk of one ranker."""
+def empirical(data: RankingData, loss: PairLoss, w: Floats, role: Role) -> float:
+    """The mean loss of one ranker on data that were drawn for this role."""
+    data.in_role(role)
     return float(loss.values(data.X64 @ w, data.y, data.offsets).mean())
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pipeline_lib import surrogates
+from pipeline_lib.core.seeds import generator
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.experiment import Job
 from pipeline_lib.learners import erm
@@ -112,8 +113,8 @@ def test_the_error_of_a_gap_is_that_of_the_risk_over_fresh_queries():
     loss, w = surrogates.create("listnet"), np.full(settings.features, 0.3)
     differences, errors = [], []
     for seed in range(200):
-        data = population.draw(100, np.random.default_rng(seed))
-        of_query = risk.losses_of(loss, data, w) - risk.losses_of(loss, data, 0.0 * w)
+        data = population.draw(100, generator(seed, "fresh queries", role="truth"))
+        of_query = risk.losses_of(loss, data, w, "truth") - risk.losses_of(loss, data, 0.0 * w, "truth")
         differences.append(of_query.mean())
         errors.append(risk.standard_error(of_query))
     assert np.std(differences) == pytest.approx(np.mean(errors), rel=0.2)

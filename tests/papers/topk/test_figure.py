@@ -15,7 +15,7 @@ from tests.small_settings import small
 
 
 def data(n: int = 25) -> RankingData:
-    return Population(PopulationSettings(features=4, documents=(4, 12))).draw(n, generator(1, "figure"))
+    return Population(PopulationSettings(features=4, documents=(4, 12))).draw(n, generator(1, "figure", role="alone"))
 
 
 @pytest.fixture(scope="module")

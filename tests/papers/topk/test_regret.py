@@ -26,7 +26,7 @@ FEW: dict[str, Any] = {"seeds": 2, "slices": 2}  # four seeds for T = 200
 
 
 def data(n: int = 25) -> RankingData:
-    return Population(PopulationSettings(features=4, documents=(4, 12))).draw(n, generator(1, "figure"))
+    return Population(PopulationSettings(features=4, documents=(4, 12))).draw(n, generator(1, "figure", role="alone"))
 
 
 def rows_of(asked: RegretSettings, seed: int, slices: int) -> list[regret.Played]:
@@ -41,7 +41,7 @@ def test_regret_is_that_of_the_definition():
     asked = small("topk", "regret", **FEW)
     found = regret_of(asked, 5)
     population = Population(PopulationSettings.from_mapping(asked.population))
-    drawn = population.draw(20, generator(5, "topk-regret", "queries"))
+    drawn = population.draw(20, generator(5, "topk-regret", "queries", role="alone"))
     order = generator(5, "topk-regret", "rounds").integers(0, 20, size=800)[:400]
     for name, k in regret.LEARNERS.items():
         eta, gamma = top_k_feedback.theorem_parameters(400)

@@ -127,7 +127,7 @@ def test_budgets_are_kept_and_documents_are_of_their_query(seen):
 
 
 def test_errors_are_measured_on_other_documents_and_on_the_sample(monkeypatch):
-    monkeypatch.setattr(tradeoff.risks, "empirical", lambda data, loss, w: {"test": 0.2, "train": 0.1}[data.role])
+    monkeypatch.setattr(tradeoff.risks, "empirical", lambda data, loss, w, role: {"test": 0.2, "train": 0.1}[role])
     assert {(row.error, row.training_error) for row in on_data(fold(20, 12))} == {(0.2, 0.1)}
 
 

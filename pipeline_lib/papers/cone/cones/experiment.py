@@ -245,7 +245,8 @@ def _planned(settings: ConesSettings, standardised: Mapping[str, RankingData], s
 
 def drawn(seed: int) -> RankingData:
     """Draw the small sample and standardise its features."""
-    data = Population(SMALL_POPULATION).draw(SMALL_QUERIES, generator(seed, "cone-descent", SMALL, "sample"))
+    rng = generator(seed, "cone-descent", SMALL, "sample", role="alone")
+    data = Population(SMALL_POPULATION).draw(SMALL_QUERIES, rng)
     return Standardisation.of(data).apply(data)
 
 

@@ -176,7 +176,7 @@ def _bases(settings: GeometrySettings, seed: int) -> Iterator[tuple[str, Floats]
             yield "random", generator(seed, "cone-proper", d, K).standard_normal((d, K))
     # A cone that is learned has as many basis vectors as are asked for, fewer than features.
     population = Population(PopulationSettings(features=5, documents=4))
-    sample = population.draw(20, generator(seed, "cone-proper", "sample"))
+    sample = population.draw(20, generator(seed, "cone-proper", "sample", role="alone"))
     yield "learned", cone.fit(sample, 2, method="exact", passes=50, seed=(seed, "cone-proper")).U
 
 
@@ -310,7 +310,9 @@ def sizes(settings: GeometrySettings, seed: int) -> Iterator[Size]:
 def nested(settings: GeometrySettings, seed: int) -> Iterator[Nested]:
     """For every d, K and band of a learned cone: the largest rise of a pair's loss when its basis is changed."""
     for d in settings.features:
-        data = sample_with_pairs(d, settings.learned_queries, generator(seed, "cone-nested", d, "queries"))
+        data = sample_with_pairs(
+            d, settings.learned_queries, generator(seed, "cone-nested", d, "queries", role="alone")
+        )
         shapes = sorted({1, *(K for K in settings.bases if d >= K)})
         yield from (_nested(data, K, high, seed) for K, high in product(shapes, (1.0, 2.0)))
 
@@ -445,7 +447,7 @@ def linear_steps(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
 def checks(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
     """Section 4.1: the shares of learned cones, after every pass, that pass each part of a check for properness."""
     for d, K in _shapes(settings):
-        data = sample_with_pairs(d, settings.learned_queries, generator(seed, "cone-check", d))
+        data = sample_with_pairs(d, settings.learned_queries, generator(seed, "cone-check", d, role="alone"))
         for method in cone.METHODS:
             fit = cone.fit(data, K, method=method, passes=CHECKED_PASSES, traced=False, seed=(seed, "cone-check", d, K))
             passed = np.array([(of_order(U), is_pointed(U), is_solid(U)) for U in fit.path])

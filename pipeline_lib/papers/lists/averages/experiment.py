@@ -113,7 +113,7 @@ def packings(settings: AveragesSettings, seed: int) -> Iterator[Packing]:
     """Packings among random rankers of both balls, and the covering numbers that Propositions 7 and 10 state."""
     loss, population = surrogates.create(LOSS), Population(PopulationSettings(features=settings.features))
     for n, m in product(settings.queries, settings.documents):
-        data = population.draw(n, generator(seed, "lists-coverings", n, m), m)
+        data = population.draw(n, generator(seed, "lists-coverings", n, m, role="alone"), m)
         rng = generator(seed, "lists-coverings", "candidates", n, m)
         given: dict[str, Any] = {"n": n, "m": m, "lipschitz": LIPSCHITZ, "radius": settings.radius}
         coverings = {

@@ -97,7 +97,7 @@ def measured(part: Slice) -> Iterator[Measured]:
     if not sizes:
         return
     reference = part.sample("reference", settings.reference_queries(part.m, sizes[-1]), "reference")
-    held = part.sample("test", settings.held_out_queries(part.m), "held out").in_role("test")
+    held = part.sample("test", settings.held_out_queries(part.m), "held out")
     levels = part.queries("test", settings.held_out_queries(part.m), "held out").level
     best = _best(part)
     known = held_out.risk_of_one(part.loss, _scored_by(part, best))
@@ -151,7 +151,7 @@ def _scored_by(part: Slice, w: Floats) -> Iterator[held_out.Scored]:
         queries = part.population.draw_queries(min(block, left), rng)
         data = part.population.draw_documents(queries, part.m, rng)
         scores = data.X.astype(np.float64) @ w
-        yield held_out.Scored(scores[None, :], data.y, data.offsets, queries.level)
+        yield held_out.Scored(scores[None, :], data.y, data.offsets, data.role, queries.level)
         left -= len(queries)
 
 

@@ -112,7 +112,7 @@ def measure(job: Job) -> Iterator[SparseRanker]:
         rng = generator(job.seed, "lists-sparse", d, "held out", role="test")
         scores, levels, held = _held_out(population, weights, rng, settings.held_out_queries)
         best = erm.fit(held, loss, l2=0.0, radius=settings.radius, ball="l1", tol=BEST_TOL)
-        block = held_out.Scored(np.vstack([held.X64 @ best.w, scores]), held.y, held.offsets, levels)
+        block = held_out.Scored(np.vstack([held.X64 @ best.w, scores]), held.y, held.offsets, rng.role, levels)
         measured = held_out.of_scores(loss, [block])
         bounds = _bounds(settings, population)
         for k, (repetition, ranker) in enumerate(rankers):
@@ -177,7 +177,7 @@ def _held_out(
     scores, levels, features, labels = [], [], [], []
     for start in range(0, n_queries, step):
         queries = population.draw_queries(min(step, n_queries - start), rng)
-        data = population.draw_documents(queries, m, rng).in_role("test")
+        data = population.draw_documents(queries, m, rng)
         scores.append((data.X.astype(np.float64) @ weights).T)
         levels.append(queries.level)
         features.append(data.X[:, active])

@@ -110,7 +110,7 @@ def measure(job: Job) -> Iterator[Played | Opposed]:
 def streams_of(settings: ListLengthsSettings, m: int, seed: int) -> Iterator[Stream]:
     """The two streams of lists of m documents."""
     T, queries = settings.rounds, settings.queries
-    rng = generator(seed, "slam-lengths", m)
+    rng = generator(seed, "slam-lengths", m, role="alone")
     population = streams.separable(documents=m, label_shares=SHARES, margin=settings.margin)
     data = population.draw(queries, rng)
     yield Stream("separable", 0, data, rng.integers(0, queries, T), True)

@@ -277,10 +277,10 @@ def long(
         SEPARABLE: Population(described(noise=0.0, query_noise=0.0, margin=settings.margin)),
     }
     for name, population in pools.items():
-        rng = generator(seed, "slam-perceptron", name, repetition)
+        rng = generator(seed, "slam-perceptron", name, repetition, role="alone")
         data = population.draw(settings.queries, rng)
         yield Stream(name, repetition, data, rng.integers(0, settings.queries, settings.rounds), name == SEPARABLE)
-    rng = generator(seed, "slam-perceptron", ADVERSARIAL, repetition)
+    rng = generator(seed, "slam-perceptron", ADVERSARIAL, repetition, role="alone")
     data = pools[NOISY].draw(min(settings.queries, settings.adversarial_rounds // 2), rng)
     order = streams.adversarial_order(data, settings.adversarial_rounds, measure)
     yield Stream(ADVERSARIAL, repetition, data, order)
@@ -313,7 +313,7 @@ def short(settings: PerceptronSettings, seed: int) -> Iterator[Stream]:
         "pairs": streams.separable(documents=2, label_shares=(0.5, 0.5), margin=0.1),
         "short": streams.separable(documents=(2, 4), label_shares=(0.4, 0.3, 0.3), margin=0.2),
     }.items():
-        rng = generator(seed, "slam-perceptron", name)
+        rng = generator(seed, "slam-perceptron", name, role="alone")
         data = described.draw(settings.queries, rng)
         found.append(Stream(name, 0, data, rng.integers(0, settings.queries, T), True))
     for stream in (*found, streams.stalled(T)):

@@ -36,7 +36,7 @@ from pipeline_lib import surrogates
 from pipeline_lib.core import progress
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.cost import Cost
-from pipeline_lib.core.seeds import generator
+from pipeline_lib.core.seeds import Role, generator
 from pipeline_lib.core.settings import Jobs, Positives, Range, Settings, Several, Sizes, Whole
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.rows import Count, Field, FromOne, FromZero, Interval, OnlyInterval, Row
@@ -143,21 +143,21 @@ def measure(job: Job) -> Iterator[Excess]:
     # MAP distinguishes relevant and irrelevant documents only.
     binary = surrogate == "slam-map"
     truth = population.draw(settings.truth, generator(seed, "slam-risk", "truth", role="truth"))
-    truth = (truth.with_binary_labels() if binary else truth).in_role("truth")
+    truth = truth.with_binary_labels() if binary else truth
     best = {B: erm.fit(truth, loss, l2=0.0, radius=B, tol=TOLERANCE) for B in settings.radii}
-    at_zero = losses_of(loss, truth, np.zeros(truth.n_features))
-    least = {B: losses_of(loss, truth, fit.w) for B, fit in best.items()}
+    at_zero = losses_of(loss, truth, np.zeros(truth.n_features), "truth")
+    least = {B: losses_of(loss, truth, fit.w, "truth") for B, fit in best.items()}
     for repetition in progress.counted(range(part, settings.repetitions, settings.parts), "repetitions"):
         for n in settings.sizes:
             # Every surrogate and radius has the same samples, so that they can be compared.
             sample = population.draw(n, generator(seed, "slam-risk", "sample", n, repetition, role="train"))
-            sample = (sample.with_binary_labels() if binary else sample).in_role("train")
-            own_at_zero = losses_of(loss, sample, np.zeros(sample.n_features)).mean()
+            sample = sample.with_binary_labels() if binary else sample
+            own_at_zero = losses_of(loss, sample, np.zeros(sample.n_features), "train").mean()
             for B in settings.radii:
                 given = {"radius": B, "lipschitz": lipschitz, "feature_norm": longest}
                 l2 = erm.lipschitz_l2(n, **given)
                 fit = erm.fit(sample, loss, l2=l2, radius=B, tol=TOLERANCE)
-                values, own = (losses_of(loss, data, fit.w) for data in (truth.in_role("truth"), sample))
+                values, own = losses_of(loss, truth, fit.w, "truth"), losses_of(loss, sample, fit.w, "train")
                 yield Excess(
                     surrogate=surrogate,
                     radius=B,
@@ -175,8 +175,9 @@ def measure(job: Job) -> Iterator[Excess]:
                 )
 
 
-def losses_of(loss: Surrogate, data: RankingData, w: Floats) -> Floats:
-    """The loss of every query."""
+def losses_of(loss: Surrogate, data: RankingData, w: Floats, role: Role) -> Floats:
+    """The loss of every query, of data that were drawn for this role."""
+    data.in_role(role)
     return loss.value(data.X64 @ w, data.y, data.offsets)
 
 

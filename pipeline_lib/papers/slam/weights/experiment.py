@@ -213,7 +213,7 @@ def populations(settings: WeightsSettings, seed: int) -> Iterator[tuple[int, flo
     for noise in settings.noises:
         population = Population(PopulationSettings(features=1, noise=noise, query_noise=0.0))
         for m in settings.lengths:
-            rng = generator(seed, "slam-weights", POPULATION, noise, m)
+            rng = generator(seed, "slam-weights", POPULATION, noise, m, role="alone")
             yield m, noise, population.draw(max(LEAST_QUERIES, settings.documents // m), rng, documents=m)
 
 

@@ -231,7 +231,7 @@ class Game:
 def games_of(settings: RegretSettings, seed: int) -> list[Game]:
     """All games; those of different length share their first rounds, and those of all seeds share all."""
     population = Population(PopulationSettings.from_mapping(settings.population))
-    drawn = population.draw(settings.queries, generator(seed, "topk-regret", "queries"))
+    drawn = population.draw(settings.queries, generator(seed, "topk-regret", "queries", role="alone"))
     order = generator(seed, "topk-regret", "rounds").integers(0, drawn.n_queries, size=settings.rounds[-1])
     pair = RankingData.from_arrays([[FEATURE], [-FEATURE]], [1, 0], [1, 1])
     sequences = {

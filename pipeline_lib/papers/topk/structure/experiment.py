@@ -253,7 +253,7 @@ def noise(settings: StructureSettings, seed: int) -> Iterator[VarianceQuotient]:
     _, gamma = top_k_feedback.theorem_parameters(settings.horizon)
     for m, probabilities in product(settings.lengths, PROBABILITIES):
         population = Population(PopulationSettings(features=5, documents=m))
-        data = population.draw(settings.queries, generator(seed, "topk-structure", "variance", m))
+        data = population.draw(settings.queries, generator(seed, "topk-structure", "variance", m, role="alone"))
         moments: dict[tuple[str, int], Floats] = {}
         case: dict[str, Any] = {"m": m, "probabilities": probabilities}
         for name, more in product(BOUNDED, (0, 1)):

@@ -218,7 +218,7 @@ def _measured(
     settings: GapsSettings, repetition: int, drawn: Drawn, pool: risks.Pool, loss: PairLoss, best: Floats
 ) -> Iterator[Measured]:
     """Train with one loss on every sample of a repetition, and measure."""
-    rankers = [risks.fitted(data.in_role("train"), loss, settings.radius) for data, _ in drawn]
+    rankers = [risks.fitted(data, loss, settings.radius) for data, _ in drawn]
     weights = np.column_stack([*(w for w, _ in rankers), best])
     for one in [loss] + ([pair_losses.get(pair_losses.ZERO_ONE)] if loss.name == HINGE else []):
         (*expected, best_expected), errors = pool.risk(one, weights)
@@ -230,11 +230,11 @@ def _measured(
                 loss=one.name,
                 queries=n,
                 documents=m,
-                empirical=risks.empirical(data.in_role("train"), one, w),
-                middle=risks.empirical(fresh.in_role("middle"), one, w),
+                empirical=risks.empirical(data, one, w, "train"),
+                middle=risks.empirical(fresh, one, w, "middle"),
                 expected=risk,
                 expected_error=error,
-                best_empirical=risks.empirical(data, one, best),
+                best_empirical=risks.empirical(data, one, best, "train"),
                 best_expected=best_expected,
                 certified=certified,
             )

@@ -113,7 +113,7 @@ def measure(job: Job) -> Iterator[Row]:
 def _averages(settings: StatementsSettings, seed: int) -> Iterator[Identity]:
     population = Population(PopulationSettings())
     for case, lengths in {**REDUCED, **TINY}.items():
-        rng = generator(seed, "twolayer-statements", "average", case)
+        rng = generator(seed, "twolayer-statements", "average", case, role="alone")
         data = population.draw(len(lengths), rng, np.array(lengths))
         # Labels may agree; the averages are compared on differences of features alone.
         order = np.arange(data.n_documents, dtype=np.int32)

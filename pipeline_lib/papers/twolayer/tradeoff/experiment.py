@@ -172,7 +172,7 @@ def _on_population(settings: TradeoffSettings, seed: int, part: int) -> Iterator
         for budget in settings.budgets:
             rng = generator(seed, "twolayer-tradeoff", POPULATION, budget, repetition, role="train")
             sizes = splits(budget, settings.documents)
-            samples = [population.draw(n, rng, m).in_role("train") for n, m in sizes]
+            samples = [population.draw(n, rng, m) for n, m in sizes]
             weights = [risks.fitted(sample, loss, settings.radius)[0] for sample in samples]
             (*errors, least), _ = pool.risk(measured, np.column_stack([*weights, best]))
             for (n, m), sample, w, error in zip(sizes, samples, weights, errors, strict=True):
@@ -185,7 +185,7 @@ def _on_population(settings: TradeoffSettings, seed: int, part: int) -> Iterator
                     queries=n,
                     documents=m,
                     error=error,
-                    training_error=risks.empirical(sample, measured, w),
+                    training_error=risks.empirical(sample, measured, w, "train"),
                     reference_error=least,
                 )
 
@@ -207,7 +207,7 @@ def on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> Ite
                 continue
             for n, m in splits(budget, settings.data_documents):
                 sample = train.take(rng.choice(eligible, n, replace=False)).subsample_documents(m, rng)
-                w, _ = risks.fitted(sample.in_role("train"), loss, settings.data_radius)
+                w, _ = risks.fitted(sample, loss, settings.data_radius)
                 yield Measured(
                     dataset=fold.dataset,
                     features=train.n_features,
@@ -216,8 +216,8 @@ def on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> Ite
                     repetition=repetition,
                     queries=n,
                     documents=m,
-                    error=risks.empirical(test.in_role("test"), measured, w),
-                    training_error=risks.empirical(sample, measured, w),
+                    error=risks.empirical(test, measured, w, "test"),
+                    training_error=risks.empirical(sample, measured, w, "train"),
                     reference_error=None,
                 )
 
