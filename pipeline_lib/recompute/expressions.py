@@ -50,6 +50,8 @@ class Database:
             ("LEFT_PART", 2, lambda text, length: text[:length]),
             ("SPLIT_PART", 3, lambda text, mark, place: _element(text.split(mark), place, "")),
             ("ELEMENT", 2, lambda text, place: _element(json.loads(text), place, None)),
+            ("STRING_TO_ARRAY", 2, lambda text, mark: json.dumps(text.split(mark))),
+            ("ARRAY_LENGTH", 1, lambda text: len(json.loads(text))),
         ):
             self.connection.create_function(name, arguments, function, deterministic=True)
         self.connection.create_aggregate("FIRST_OF", 1, _FirstOf)  # type: ignore[arg-type]

@@ -59,7 +59,10 @@ def summary(found: Comparison) -> str:
     tables = len(found.compared) - of_cards
     numbers = f"{sum(found.compared.values()):,} numbers of {tables} tables and {of_cards} cards"
     differing = sum(map(len, found.differences.values()))
-    return f"Recomputed {numbers} from raw rows: {f'{differing:,} differ' if differing else 'all agree'}"
+    outcome = f"{differing:,} differ" if differing else "all agree"
+    if unread := len(found.left.get(cards.NOT_IN_SQLITE, ())):
+        outcome += f"; of the cards, {unread} could not be recomputed (`python -m pipeline_lib recompute` says why)"
+    return f"Recomputed {numbers} from raw rows: {outcome}"
 
 
 def not_compared(found: Comparison) -> Iterator[str]:

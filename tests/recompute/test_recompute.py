@@ -4,6 +4,7 @@ The wrong ones are those that no verdict noticed: each changes tables or cards, 
 """
 
 import json
+import re
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -29,7 +30,7 @@ from pipeline_lib.papers.lists.grid.settings import Measured as OfGrid
 from pipeline_lib.papers.slam.practice import experiment as practice
 from pipeline_lib.papers.topk.regret import experiment as regret
 from pipeline_lib.papers.twolayer.gaps import experiment as gaps
-from pipeline_lib.recompute import cards, whole
+from pipeline_lib.recompute import cards, expressions, whole
 from pipeline_lib.recompute.arithmetic import student
 from pipeline_lib.recompute.comparison import Comparison
 from pipeline_lib.recompute.expressions import Database
@@ -351,3 +352,30 @@ def test_summaries_in_conditions_are_those_of_the_part() -> None:
     rows = Database().rows(table, {})
     assert rows.where("T = MAX(T)").values("T") == {0: [5]}
     assert rows.by({"key": "of"}).where("T = MAX(T)").values("T") == {0: [2], 2: [5]}
+
+
+def test_sqlite_has_every_function_that_a_ledger_calls() -> None:
+    known = {name.upper() for (name,) in Database().connection.execute("SELECT name FROM pragma_function_list")}
+    known |= {"AND", "OR", "NOT", "IN", "OVER", "BY", "WHEN", "THEN", "ELSE", "CAST"}
+    read = " ".join(str(claim.get("evidence")) for _, claim in cards.ledger())
+    called = set(re.findall(r"\b([A-Z]{2}[A-Z_]*)\s*\(", read))  # in formulas of notes, R_X( is no call
+    assert {"MAX", "ARRAY_GET", "STRING_TO_ARRAY"} <= called
+    assert {expressions.RENAMED.get(word, word) for word in called} <= known
+
+
+def test_a_claim_that_sqlite_cannot_read_costs_only_its_card(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def claims() -> Iterable[tuple[str, Mapping[str, Any]]]:
+        for name, claim in ledger_of_cards():
+            if name == "topk-thm41":
+                claim = {
+                    **claim,
+                    "evidence": {"table": "topk-exponents", "where": "STRICTLY(slope)", "values": ["slope"]},
+                }
+            yield name, claim
+
+    ledger_of_cards = cards.ledger
+    monkeypatch.setattr(cards, "ledger", claims)
+    found = found_in(made)
+    assert found.left[cards.NOT_IN_SQLITE] == {"topk-thm41": ["no such function: STRICTLY"]}
+    assert "card twolayer-thm2" in found.compared
+    assert "all agree; of the cards, 1 could not be recomputed" in whole.summary(found)

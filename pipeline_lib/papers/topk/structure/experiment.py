@@ -135,6 +135,7 @@ class VarianceQuotient(Row, table="tables/topk-variance-quotients", key=("m", "p
     above: str = Field(description="surrogate and number of labels of the estimator in the numerator")
     below: str = Field(description="those of the estimator in the denominator")
     same_loss: bool = Field(description="whether both estimate the gradient of the same loss")
+    queries: FromOne = Field(description="queries with different labels, over which the means are taken")
     quotient: OnlyInterval = Field(description="quotient of the variances over ||E z||^2; 95 % interval over queries")
 
 
@@ -265,6 +266,7 @@ def noise(settings: StructureSettings, seed: int) -> Iterator[VarianceQuotient]:
                 above="{}, k = {}".format(*above),
                 below="{}, k = {}".format(*below),
                 same_loss=above[0] == below[0],
+                queries=len(moments[above]),
                 quotient=_quotient(moments[above], moments[below]),
             )
 
