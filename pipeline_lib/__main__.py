@@ -7,10 +7,10 @@ import signal
 import sys
 from types import TracebackType
 
-# One thread per job, jobs in parallel: sums in a fixed order, and no job slows another. This must happen before
-# numpy and polars are imported, and it overrides the environment because results may not depend on it.
-for _library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "NUMBA_NUM", "POLARS_MAX"):
-    os.environ[f"{_library}_THREADS"] = "1"
+from pipeline_lib.core import processor
+
+# It overrides the environment: results may not depend on it.
+processor.pin()
 
 _status = 1
 _print_error = sys.excepthook

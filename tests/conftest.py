@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from hypothesis.internal.conjecture import providers
 
-from tests.workflow.job_server import THREADS
+from pipeline_lib.core import processor
 
 # Copies of the project, in temporary folders, take the machine code that was compiled for the project itself.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1]))
-# One thread per process, as in every command: workers of pytest-xdist and jobs of studies share the cores.
-os.environ.update(dict.fromkeys(THREADS, "1"))
+# As in every command; and workers of pytest-xdist and jobs of studies share the cores.
+processor.pin()
 
 # A machine under load may be slow: no test fails for that.
 COMMON = settings(

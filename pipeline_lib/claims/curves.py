@@ -136,7 +136,7 @@ def _curve(world: _World, rng: np.random.Generator) -> Curve:
 def _some(free: Draws, number: int, rng: np.random.Generator) -> Draws:
     """So many of the free trials, chosen anew for every draw."""
     chosen = np.zeros((DRAWS, len(free)), dtype=bool)
-    chosen[:, free] = rng.random((DRAWS, int(free.sum()))).argsort(axis=1) < number
+    chosen[:, free] = rng.random((DRAWS, int(free.sum()))).argsort(axis=1, kind="stable") < number
     return chosen
 
 

@@ -398,7 +398,9 @@ def _filled(table: pa.Table, name: str, path: str | os.PathLike[str]) -> NDArray
     values = column.flatten() if name == "features" else column
     if column.null_count or values.null_count:
         raise DataError(f"{path}: expected a value in every row of {name}, found nulls")
-    return np.asarray(values.to_numpy(zero_copy_only=False))
+    # Not values.to_numpy(), which imports pandas: a tenth of the time of a short job.
+    numbers = np.frombuffer(values.buffers()[1], values.type.to_pandas_dtype(), len(values) + values.offset)
+    return numbers[values.offset :]
 
 
 def _read_queries(

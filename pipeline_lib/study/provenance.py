@@ -11,7 +11,7 @@ from typing import Any
 from llvmlite import binding
 
 import pipeline_lib
-from pipeline_lib.core.compiled import config
+from pipeline_lib.core import processor
 from pipeline_lib.study import planned
 
 LIBRARIES = ("numpy", "scipy", "numba", "pandas", "polars", "pyarrow", "matplotlib", "snakemake")
@@ -25,15 +25,18 @@ def collect() -> dict[str, Any]:
     Example
     -------
     >>> sorted(collect())
-    ['code', 'cores', 'libraries', 'machine', 'pipeline_lib', 'python', 'time']
+    ['c_library', 'code', 'cores', 'instructions', 'libraries', 'machine', 'pipeline_lib', 'python', 'time']
     """
     return {
         "pipeline_lib": pipeline_lib.__version__,
         "code": planned.code_state() or code_state(Path(pipeline_lib.__file__).parent),
         "python": platform.python_version(),
         "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
-        # Last digits follow from the processor for which numba compiles, by LLVM's name for it.
-        "machine": f"{platform.system()} {platform.machine()} {config.CPU_NAME or binding.get_host_cpu_name()}",
+        # Last digits follow from the level of instructions, or where there is none from the processor, by LLVM's name
+        # for it, and from the C library, which has the functions of mathematics.
+        "machine": f"{platform.system()} {platform.machine()} {binding.get_host_cpu_name()}",
+        "instructions": processor.LEVEL if processor.has_level() else "those of the processor",
+        "c_library": " ".join(platform.libc_ver()).strip(),
         "cores": os.cpu_count(),
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }

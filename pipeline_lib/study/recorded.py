@@ -15,7 +15,7 @@ from pipeline_lib import papers
 from pipeline_lib.claims import judged, ledger
 from pipeline_lib.claims.judged import JudgedClaim
 from pipeline_lib.claims.words import Status, plain
-from pipeline_lib.core import storage
+from pipeline_lib.core import processor, storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.settings import Settings
 from pipeline_lib.report.comparison import claims_of, tables_of
@@ -186,7 +186,13 @@ def summary(record: Record, found: Record) -> str:
     statuses = [name for name, one in found.claims.items() if record.claims.get(name, one).status != one.status]
     same = sum(record.tables.get(name) == one for name, one in found.tables.items())
     moved = f"other statuses for {', '.join(statuses)}" if statuses else "every claim has the recorded status"
-    return f"Compared with {compared}: {moved}; {same} of {len(record.tables)} tables have the same bytes"
+    line = f"Compared with {compared}: {moved}; {same} of {len(record.tables)} tables have the same bytes"
+    if record.made_with.get("instructions") == processor.LEVEL != found.made_with.get("instructions"):
+        line += (
+            f"; this machine has not the level of instructions of the record, {processor.LEVEL}, without which last "
+            "digits differ (docs/where-results-may-differ.md)"
+        )
+    return line
 
 
 def _claim(claim: JudgedClaim, names: tuple[str, ...]) -> RecordedClaim:

@@ -1,4 +1,6 @@
 import itertools
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +229,17 @@ def test_the_stored_form(tmp_path: Path) -> None:
     assert [str(field.type) for field in schema][:2] == ["int64", "uint8"]
     assert schema.field("features").type == pa.list_(pa.field("element", pa.float32(), nullable=False), 3)
     assert stored_data.read_parts(path) == [{"name": "all", "rows": 5, "queries": 2, "sha256": None}]
+
+
+def test_the_stored_form_is_read_without_importing_pandas(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    some_data([2, 3]).write_parquet(path)
+    script = (
+        "import sys\nfrom pipeline_lib import RankingData\n"
+        f"print(RankingData.read_parquet({str(path)!r}).n_documents, 'pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["5", "False"]
 
 
 def write_parts(path: Path, parts: list[list[int]], d: int = 2) -> np.ndarray:

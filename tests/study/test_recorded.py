@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from pipeline_lib import cli, papers
-from pipeline_lib.core import storage
+from pipeline_lib.core import processor, storage
 from pipeline_lib.core.errors import DamagedFileError
 from pipeline_lib.study import provenance, recorded
 from tests import readings
@@ -41,6 +41,14 @@ def test_the_same_results_do_not_differ(study: str, capsys: pytest.CaptureFixtur
     record = recorded.read(study)
     assert f"{len(record.tables)} of {len(record.tables)} tables" in line
     assert any(claim.ranges for claim in record.claims.values())
+
+
+def test_a_processor_without_the_instructions_of_the_record_is_named(study: str) -> None:
+    found = recorded.made(study)
+    record = found.model_copy(update={"made_with": found.made_with | {"instructions": processor.LEVEL}})
+    other = found.model_copy(update={"made_with": found.made_with | {"instructions": "those of the processor"}})
+    assert processor.LEVEL not in recorded.summary(record, record)
+    assert processor.LEVEL in recorded.summary(record, other)
 
 
 def test_what_differs_is_named_with_the_numbers(study: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,11 +32,6 @@ LIBRARIES = (
     *("matplotlib.figure", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_agg"),
     *("pyarrow.compute", "pyarrow.parquet"),
 )
-THREADS = (
-    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
-    *("NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"),
-)
-"""As in ``pipeline_lib.__main__``: they are read when numpy and polars are imported."""
 NO_THREAD_OF_PYARROW = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
 """Its memory is tidied by the thread that uses it."""
 
@@ -48,7 +43,7 @@ def interpreter() -> Path:
     address, script = folder / "socket", folder / "python"
     script.write_text(f"#!{sys.executable} -IS\n{CLIENT.format(address=str(address), real=sys.executable)}")
     script.chmod(0o755)
-    environment = {**os.environ, **dict.fromkeys(THREADS, "1"), **NO_THREAD_OF_PYARROW}
+    environment = {**os.environ, **NO_THREAD_OF_PYARROW}
     environment.pop("PYTHONPATH", None)
     # The server reads from the pipe, which is closed when this process ends, however it ends.
     server = subprocess.Popen(

@@ -281,9 +281,9 @@ PYTEST = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES)
-def test_all_tests_that_a_page_reaches_stay_green(page: str, tmp_path: Path) -> None:
-    """Those that ask for everything run; where only their parameters do, with those that the page adds."""
+def test_all_tests_that_the_pages_reach_stay_green(tmp_path: Path) -> None:
+    """All pages are followed in one copy. Tests that ask for everything run; where only their parameters do, with those
+    that the pages add."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     folder = tmp_path / "project"
     for path in filter(None, listed.split("\0")):
@@ -293,14 +293,17 @@ def test_all_tests_that_a_page_reaches_stay_green(page: str, tmp_path: Path) -> 
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "before"]):
         subprocess.run([*git, *words], cwd=folder, check=True)
     environment = {**os.environ, "PYTHONPATH": str(folder)}
-    [of_place] = {asks for place, asks in ASKS.items() if PAGES[page][0].startswith(place)}
-    running, with_parameters = those_that_ask(re.compile(rf"\b({of_place})|{OF_ALL_FILES}"))
+    changed = [path for page in PAGES for path in PAGES[page]]
+    assert len({*changed}) == len(changed)
+    assert all(any(path.startswith(place) for place in ASKS) for path in changed)
+    running, with_parameters = those_that_ask(re.compile(rf"\b({'|'.join(ASKS.values())})|{OF_ALL_FILES}"))
     before = collected(with_parameters, folder, environment)
-    written(page, folder)
+    for page in PAGES:
+        written(page, folder)
     for command in GENERATED:
         subprocess.run([sys.executable, *command], cwd=folder, env=environment, check=True)
     new = [test for test in collected(with_parameters, folder, environment) if test not in before]
-    examples = [path for path in PAGES[page] if path.endswith(".py") and ">>>" in (folder / path).read_text("utf-8")]
+    examples = [path for path in changed if path.endswith(".py") and ">>>" in (folder / path).read_text("utf-8")]
     done = subprocess.run([*PYTEST, *examples, *running, *new], cwd=folder, env=environment)
     assert done.returncode == 0
 

@@ -38,9 +38,10 @@ from typing import Any
 import pytest
 import yaml
 
+from pipeline_lib.core import processor
 from tests.small_settings import SETTINGS
 from tests.workflow.conftest import SMALL
-from tests.workflow.job_server import LIBRARIES, THREADS
+from tests.workflow.job_server import LIBRARIES
 from tests.workflow.test_paper_studies import MODELS
 from tools import affected
 from tools.mutation.operators import Mutant, mutants
@@ -87,7 +88,7 @@ def main() -> None:
     if options.survivors:
         left = [one for one in drawn if one.place not in equivalent and decided.get(one.place, [""])[0] == "survived"]
     affected.graph()
-    os.environ.update(dict.fromkeys(THREADS, "1"), NUMBA_CACHE_DIR=str(options.folder.resolve() / "compiled"))
+    os.environ.update(processor.variables(), NUMBA_CACHE_DIR=str(options.folder.resolve() / "compiled"))
     for library in LIBRARIES:
         importlib.import_module(library)
     workers = []

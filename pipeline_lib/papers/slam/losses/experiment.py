@@ -154,7 +154,7 @@ def loss_as_printed(kind: str, scores: Floats, y: Labels, numbered: str = "by do
     The documents i = 1..k are numbered in the order of the weights (31), v_i = G(y_i) D(i) / Z_k: equal labels in
     the order of the list, or "by score", which the proof of Corollary 7 assumes.
     """
-    ranks = np.argsort(worst_order(scores, y), axis=1) + 1.0
+    ranks = np.argsort(worst_order(scores, y), axis=1, kind="stable") + 1.0
     v = wrong_weights.right(y, kind)
     gained = v * ranking.inverse_discounts(wrong_weights.numbers(y))
     if numbered == "by score":

@@ -416,7 +416,7 @@ def _unbiased(game: Game, drawn: NDArray[np.int64], orders: NDArray[np.int64]) -
     """Running sums of the estimates of F_1, ..., F_m from the k labels seen, shape (explorations, m)."""
     subsets = list(combinations(range(game.m), game.k))
     codes, known = (np.sort(sets, axis=1) @ game.m ** np.arange(game.k) for sets in (orders[:, : game.k], subsets))
-    which = np.argsort(known)[np.searchsorted(np.sort(known), codes)]
+    which = np.argsort(known, kind="stable")[np.searchsorted(np.sort(known), codes)]
     return np.asarray(np.cumsum(_tables(game)[which, drawn], axis=0))
 
 
