@@ -17,16 +17,12 @@ from pathlib import Path
 
 from pipeline_lib import cli, learners, metrics, papers, surrogates
 from pipeline_lib.claims import errata, novelty
-from pipeline_lib.core.errors import DataError
 from pipeline_lib.study import recorded
 from pipeline_lib.study.recorded import Published, Record
 from pipeline_lib.theory.list_bounds import MEANINGS, STATEMENTS
 
 DOCS = Path(__file__).parent
 WIDTH = 120
-NOVELTY_HEAD = "| result | verdict |"
-"""The line of the page of what is new that all written text begins with."""
-
 PUBLISHED = DOCS / "data" / "published-baselines.csv"
 """The file of published baselines."""
 
@@ -252,29 +248,14 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def with_novelty(page: str) -> str:
-    """The page of what is new: its introduction as it is, then every result with its nearest works and its verdict.
-
-    Raises
-    ------
-    DataError
-        When the page lacks the line with which all written text begins.
-    """
-    if NOVELTY_HEAD not in page:
-        raise DataError(f"what is new: expected the line {NOVELTY_HEAD!r} on the page, found none")
-    rows = []
-    parts = []
+    """The page of what is new: its introduction as it is, then every result with its nearest works and its verdict."""
+    parts = [page.partition("\n## ")[0].rstrip()]
     for one in novelty.load():
-        rows.append(f"| {one.title} | {one.verdict} |")
-        claims = ", ".join(f"`{name}`" for name in one.claims) or "none"
+        claims = "".join(f", `{name}`" for name in one.claims)
         near = "; ".join(f"[{name}](references.md#{_anchor(name)})" for name in one.neighbours)
-        lines = [
-            f"- **Verdict**: {one.verdict}. {one.sentence}",
-            f"- [Proof]({one.page}.md). Claims: {claims}.",
-            f"- Nearest in print: {near}.",
-        ]
-        parts.append("\n".join([f"## {one.title}\n\n{_filled(one.says)}\n", *map(_filled, lines)]))
-    table = "\n".join([NOVELTY_HEAD, "|---|---|", *rows])
-    return page.partition(NOVELTY_HEAD)[0] + "\n\n".join([table, *parts]) + "\n"
+        about = f"[Proof]({one.page}.md){claims}. Nearest in print: {near}."
+        parts += [f"## {one.title}: {one.verdict}", *map(_filled, (one.says, one.sentence, about))]
+    return "\n\n".join(parts) + "\n"
 
 
 def _anchor(title: str) -> str:
@@ -282,10 +263,8 @@ def _anchor(title: str) -> str:
     return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
-def _filled(line: str) -> str:
-    """An item of a list in Markdown, with its further lines below its first word; or a paragraph."""
-    indent = line.partition("-")[0] + "  " if line.lstrip().startswith("-") else ""
-    return textwrap.fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+def _filled(paragraph: str) -> str:
+    return textwrap.fill(paragraph, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ small; its gradient is g:
 
 With the method ``exact`` U too is solved for, block against block.
 
-Where Algorithm 1 leaves a choice, or is read otherwise than printed (docs/methods.md says what each changes):
+Where Algorithm 1 leaves a choice, or is read otherwise than printed:
 
 - Folding in (step 1a) descends ||z_j - U w_j||^2 without the factor phi_j / (P n_q) that the risk has there: with
   1/(P n_q) a step of mu = .001 moves nothing, and phi_j > 0 moves no minimiser. Where folding-in is cut short, phi_j
