@@ -54,9 +54,14 @@ def run(
         "expected": _expected(data_set),
         "folds": data_set.n_folds,
         "notes": _notes(data_set, counted),
-        **({"weight": weight} if (weight := data_set.columns.get("weight")) else {}),
+        **({"weight": weight} if (weight := _weight(data_set, counted)) else {}),
     }
     storage.write_json(output, description)
+
+
+def _weight(data_set: catalog.DataSet, summary: dict[str, Any]) -> str:
+    """The column of the weights of queries, or the files in which they stand; nothing where there are none."""
+    return data_set.columns.get("weight") or "; ".join(summary.get("weights", ()))
 
 
 def _expected(data_set: catalog.DataSet) -> dict[str, Any] | None:
@@ -80,8 +85,9 @@ def _notes(data_set: catalog.DataSet, summary: dict[str, Any]) -> list[str]:
         queries = "1 query has" if empty == 1 else f"{empty} queries have"
         notes.append(f"{queries} no relevant document; every measure is 0 there.")
     notes += [LABELS[policy]] if (policy := data_set.columns.get("labels", data_set.labels)) in LABELS else []
-    if weight := data_set.columns.get("weight"):
-        notes.append(f"Its queries have weights (column {weight!r}): one of weight 3 counts like three of it.")
+    if weight := _weight(data_set, summary):
+        where = f"column {weight!r}" if data_set.columns.get("weight") else weight
+        notes.append(f"Its queries have weights ({where}): one of weight 3 counts like three of it.")
     if columns := data_set.columns.get("one_hot"):
         notes.append(
             f"Each value of {listed(list(map(repr, columns)))} is a feature, which is 1 where a document has it."

@@ -375,7 +375,8 @@ rows by query
         Beside what :func:`pipeline_lib.sources.letor.read` takes, queries may be named by text, labels may be written
         ``1.0``, features may count from 0, the text may be compressed (gzip, bzip2, Zstandard), and the queries may
         stand in a file of group sizes next to it, ``NAME.query`` or ``NAME.group``, as LightGBM and XGBoost have them.
-        The names of features may stand next to it, too, in ``NAME.features.json`` or ``NAME.features.tsv``.
+        The names of features may stand next to it, too, in ``NAME.features.json`` or ``NAME.features.tsv``, and the
+        weights of queries in ``NAME.weight``, one for each query or an equal one for each of its documents.
         ``labels="rounded"`` takes real labels, too, and rounds halves up, ``"doubled"`` takes halves and doubles all
         labels, ``"shifted"`` counts from -1 and adds 1, ``"lowered"`` counts from 1 and subtracts 1, and ``"clipped"``
         takes negative labels for 0; ``"ignored"``

@@ -47,7 +47,8 @@ class ConversionSummary:
     """The contents of a data set, as counted while it was converted.
 
     ``labels`` maps every label to its number of documents; ``queries_without_relevant`` counts queries whose documents
-    are all labelled 0; ``warnings`` are those about a person's own data (:mod:`pipeline_lib.sources.pitfalls`).
+    are all labelled 0; ``warnings`` are those about a person's own data (:mod:`pipeline_lib.sources.pitfalls`), and
+    ``weights`` says in which files next to the text the weights of queries stand.
     """
 
     rows: int
@@ -60,12 +61,13 @@ class ConversionSummary:
     documents_per_query_max: int
     queries_without_relevant: int
     warnings: tuple[str, ...] = ()
+    weights: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The summary in plain types, ready for JSON (labels become strings there)."""
         plain = {**asdict(self), "parts": [asdict(part) for part in self.parts]}
-        plain.pop("warnings")
-        return plain | ({"warnings": list(self.warnings)} if self.warnings else {})
+        said = {name: list(texts) for name in ("warnings", "weights") if (texts := plain.pop(name))}
+        return plain | said
 
 
 @checked
@@ -163,6 +165,7 @@ def convert_own(
         _Sharing() if shared else None,
         known.columns,
         Judging("mean", relevant_from),
+        tuple(one.source for one in known.weights.values()),
     )
 
 
@@ -229,8 +232,9 @@ def _store(
     sharing: "_Sharing | None" = None,
     columns: Columns | None = None,
     judging: Judging = Judging(),  # noqa: B008
+    weights: tuple[str, ...] = (),
 ) -> ConversionSummary:
-    weighted = columns is not None and columns.weight is not None
+    weighted = bool(weights) or (columns is not None and columns.weight is not None)
     schema = parquet_schema(n_features, named_queries=textual, weighted=weighted)
     parts: list[PartSummary] = []
     starts: list[NDArray[np.int64]] = []
@@ -278,6 +282,7 @@ def _store(
         documents_per_query_max=int(sizes.max()),
         queries_without_relevant=int(np.count_nonzero(np.maximum.reduceat(label, first) == 0)),
         warnings=tuple(warned),
+        weights=weights,
     )
 
 

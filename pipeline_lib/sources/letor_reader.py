@@ -31,7 +31,7 @@ _QUERY_FORMS = {
     "none": kernels.NOWHERE,
 }
 _WHOLE = re.compile(rb"[+-]?[0-9]+")
-_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 PIECE = 1 << 20
 LONGEST_LINE = 1 << 26
@@ -328,7 +328,7 @@ class Reader:
     def _value(self, text: bytes, feature: int, piece: bytes, start: int, line: int) -> np.float32:
         """A value of many digits, one that float32 cannot hold, or none."""
         absent = np.float32(np.nan if self.form.missing == "mean" else 0.0)
-        if not _NUMBER.fullmatch(text):
+        if not NUMBER.fullmatch(text):
             if text not in _MISSING:
                 fault = len(piece[: start - 1].rstrip(b"0123456789"))
                 self._complain(self._expected(kernels.BAD_VALUE), piece, fault, line)
@@ -351,7 +351,7 @@ class Reader:
 
     def _label(self, text: bytes, piece: bytes, start: int, line: int) -> int:
         policy = self.form.labels
-        value = float(text) if _NUMBER.fullmatch(text) else np.nan
+        value = float(text) if NUMBER.fullmatch(text) else np.nan
         [grade] = grades(np.array([value]), policy)
         if np.isnan(grade) or (policy == "integer" and not _WHOLE.fullmatch(text)):
             advice = remedy(value, policy, self.form.spelled)

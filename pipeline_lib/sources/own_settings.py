@@ -25,6 +25,7 @@ __all__: list[str] = []  # internal: a configuration is checked as a whole (pipe
 ROLES = ("train", "validation", "test")
 DEFAULT_FOLDS = 5
 GROUP_ENDINGS = (".query", ".group")
+WEIGHT_ENDING = ".weight"
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PARQUET = (".parquet", ".pq")
 TABLES = (*SEPARATORS, *PARQUET)
@@ -37,7 +38,7 @@ _WORDS = {
     "test": ("test", "testing", "testset"),
 }
 """What names of files say of their roles; OHSUMED circulates as trainingset.txt, validationset.txt and testset.TXT."""
-_NO_DATA = (".weight", ".init", ".position", ".conf", ".cfg", ".json", ".yaml", ".yml", ".md", ".py", ".sh", ".log")
+_NO_DATA = (WEIGHT_ENDING, ".init", ".position", ".conf", ".cfg", ".json", ".yaml", ".yml", ".md", ".py", ".sh", ".log")
 """Ends of names of files that lie next to data."""
 _FOLD = re.compile(r"fold[ _-]?([1-9][0-9]*)", re.IGNORECASE)
 
@@ -179,9 +180,19 @@ def _is_table(path: Path) -> bool:
 
 def group_file(path: Path) -> Path | None:
     """The file of group sizes that lies next to a file: NAME.query or NAME.group."""
+    return _of_rows(path, GROUP_ENDINGS)
+
+
+def weight_file(path: Path) -> Path | None:
+    """The file with the weights of queries that lies next to a file: NAME.weight."""
+    return _of_rows(path, (WEIGHT_ENDING,))
+
+
+def _of_rows(path: Path, endings: Sequence[str]) -> Path | None:
+    """A file about the rows of another, compressed or not; NAME may lack the usual ending of a file of data."""
     bare = Path(unpacked_name(path))
     names = [path.name, bare.name, *([bare.stem] if bare.suffix.lower() in _PLAIN else [])]
-    return _first_of(path, (f"{name}{ending}" for ending in GROUP_ENDINGS for name in names), ("", *SUFFIXES))
+    return _first_of(path, (f"{name}{ending}" for ending in endings for name in names), ("", *SUFFIXES))
 
 
 def names_file(path: Path) -> Path | None:
@@ -194,8 +205,8 @@ def names_file(path: Path) -> Path | None:
 
 
 def companions(path: Path) -> list[Path]:
-    """The files next to a file that belong to its content: group sizes and names of features."""
-    return [place for place in (group_file(path), names_file(path)) if place is not None]
+    """The files next to a file that belong to its content: group sizes, names of features and weights of queries."""
+    return [place for place in (group_file(path), names_file(path), weight_file(path)) if place is not None]
 
 
 def _first_of(path: Path, names: Iterable[str], endings: Sequence[str] = ("",)) -> Path | None:

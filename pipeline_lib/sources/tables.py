@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
@@ -56,13 +57,20 @@ class Options(Columns):
     documents: bool = False
 
 
+class QueryWeights(NamedTuple):
+    """The weights of the queries of one file, in their order, and where they stand, in words."""
+
+    of_queries: NDArray[np.float64]
+    source: str
+
+
 @dataclass(frozen=True)
 class Layout:
     """What all files of a data set have in common.
 
     ``textual`` says that queries are named by text; ``first_id`` is the id of the first feature of LETOR text.
     ``columns`` say how the files were read, if labels are; ``derived`` says of which columns of tables the features
-    are made.
+    are made. ``weights`` are those that stand next to files of LETOR text.
     """
 
     n_features: int
@@ -71,6 +79,7 @@ class Layout:
     first_id: int = 1
     columns: Columns | None = None
     derived: Derived = field(default_factory=lambda: Derived(()))
+    weights: Mapping[Path, QueryWeights] = field(default_factory=dict)
 
 
 def is_table(path: Path) -> bool:

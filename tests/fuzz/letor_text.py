@@ -97,6 +97,20 @@ def strict(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
     return content, *difference(plain, project)
 
 
+def weights_for(text: bytes, sizes: bytes | None, rng: random.Random) -> bytes:
+    """A file of weights that fits a text, mostly."""
+    queries = [line.split(b"qid:")[-1].split(b" ")[0] for line in text.split(b"\n") if line.split(b"#")[0].strip()]
+    words = (sizes or b"").split()
+    if sizes is not None and all(word.isdigit() and len(word) < 4 for word in words):
+        queries = [b"%d" % query for query, size in enumerate(words) for _ in range(int(size))]
+    of_queries = {query: rng.choice(("1", "2.5", "1e-3", ".5", "300")) for query in dict.fromkeys(queries)}
+    rows = queries if rng.random() < 0.5 else list(of_queries)
+    weights = rng.choice(("\n", "\n\n", "\r\n")).join(of_queries[query] for query in rows).encode() + b"\n"
+    if rng.random() < 0.3:
+        return damage.damaged(weights, rng, ("0", "-1", "1", "nan", "inf", "1e999", "1e-999", "+2"))
+    return weights
+
+
 def sizes_for(text: bytes, rng: random.Random) -> bytes:
     """A file of group sizes that fits a text, mostly."""
     n = sum(1 for line in text.split(b"\n") if line.split(b"#")[0].strip())

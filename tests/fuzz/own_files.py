@@ -27,16 +27,18 @@ def stored(paths: list[Path], options: tables.Options) -> Any:
         queries: list[Any] = []
         y: list[int] = []
         X: list[list[int]] = []
+        weights: list[float] = []
         for block in readers.blocks(path, options, known):
             named = known.textual and not block.grouped
             assert not named or block.names is not None
             queries += [block.names[q] if named else q for q in block.qid.tolist()]  # type: ignore[index]
             y += block.label.tolist()
             X += bits(block.X)
-        groups = path.with_name(f"{path.name}.query")
-        content = path.read_bytes() + (groups.read_bytes() if groups.exists() else b"")
+            weights += [] if block.weights is None else block.weights.tolist()
+        beside = [path.with_name(f"{path.name}{ending}") for ending in (".query", ".weight")]
+        content = b"".join(one.read_bytes() for one in (path, *beside) if one.exists())
         assert readers.digest(path) == hashlib.sha256(content).hexdigest()
-        files.append((queries, y, X))
+        files.append((queries, y, X, weights))
     return known.n_features, known.feature_names, known.textual, files
 
 
@@ -53,13 +55,16 @@ def gathered(plain: list[Callable[[], Any]]) -> list[Any]:
     return found
 
 
-def _place(folder: Path, index: int, ending: str, content: bytes, sizes: bytes | None) -> Path:
+def _place(
+    folder: Path, index: int, ending: str, content: bytes, sizes: bytes | None = None, weights: bytes | None = None
+) -> Path:
     path = folder / f"own{index}{ending}"
     path.write_bytes(content)
-    groups = path.with_name(f"{path.name}.query")
-    groups.unlink(missing_ok=True)
-    if sizes is not None:
-        groups.write_bytes(sizes)
+    for of_rows, what in ((".query", sizes), (".weight", weights)):
+        beside = path.with_name(f"{path.name}{of_rows}")
+        beside.unlink(missing_ok=True)
+        if what is not None:
+            beside.write_bytes(what)
     return path
 
 
@@ -67,6 +72,7 @@ def text(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
     """LETOR and libsvm text."""
     labels, first_id, ways = rng.choice((*plain_letor.POLICIES, "ignored")), rng.choice((0, 1)), letor_text.ways(rng)
     contents, paths, plain = [], [], []
+    weighted = rng.random() < 0.3
     for index in range(rng.choice((1, 1, 2))):
         grouped = rng.random() < 0.3
         made = letor_text.made(rng, "none" if grouped else "text", first_id)
@@ -74,22 +80,28 @@ def text(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
             made = b"\n".join(line.partition(b" ")[2] if rng.random() < 0.5 else line for line in made.split(b"\n"))
         content = damage.damaged(made, rng, letor_text.WORDS)
         sizes = sizes_for(content, rng) if grouped else None
+        weights = letor_text.weights_for(content, sizes, rng) if weighted != (rng.random() < 0.05) else None
         packed, whole = damage.packed(content, rng)
-        paths.append(_place(folder, index, ".txt", packed, sizes))
+        paths.append(_place(folder, index, ".txt", packed, sizes, weights))
         contents.append(packed)
-        plain.append(_plain_text(content, paths[-1], sizes, labels, whole, ways))
+        plain.append(
+            _plain_text(content, paths[-1], sizes, None if labels == "ignored" else weights, labels, whole, ways)
+        )
     small_blocks(rng)
 
     def expected() -> Any:
         found = gathered(plain)
-        first = min(plain_letor.first_id_of(one) for one, _ in found)
-        n = max(id_ for one, _ in found for values in one.values for id_ in values) + 1 - first
-        names = any(plain_table.textual(one.queries) for one, groups in found if groups is None)
+        for path, (_, _, weights) in zip(paths, found, strict=True):
+            if not weights and any(weights for *_, weights in found):
+                raise Refused(f"{path}: ")
+        first = min(plain_letor.first_id_of(one) for one, *_ in found)
+        n = max(id_ for one, *_ in found for values in one.values for id_ in values) + 1 - first
+        names = any(plain_table.textual(one.queries) for one, groups, _ in found if groups is None)
         files = []
-        for one, groups in found:
+        for one, groups, weights in found:
             queries = groups if groups is not None else one.queries if names else [int(q) for q in one.queries]
             plain_letor.fill(one, queries)
-            files.append((queries, one.y, plain_letor.features(one, "", first, n)))
+            files.append((queries, one.y, plain_letor.features(one, "", first, n), weights))
         return n, None, names, files
 
     read = {"labelled": False} if labels == "ignored" else {"labels": labels}
@@ -100,7 +112,13 @@ def text(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
 
 
 def _plain_text(
-    content: bytes, path: Path, sizes: bytes | None, labels: str, whole: bool, ways: plain_letor.Ways
+    content: bytes,
+    path: Path,
+    sizes: bytes | None,
+    weights: bytes | None,
+    labels: str,
+    whole: bool,
+    ways: plain_letor.Ways,
 ) -> Callable[[], Any]:
     def read() -> Any:
         if not whole:
@@ -114,7 +132,12 @@ def _plain_text(
             ]
         )
         plain_letor.features(found, path, 1 if plain_letor.first_id_of(found) else 0, None)
-        return found, None if known is None else plain_letor.by_groups(known, len(found.y), groups)
+        queries = None if known is None else plain_letor.by_groups(known, len(found.y), groups)
+        of_rows: list[float] = []
+        if weights is not None:
+            place = path.with_name(f"{path.name}.weight")
+            of_rows = plain_letor.weights(weights, place, found.queries if queries is None else queries)
+        return found, queries, of_rows
 
     return read
 
@@ -148,7 +171,7 @@ def table(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
         rng.shuffle(columns)
         content = damage.damaged(_made_table(rng, separator, columns, label, query), rng, WORDS)
         packed, whole = damage.packed(content, rng)
-        paths.append(_place(folder, index, ending, packed, None))
+        paths.append(_place(folder, index, ending, packed))
         contents.append(packed)
         plain.append(_plain_table(content, separator, paths[-1], options, whole, of_names))
     small = rng.choice((1, 2, 3, 100))
@@ -177,7 +200,7 @@ def table(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
         for one in found:
             queries = one.queries if named else [int(q) for q in one.queries]
             X = [[int(values[name].view("uint32")) for name in names] for values in one.values]
-            files.append((queries, one.y, X))
+            files.append((queries, one.y, X, []))
         return len(names), tuple(names), named, files
 
     return b"\n--- next file ---\n".join(contents), *difference(expected, lambda: stored(paths, options))

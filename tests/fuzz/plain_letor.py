@@ -197,6 +197,27 @@ def group_sizes(text: bytes, where: object) -> list[int]:
     return sizes
 
 
+def weights(text: bytes, where: object, queries: list[Any]) -> list[float]:
+    """The weight of every document's query, in a file that has one for each document or for each query."""
+    found: list[float] = []
+    lines: list[int] = []
+    for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        for word in line.split():
+            if not re.fullmatch(NUMBER.encode(), word) or not 0.0 < float(word) < math.inf:
+                raise Refused(f"{where}:{number}: ")
+            found.append(float(word))
+            lines.append(number)
+    order = list(dict.fromkeys(queries))
+    if len(found) == len(order):
+        return [found[order.index(query)] for query in queries]
+    if len(found) != len(queries):
+        raise Refused(f"{where}: ")
+    for row, query in enumerate(queries):
+        if found[row] != found[queries.index(query)]:
+            raise Refused(f"{where}:{lines[row]}: ")
+    return found
+
+
 def names_queries(text: bytes) -> bool:
     """Whether the first document of a text names its query, so that group sizes are not needed."""
     for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):

@@ -139,13 +139,21 @@ def test_a_folder_of_lightgbm_with_query_files() -> None:
         Path(f"lgb/{name}").write_text(lines)
         Path(f"lgb/{name}.query").write_text("".join(f"{size}\n" for size in sizes))
     Path("lgb/train.conf").write_text("objective = lambdarank\n")
-    Path("lgb/rank.train.weight").write_text("1\n")
+    Path("lgb/rank.train.init").write_text("1\n")
     data, [fold], description = prepared(folder="lgb")
     assert (data.n_queries, data.n_documents, data.n_features) == (7, 14, 8)
     assert [len(fold[role]) for role in ROLES] == [4, 1, 2]
     by_name = {part["name"]: part for part in description["parts"]}
     both = Path("lgb/rank.train").read_bytes() + Path("lgb/rank.train.query").read_bytes()
     assert by_name["train"]["sha256"] == hashlib.sha256(both).hexdigest()
+    assert "weight" not in description
+    Path("lgb/rank.train.weight").write_text("".join(f"{k}\n" for k in (3, 3, 3, 1, 1, 0.5, 1, 1, 2, 2)))
+    Path("lgb/rank.test.weight").write_text("1\n4\n")
+    data, _, description = prepared(folder="lgb")
+    assert data.weights is not None
+    assert data.weights.tolist() == [1, 4, 3, 1, 0.5, 1, 2]  # the queries of the test part are stored first
+    assert description["weight"] == "rank.test.weight, one for each query; rank.train.weight, one for each document"
+    assert description["weight"] in description["notes"][-1]
 
 
 def test_what_is_made_of_labels_and_missing_values_stands_in_the_description() -> None:

@@ -19,7 +19,7 @@ from pipeline_lib import RankingData
 from pipeline_lib.core.errors import DataError, PipelineError
 from pipeline_lib.data import stored_data
 from pipeline_lib.sources import conversion, letor_reader, query_stream, readers
-from pipeline_lib.sources.own_settings import group_file
+from pipeline_lib.sources.own_settings import companions
 from pipeline_lib.sources.tables import Options
 
 Rows = list[tuple[str, int, list[float]]]
@@ -119,8 +119,7 @@ def converted(*paths: Path, options: Options | None = None, shared: bool = False
     parts = {f"part{i}": path for i, path in enumerate(paths)}
     summary = conversion.convert_own(parts, target, options or Options(), shared=shared)
     for part, path in zip(summary.parts, paths, strict=True):
-        groups = group_file(path)
-        content = path.read_bytes() + (groups.read_bytes() if groups else b"")
+        content = b"".join(one.read_bytes() for one in (path, *companions(path)))
         assert part.sha256 == hashlib.sha256(content).hexdigest()
     return RankingData.read_parquet(target, stored=True)
 
@@ -355,6 +354,58 @@ def test_errors_of_group_sizes_name_the_line(tmp_path: Path, sizes: str, message
     for read in (RankingData.from_letor, converted):
         with pytest.raises(DataError, match=rf"some\.train\.{message}"):
             read(path)
+
+
+@pytest.mark.parametrize("per", ["query", "document"])
+@pytest.mark.parametrize("form", [as_letor, as_libsvm])
+def test_weights_stand_in_a_file_next_to_text(
+    tmp_path: Path, form: Callable[[Rows], bytes], per: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = some_rows(NAMED)
+    path = write(tmp_path, "some.train", rows, form)
+    weights = dict(zip(NAMED, [2.5, 1.0, 4.0, 1e-3], strict=True))
+    lines = [weights[query] for query in (NAMED if per == "query" else [query for query, *_ in rows])]
+    (tmp_path / "some.train.weight").write_text("".join(f"{line}\n" for line in lines))
+    monkeypatch.setattr(letor_reader, "rows_per_group", lambda n_features: 2)
+    for read in (RankingData.from_letor, converted):
+        found = read(path).weights
+        assert found is not None
+        assert found.tolist() == list(weights.values())
+    # Labels decide what training is, and so do weights: rankers are given neither.
+    for batch in query_stream.batches(path, labelled=False):
+        assert batch.data.weights is None
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ("1\n2\n1\n", r"weight:2: .*one weight for all documents of query 1, found 2 after 1"),
+        ("1\n1\n0\n", r"weight:3: .*a number above 0.*found '0'"),
+        ("1\ninf\n", r"weight:2: .*found 'inf'"),
+        ("1e999\n1\n", r"weight:1: .*found '1e999'"),
+        ("1\n1\n1\n1\n", r"weight: .*each of the 2 queries or of the 3 documents of some\.txt, found 4"),
+        ("1\n", r"weight: .*found 1"),
+        ("\n", r"weight: .*found 0"),
+    ],
+)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_errors_of_weights_name_the_line(tmp_path: Path, weights: str, message: str, grouped: bool) -> None:
+    path = tmp_path / "some.txt"
+    path.write_text("0 1:1\n1 1:2\n0 2:1\n" if grouped else "0 qid:1 1:1\n1 qid:1 1:2\n0 qid:2 2:1\n")
+    if grouped:
+        path.with_name("some.query").write_text("2\n1\n")
+        message = message.replace("query 1", "query 0")
+    path.with_name("some.weight").write_text(weights)
+    for read in (RankingData.from_letor, converted):
+        with pytest.raises(DataError, match=rf"some\.{message}"):
+            read(path)
+
+
+def test_all_files_of_a_data_set_have_weights_or_none(tmp_path: Path) -> None:
+    paths = [write(tmp_path, name, some_rows(NUMBERED), as_letor) for name in ("a.txt", "b.txt")]
+    (tmp_path / "a.txt.weight").write_text("1\n2\n3\n4\n")
+    with pytest.raises(DataError, match=r"b\.txt: .*weights.*next to every file or to none, as .*a\.txt"):
+        converted(*paths)
 
 
 @pytest.mark.parametrize("kind", [pa.float64(), pa.list_(pa.float32())], ids=str)
