@@ -1,5 +1,6 @@
 """Are the cones of Figure 3, and the rankers next to them, chosen, measured and compared as they should be?"""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from pipeline_lib.data.ranking_data import Standardisation
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.bases import components
 from pipeline_lib.papers.cone.bases import experiment as bases
-from pipeline_lib.papers.cone.bases.experiment import BasisOfFold, ComparedOfFold, ShareOfFold
+from pipeline_lib.papers.cone.bases.experiment import BasisOfFold, ComparedOfFold, ShareOfFold, VotesOfFold
 from pipeline_lib.papers.cone.bases.rankings import means, signs
 from pipeline_lib.papers.cone.bases.votes import printed_votes
 from tests import readings
@@ -45,20 +46,20 @@ def test_a_fold_of_bases(tmp_path: Path) -> None:
 
 
 def test_the_pass_that_is_best_on_the_validation_part_is_chosen() -> None:
-    settings = small("cone", "bases", methods=["exact"], passes=3)
+    settings = small("cone", "bases", methods=["exact"], passes=3, starts=2)
     rows = of(BasisOfFold, bases.of_fold(settings, "sim", 1, fold_of_queries(), 5))
     standard = Standardisation.of(fold_of_queries()[0])
     train, validation, test = (standard.apply(part) for part in fold_of_queries())
     chosen = set()
     for row in (row for row in rows if row.fold_in == "gradient"):
-        seed = (5, "cone-bases", "sim", 1, row.K, 0)
+        seed = (5, "cone-bases", "sim", 1, row.K, row.start)
         path = cone.fit(train, row.K, method="exact", passes=3, traced=False, seed=seed).path
         values = [means(U.sum(axis=1), validation)[1] for U in path]
         best = values.index(max(values))
         assert (row.passes, row.validation) == (best, pytest.approx(max(values)))
         assert (row.map, row.ndcg) == pytest.approx(means(path[best].sum(axis=1), test))
         chosen.add(best)
-    assert chosen == {1}  # neither the first nor the last
+    assert {1, 2} <= chosen  # neither the first nor the last
 
 
 def test_figure_3_is_read_by_data_set() -> None:
@@ -107,6 +108,11 @@ def test_figure_3_chooses_on_the_validation_part_and_compares_fold_by_fold() -> 
     assert [several.fewer, several.near_ten] == pytest.approx([(0.50 + 0.60) / 2, (0.40 + 0.76) / 2])
 
 
+def test_the_sizes_nearest_to_ten_are_so_by_ratio() -> None:
+    # 6 differs less from ten than 15 does.
+    assert bases.equal_groups([1, 6, 15, 21]) == {"fewer": [1], "near_ten": [15], "more": [21]}
+
+
 def test_figure_3_averages_starts_and_then_folds() -> None:
     rows = [basis(fold=fold, map=value) for fold, value in ((1, 0.1), (1, 0.3), (2, 0.6))]
     by = {(point.measure, point.folds): point for point in bases.curves(rows)}
@@ -115,6 +121,26 @@ def test_figure_3_averages_starts_and_then_folds() -> None:
     assert (point.low or 1.0) < 0.4 < (point.high or 0.0)
     [single, _] = bases.curves(rows[:1])
     assert (single.mean, single.low, single.high) == (pytest.approx(0.1), None, None)
+
+
+def test_printed_votes_by_loops_over_pairs() -> None:
+    rng = np.random.default_rng(0)
+    X, U = 3.0 * rng.standard_normal((6, 3)), rng.standard_normal((3, 2))
+    points, starts = [0] * 6, np.random.default_rng(4).random((15, 2)).tolist()
+    for (l, m), start in zip(itertools.combinations(range(6), 2), starts, strict=True):
+        z = X[l] - X[m]
+        z = 2.0 * z / (0.5 + np.sqrt(z @ z))
+        w = [one / sum(start) for one in start]
+        for _ in range(10):
+            rest = z - w[0] * U[:, 0] - w[1] * U[:, 1]
+            after = [w[k] + 0.1 * 2.0 * float(U[:, k] @ rest) for k in (0, 1)]
+            after = [one / (abs(after[0]) + abs(after[1])) for one in after]
+            moved, w = abs(after[0] - w[0]) + abs(after[1] - w[1]), after
+            if moved <= 1e-3:
+                break
+        points[l if sum(w) > 0.0 else m] += 1
+    found = printed_votes(X, U, step=0.1, alpha=0.5, rho=2.0, rng=np.random.default_rng(4))
+    assert found.tolist() == points
 
 
 def test_components_and_regression_on_them() -> None:
@@ -134,9 +160,11 @@ def test_differences_are_those_of_all_pairs_or_drawn_from_them() -> None:
     # With a basis vector 0, the loss of a pair is the square of the norm of its difference.
     squares = cone.pair_losses(data, np.zeros((4, 1)), cone.Problem(weighted=False))
     np.testing.assert_allclose(np.sort((Z**2).sum(axis=0)), np.sort(squares), atol=1e-9)
-    drawn = components.differences(data, cone.Problem(), 5, (1,))
-    assert drawn.shape == (4, 5)
-    assert {tuple(z) for z in drawn.T} < {tuple(z) for z in Z.T}
+    every, half = {tuple(z) for z in Z.T}, Z.shape[1] // 2
+    drawn = [{tuple(z) for z in components.differences(data, cone.Problem(), half, (seed,)).T} for seed in (1, 2)]
+    assert [len(some) for some in drawn] == [half, half]  # without replacement
+    assert drawn[0] < every
+    assert drawn[0] != drawn[1]
 
 
 def test_the_size_that_is_best_on_the_validation_part_is_chosen() -> None:
@@ -153,6 +181,54 @@ def test_the_size_that_is_best_on_the_validation_part_is_chosen() -> None:
     assert of["regression on components"] == of["regression on the last components"]
     [published] = [row for row in rows if row.family == bases.PUBLISHED]
     assert published.ndcg == means(fit.path[2].sum(axis=1), parts[2])[1]
+
+
+def test_a_fold_is_chosen_on_its_validation_part_and_compared_on_its_test_part() -> None:
+    settings = small("cone", "bases", methods=["eg", "sg"], passes=5, components=[1, 2])
+    found = list(bases.of_fold(settings, "sim", 1, fold_of_queries(), 7))
+    standard = Standardisation.of(fold_of_queries()[0])
+    train, validation, test = (standard.apply(part) for part in fold_of_queries())
+    seed = (7, "cone-bases", "sim", 1, 2, 0)
+    fits = {method: cone.fit(train, 2, method=method, passes=5, traced=False, seed=seed) for method in ("eg", "sg")}
+    # SG, which need not be the first method, after the pass that is best on the validation part.
+    values = [means(U.sum(axis=1), validation).ndcg for U in fits["sg"].path]
+    published = fits["sg"].path[values.index(max(values))]
+    Z = np.array([z for z, _ in pairs_of(train)])
+    V = np.linalg.svd(Z.T)[0]
+    V *= np.sign(V.T @ Z.mean(axis=0))
+    rankers = {("published", 2): published.sum(axis=1), ("mean difference", 1): Z.mean(axis=0)}
+    for K in (1, 2, 4):
+        rankers["principal components", K] = V[:, :K].sum(axis=1)
+        for family, among in (("regression on components", V[:, :K]), ("regression on the last components", V[:, -K:])):
+            rankers[family, K] = among @ np.linalg.lstsq(Z @ among, np.ones(len(Z)), rcond=None)[0]
+    rows = {(row.family, row.size): row for row in of(ComparedOfFold, found)}
+    assert rows.keys() == rankers.keys()
+    for which, row in rows.items():
+        assert row.validation == pytest.approx(means(rankers[which], validation).ndcg), which
+        assert (row.map, row.ndcg) == pytest.approx(means(rankers[which], test)), which
+    shares = []
+    for fit in fits.values():
+        measured = [(fit.met[t - 1], *means(fit.path[t].sum(axis=1), test)) for t in (1, 2, 5)]
+        for i, name in ((1, "map"), (2, "ndcg")):
+            pairs = list(itertools.combinations(measured, 2))
+            agree = sum(0.5 + 0.5 * np.sign((b[0] - a[0]) * (a[i] - b[i])) for a, b in pairs)
+            shares.append((f"risk and {name}", agree / len(pairs)))
+    for name, dual in (("gradient", published), ("least-squares", np.linalg.pinv(published).T)):
+        coefficients = np.concatenate([z @ dual for z, _ in pairs_of(test)])
+        shares.append((f"signs, {name}", np.mean(coefficients > 0.0)))
+    assert [(row.what, row.value) for row in of(ShareOfFold, found)] == [(what, pytest.approx(x)) for what, x in shares]
+    assert {row.queries for row in of(VotesOfFold, found)} == {12}
+
+
+def pairs_of(data: RankingData) -> list[tuple[Any, int]]:
+    """The differences (5) of all pairs, with their queries, by loops."""
+    found = []
+    for q, (begin, end) in enumerate(itertools.pairwise(data.offsets.tolist())):
+        for l, m in itertools.product(range(begin, end), repeat=2):
+            if data.y[l] > data.y[m]:
+                x = data.X64[l] - data.X64[m]
+                found.append((np.sqrt(len(x)) * x / (1.0 + np.sqrt(x @ x)), q))
+    return found
 
 
 def test_signs_are_those_of_the_coefficients_of_every_pair() -> None:
@@ -188,6 +264,7 @@ def test_differences_are_taken_fold_by_fold(tmp_path: Path) -> None:
     [chosen] = [row for row in found if row.family == "mean difference" and row.size is None]
     assert (chosen.more_ndcg, chosen.more_ndcg_low) == (pytest.approx(0.02), pytest.approx(0.02))
     assert (chosen.ndcg_high or 0.0) - (chosen.ndcg_low or 0.0) > 0.5
+    assert (chosen.mean_size, chosen.mean_validation) == (1.0, pytest.approx(0.52))
     assert readings.decided("cone-mean-difference", tables(found), {}, tmp_path) == ("verified", [])
     # One fold has no interval, and decides nothing.
     single = bases.summary([row for row in rows if row.fold == 1])

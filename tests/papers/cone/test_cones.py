@@ -76,6 +76,52 @@ def test_an_objective_that_reached_zero_does_not_rise_by_rounding() -> None:
     assert increases == {"largest_relative_increase": pytest.approx(1e-18), "increases": 0.0, "steps": 3.0}
 
 
+@pytest.mark.parametrize("updates", ["whole", "query"])
+def test_a_trace_is_summarised_by_its_largest_changes(updates: str) -> None:
+    objective, met = [4.0, 2.0, 3.0, 1.0], [None, 4.4, 2.1, 3.9]
+    given = {"dataset": "sim", "method": "sg", "updates": updates, "fold_steps": 5, "step": 0.1}
+    rows = [
+        cones.Trace(**given, pass_=t, objective=objective[t], met=met[t], gap=0.25 if t == 3 else None)
+        for t in range(4)
+    ]
+    found = cones.summary(rows)
+    assert (found.first, found.last, found.gap, found.relative_gap) == (4.0, 1.0, 0.25, 0.25)
+    if updates == "whole":  # of what is met in the passes, above the objective before each
+        assert found.largest_relative_increase == pytest.approx((3.9 - 2.1) / 2.1)
+        assert (found.increases, found.steps, found.largest_fold_excess) == (1, 2, pytest.approx(0.9 / 3.0))
+    else:
+        assert found.largest_relative_increase == pytest.approx(0.5)
+        assert (found.increases, found.steps, found.largest_fold_excess) == (1, 3, None)
+
+
+def test_the_worst_cone_counts() -> None:
+    settings = small("cone", "cones", cones=20, features=[3], bases=[2])
+    rows = list(cones.projections(settings, 1))
+    off = [row.value for row in rows if "off_the_facets" in row.case]
+    # On a cone of two vectors in three dimensions, some points have their projection off its edges, and most have not.
+    assert set(off) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("kind", ["acute", "any"])
+def test_random_cones_have_unit_vectors(kind: str) -> None:
+    U = cones.random_cone(4, 3, kind, np.random.default_rng(0))
+    np.testing.assert_allclose((U**2).sum(axis=0), 1.0)
+
+
+def test_shares_of_eigenvalues_are_those_of_their_sum() -> None:
+    rows = list(cones.eigenvalues("sim", sample(20, 0)))
+    values = [row.eigenvalue for row in rows]
+    assert values == sorted(values, reverse=True)
+    assert [row.cumulative for row in rows] == pytest.approx([sum(values[: i + 1]) / sum(values) for i in range(4)])
+
+
+def test_queries_are_drawn_at_random_until_they_have_enough_pairs() -> None:
+    data = sample(20, 0)
+    drawn = [tuple(cones.some_queries(data, 40, np.random.default_rng(seed)).qids) for seed in range(3)]
+    assert len(set(drawn)) == 3
+    assert all(list(qids) == sorted(qids) for qids in drawn)
+
+
 def test_some_queries_reach_the_number_of_pairs() -> None:
     data = sample(20, 0)
     chosen = cones.some_queries(data, 40, np.random.default_rng(1))

@@ -18,6 +18,7 @@ from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.learners import cone
 from pipeline_lib.learners.cone_ranking import votes
 from pipeline_lib.papers.cone import kinds as known
+from pipeline_lib.papers.cone.chain import experiment as chain
 from pipeline_lib.papers.cone.cones import experiment as cones
 from pipeline_lib.papers.cone.geometry import experiment as geometry
 from pipeline_lib.papers.cone.geometry import plane
@@ -25,6 +26,8 @@ from pipeline_lib.papers.cone.geometry.experiment import GeometrySettings
 from pipeline_lib.papers.cone.leave_out import experiment as leave_out
 from pipeline_lib.papers.cone.leave_out.experiment import LeaveOutSettings
 from pipeline_lib.papers.cone.leave_out.failures import Twins
+from pipeline_lib.sources.population import Population, PopulationSettings
+from tests.papers.jobs import Given
 
 Vector = list[float]
 SEED = 3
@@ -145,8 +148,13 @@ def test_tails_by_fractions(epsilon: float) -> None:
     settings = LeaveOutSettings.parse({"tail_queries": [10, 40], "tail_epsilons": [epsilon]})
     for row in leave_out.tails(settings):
         P = row.P
-        for name, factor in (("failure", 1.0), ("failure_of_half", 0.5)):
-            margin = factor * math.sqrt(math.log(1.0 / epsilon) / (2 * P))
+        root = math.sqrt(math.log(1.0 / epsilon) / (2 * P))
+        for name, margin in (
+            ("failure", root),
+            ("failure_of_half", root / 2),
+            ("failure_of_root", math.sqrt(math.log(1.0 / epsilon)) / (2 * P)),
+            ("failure_of_decimal", root / math.sqrt(math.log(10.0))),
+        ):
             worst = Fraction(0)
             for k in range(1, 20):
                 p = Fraction(k, 20)
@@ -292,6 +300,24 @@ def test_the_trade_off_by_a_grid() -> None:
         for sample in samples:
             total += min(sum(max(u - z, z - largest * u, 0.0) ** 2 for z in sample) / 5 for u in grid)
         assert getattr(row, name) == pytest.approx(total / len(samples), abs=1e-5)
+
+    # The expected risk and beta of the higher lambda_u, by the best u of the grid for each sample, and without a query.
+    def best(sample: Sequence[float]) -> float:
+        return min(grid, key=lambda u: sum(max(u - z, z - high * u, 0.0) ** 2 for z in sample))
+
+    def losses(u: float) -> list[float]:
+        return [max(u - z, z - high * u, 0.0) ** 2 for z in (1.0, 2.0)]
+
+    of = {ones: [1.0] * ones + [2.0] * (5 - ones) for ones in (2, 3)}  # one sample of each kind
+    risks = {ones: sum(losses(best(sample))) / 2 for ones, sample in of.items()}
+    assert row.next_mean_risk == pytest.approx((risks[2] + risks[3]) / 2, abs=1e-3)
+    beta = max(
+        abs(a - b)
+        for sample in of.values()
+        for i in (0, 4)
+        for a, b in zip(losses(best(sample)), losses(best(sample[:i] + sample[i + 1 :])), strict=True)
+    )
+    assert row.next_beta == pytest.approx(beta, abs=2e-3)
     # lambda_u = 1: the means of 1, 1, 1, 2, 2 and without a 2, or without a 1, are 7/5, 5/4 and 3/2. The loss at 2
     # changes most, from the square of 3/5 to that of 3/4; that of 2, 2, 2, 1, 1 likewise at 1.
     assert row.beta == pytest.approx((3 / 4) ** 2 - (3 / 5) ** 2)
@@ -311,6 +337,139 @@ def test_the_best_cones_of_the_plane_by_loops() -> None:
             )
             assert found[i, j] <= least + 1e-12
             assert found[i, j] == pytest.approx(least, abs=0.03)
+
+
+def spectral(a: Any, b: Any) -> float:
+    """The spectral norm of the difference of two bases of two vectors: the root of the larger eigenvalue of D'D."""
+    first, second = (a - b).T.tolist()
+    p, q, r = dot(first, first), dot(first, second), dot(second, second)
+    return math.sqrt((p + r) / 2 + math.sqrt(((p - r) / 2) ** 2 + q**2))
+
+
+def to_segment(z: Vector, U: Any) -> float:
+    """The squared distance of z to the segment between the two columns of U."""
+    first, second = U.T.tolist()
+    edge = [a - b for a, b in zip(first, second, strict=True)]
+    away = [a - b for a, b in zip(z, second, strict=True)]
+    t = min(1.0, max(0.0, dot(away, edge) / dot(edge, edge)))
+    return math.dist(away, [t * a for a in edge]) ** 2
+
+
+def test_two_basis_vectors_without_each_query() -> None:
+    settings = LeaveOutSettings.parse(
+        {"queries": [40, 80, 160], "repetitions": 2, "kinds": 5, "features": 3, "bases": [2]}
+    )
+    rows = [row for row in leave_out.left_out(settings, SEED) if row.method == "exact" and row.population == "random"]
+    kinds = next(iter(leave_out.populations(settings, SEED)))
+    z = differences(kinds.data, known.ALPHA, known.RHO)
+    for row in rows:
+        axes = (SEED, "cone-leave-out", "random", 2, row.P, row.repetition)
+        counts = generator(*axes, "sample").multinomial(row.P, kinds.shares).astype(float)
+        start = cone.started(3, 2, kinds.problem, (*axes[:4], row.repetition))
+        U = known.trained(kinds, counts, start)
+        of_U = [[to_segment(p, U) for p in query] for query in z]
+        expected: dict[str, float] = {}
+        s_max = beta = most = 0.0
+        P = int(sum(n for n, query in zip(counts, z, strict=True) if query))
+        for kind in np.flatnonzero(counts):
+            rest = counts - np.eye(5)[kind]
+            V = known.trained(kinds, rest, start)
+            of_V = [[to_segment(p, V) for p in query] for query in z]
+            change = spectral(U, V)
+            s_max = max(s_max, change)
+            more = [[b - a for a, b in zip(old, new, strict=True)] for old, new in zip(of_U, of_V, strict=True)]
+            beta = max(beta, *(abs(x) for query in more for x in query))
+            means = [sum(query) / len(query) if query else 0.0 for query in more]
+            if change > 0.0 and z[kind]:
+                # P and P - 1 times how fast the risks grow, by which the theorem limits the change.
+                total = 2 * dot(counts, means) / change**2, -2 * dot(rest, means) / change**2
+                limit = 4 * (1 + kinds.c) / sum(total)
+                if sum(total) > 0.0 and change / limit > most:
+                    most = change / limit
+                    expected = {"growth": sum(total) / (2 * P - 1), "change": change, "change_by_growth": limit}
+        expected |= {"s_max": s_max, "beta": beta, "with_pairs": P}
+        assert {name: getattr(row, name) for name in expected} == pytest.approx(expected, rel=1e-4)
+
+
+def test_one_more_step_follows_the_gradient_of_one_query() -> None:
+    kinds = next(iter(leave_out.populations(LeaveOutSettings.parse({"bases": [2]}), SEED)))
+    kind = int(np.flatnonzero(np.diff(kinds.data.offsets) > 1)[0])
+    U = cone.started(3, 2, kinds.problem, (SEED, "step"))
+    found = known.moved(kinds, U, kind, 0.3)
+    for i, k in itertools.product(range(3), range(2)):
+        step = np.zeros((3, 2))
+        step[i, k] = 1e-5
+        rise = known.accurate_losses(kinds.data, U + step)[kind] - known.accurate_losses(kinds.data, U - step)[kind]
+        assert found[i, k] == pytest.approx(-0.3 * rise / 2e-5, abs=1e-6)
+
+
+def test_the_worst_change_of_two_basis_vectors_on_a_grid() -> None:
+    rng = np.random.default_rng(6)
+    for _ in range(5):
+        U, V = rng.standard_normal((2, 2, 2))
+        for a, b in ((U, V), (V, U)):
+            angles = np.linspace(0.0, 2.0 * math.pi, 721)
+            on_grid = max(
+                abs(to_segment(z, a) - to_segment(z, b)) for z in np.stack([np.cos(angles), np.sin(angles)], 1).tolist()
+            )
+            found = known.worst_change(a, b, 1.0, (1,))
+            assert on_grid * (1 - 1e-9) <= found <= on_grid * (1 + 1e-3)
+
+
+def test_the_chain_of_theorem_1_by_loops() -> None:
+    settings = chain.ConeChainSettings.parse({"queries": [60], "repetitions": 3, "kinds": 5, "documents": 4})
+    data = Population(PopulationSettings(features=3, documents=(3, 6))).draw(30, np.random.default_rng(2))
+    found = chain.measure(Given(settings, SEED, data={"made": data}))
+    links = {(row.bound, row.link): row.value.value for row in found}
+    kinds, P = chain.population(settings, data, (SEED, "cone-chain", "made")), 60
+    assert kinds is not None
+    z, shares = differences(kinds.data, known.ALPHA, known.RHO), np.full(5, 0.2)
+    start = cone.started(3, 2, kinds.problem, (SEED, "cone-chain", "made", "start"))
+
+    def of_pairs(U: Any) -> list[list[float]]:
+        return [[to_segment(p, U) for p in query] for query in z]
+
+    def means(losses: list[list[float]]) -> Any:
+        return np.array([sum(query) / len(query) for query in losses])
+
+    whole = means(of_pairs(known.trained(kinds, shares, start)))
+    samples = []
+    for repetition in range(3):
+        counts = generator(SEED, "cone-chain", "made", P, repetition).multinomial(P, shares).astype(float)
+        U = known.trained(kinds, counts, start)
+        losses, own, others, s_max = of_pairs(U), 0.0, 0.0, 0.0
+        largest = dict.fromkeys(("uniform", "pair", "norms"), 0.0)
+        for kind in np.flatnonzero(counts):
+            V = known.trained(kinds, counts - np.eye(5)[kind], start)
+            after = of_pairs(V)
+            change = means(after) - means(losses)
+            own += counts[kind] * change[kind] / P
+            others += counts[kind] * sum(abs(change)) / 5 / P
+            s, norm = spectral(U, V), max(spectral(U, np.zeros((3, 2))), spectral(V, np.zeros((3, 2))))
+            s_max = max(s_max, s)
+            pair = max(
+                abs(b - a) for old, new in zip(losses, after, strict=True) for a, b in zip(old, new, strict=True)
+            )
+            here = {"uniform": max(abs(change)), "pair": pair, "norms": 2 * s * (1 + norm) + s**2}
+            largest = {name: max(value, here[name]) for name, value in largest.items()}
+        gap = dot(shares - counts / P, means(losses) - whole)
+        stated = 2 * s_max * (1 + math.sqrt(2)) + s_max**2
+        gamma = max(x for query in losses for x in query)
+        samples.append({**largest, "gap": gap, "changes": own + others, "stated": stated, "gamma": gamma})
+    mean = {name: sum(one[name] for one in samples) / 3 for name in samples[0]}
+    root = math.sqrt(math.log(20.0) / (2 * P))
+    expected = {
+        ("theorem-1", "gap"): mean["gap"],
+        ("theorem-1", "changes"): mean["changes"],
+        ("theorem-1", "uniform"): 2 * mean["uniform"],
+        ("theorem-1", "beta"): 2 * mean["pair"],
+        ("theorem-1", "gamma"): 2 * mean["pair"] + mean["gamma"] * root,
+        ("theorem-1", "p-beta"): 2 * mean["pair"] + (4 * P * mean["pair"] + mean["gamma"]) * root,
+        ("theorem-1", "theorem-2"): 2 * mean["stated"] + (4 * P * mean["stated"] + mean["gamma"]) * root,
+        ("theorem-2", "norms"): mean["norms"],
+        ("theorem-2", "stated"): mean["stated"],
+    }
+    assert {name: links[name] for name in expected} == pytest.approx(expected, rel=1e-5, abs=1e-8)
 
 
 def test_growth_is_twice_the_rise_over_the_square_of_the_change() -> None:

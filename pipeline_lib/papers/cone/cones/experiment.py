@@ -74,6 +74,8 @@ class Eigenvalue(
     always=(
         "index <= COUNT(*) OVER (PARTITION BY dataset)",
         "cumulative >= eigenvalue / SUM(eigenvalue) OVER (PARTITION BY dataset)",
+        "cumulative - LAG(cumulative) OVER (PARTITION BY dataset ORDER BY index) = "
+        "eigenvalue / SUM(eigenvalue) OVER (PARTITION BY dataset)",
         "eigenvalue <= LAG(eigenvalue) OVER (PARTITION BY dataset ORDER BY index)",
     ),
 ):
