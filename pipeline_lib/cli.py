@@ -175,7 +175,7 @@ def _add_argument(parser: argparse.ArgumentParser, parameter: inspect.Parameter)
             words = " ".join(default) if isinstance(default, tuple) else str(default)
             words = words.removeprefix(f"{Path(__file__).parents[1]}/")  # the same page wherever the project is
             options["help"] = f"{text} (default: {words.replace('%', '%%')})"
-    if typing.get_origin(declared) is UnionType:
+    if typing.get_origin(declared) in (UnionType, typing.Union):  # the latter of a Literal and None
         declared = next(member for member in typing.get_args(declared) if member is not NoneType)
     if typing.get_origin(declared) is Sequence:
         options["nargs"] = "+" if required else "*"

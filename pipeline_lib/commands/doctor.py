@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from pipeline_lib.core import schemas
 from pipeline_lib.core.errors import ConfigurationError, DataError, hint
 from pipeline_lib.core.files import Output
+from pipeline_lib.data.stored_data import Missing
 from pipeline_lib.evaluation.examination import doctor
 from pipeline_lib.study import sample_sheet
 
@@ -31,6 +32,10 @@ def run(
     label: Annotated[str | None, "column of the labels in tables"] = None,
     query: Annotated[str | None, "column of the queries in tables"] = None,
     ignore: Annotated[Sequence[str], "columns of tables that are no features"] = (),
+    one_hot: Annotated[Sequence[str], "columns of categories in tables"] = (),
+    missing: Annotated[
+        Missing | None, "what is taken for missing values, which are a finding unless this is said"
+    ] = None,
     relevant_from: Annotated[int | None, "smallest label of a relevant document"] = None,
     difference: Annotated[float | None, "difference in NDCG@10 that should be seen: are there enough queries?"] = None,
     seed: Annotated[int, "seed of the random signs that say which difference can be seen"] = 0,
@@ -47,6 +52,8 @@ def run(
         label=label,
         query=query,
         ignore=ignore,
+        one_hot=one_hot,
+        missing=missing,
         relevant_from=relevant_from,
         difference=difference,
         seed=seed,

@@ -103,7 +103,7 @@ class Derived:
         return cls(tuple(name for name in own if name not in marks), values, flagged)
 
 
-def flagged_among(features: Sequence[str]) -> frozenset[str]:
+def flagged_among(features: Collection[str]) -> frozenset[str]:
     """Which of some features are marked, by others of them, where their values are missing.
 
     Example

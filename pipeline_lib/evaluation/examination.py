@@ -17,6 +17,7 @@ from pipeline_lib.core.errors import ArgumentError, DataError
 from pipeline_lib.core.files import expanded
 from pipeline_lib.core.markup import count
 from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.data.stored_data import Missing
 from pipeline_lib.evaluation import column_checks, part_checks, samples, simple_rankers
 from pipeline_lib.evaluation.part_checks import Twins
 from pipeline_lib.evaluation.samples import Part, Sample
@@ -155,6 +156,8 @@ def doctor(
     label: str | None = None,
     query: str | None = None,
     ignore: Sequence[str] = (),
+    one_hot: Sequence[str] = (),
+    missing: Missing | None = None,
     relevant_from: int | None = None,
     difference: float | None = None,
     seed: Natural = 0,
@@ -172,8 +175,8 @@ def doctor(
         Files of any form that a study reads, the folder of them, or a file that a run has stored; an entry of
         ``datasets`` as a mapping, such as ``{"train": "a.csv", "test": "b.csv"}``; or data in memory, which a mapping
         may give by part. Files whose names say train and test are taken for these parts.
-    label, query, ignore, relevant_from
-        As in an entry.
+    label, query, ignore, one_hot, missing, relevant_from
+        As in an entry. Missing values are a finding unless ``missing`` says what is taken for them.
     difference : float, optional
         The difference in NDCG@10 that one hopes to see: too few queries for it are a finding.
     seed : int
@@ -196,7 +199,8 @@ def doctor(
     >>> [(one.check, round(one.as_is, 4)) for one in doctor(data).found][:2]
     [('label among the features', 1.0), ('order of rows', 1.0)]
     """
-    given = {"label": label, "query": query, "ignore": tuple(ignore), "relevant_from": relevant_from}
+    lists = {"ignore": tuple(ignore), "one_hot": tuple(one_hot)}
+    given = {"label": label, "query": query, **lists, "missing": missing, "relevant_from": relevant_from}
     given = {name: value for name, value in given.items() if value not in (None, ())}
     sample, from_label, yaml = _sample(data, given)
     return _examined(sample, from_label, yaml, difference, seed)
@@ -219,12 +223,12 @@ def _sample(data: Any, given: dict[str, Any]) -> tuple[Sample, int, tuple[str, .
         expected = "files, an entry of `datasets`, RankingData or a data frame"
         raise ArgumentError(f"data: expected {expected}, found {checks.shown(data)}")
     else:
-        columns = {name: given[name] for name in ("label", "query", "ignore") if name in given}
-        frame = RankingData.from_frame(data, **columns)
-        return samples.of_data({"frame": frame}), int(given.get("relevant_from", 1)), ()
+        relevant_from = int(given.pop("relevant_from", 1))
+        said = () if given.get("missing", "refuse") == "refuse" else ("missing",)
+        return samples.of_frame(data, given), relevant_from, said
     sample, settings = samples.of_entry(entry | given)
-    said = [name for name in ("missing", "extreme") if getattr(settings, name) != "refuse"]
-    return sample, settings.relevant_from, tuple(said)
+    policies = ("missing", "extreme")
+    return sample, settings.relevant_from, tuple(name for name in policies if getattr(settings, name) != "refuse")
 
 
 def _entry(paths: Sequence[Path]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ A file is read once for what all have in common, and once for its documents. Of 
 a hash of their names: a query that stands in two files is kept in both or in neither.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,9 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import expanded
 from pipeline_lib.data import columns, stored_data
+from pipeline_lib.data.derived import flagged_among
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.stored_data import LARGEST_VALUE
+from pipeline_lib.data.stored_data import LARGEST_VALUE, Missing
 from pipeline_lib.sources import own_data, readers, tables
 from pipeline_lib.sources.letor_reader import Block, whole_queries
 from pipeline_lib.sources.own_settings import PARQUET, ROLES, OwnDataSettings, problems
@@ -97,6 +98,37 @@ def of_data(parts: Mapping[str, RankingData]) -> Sample:
     return Sample(tuple(made), {}, 1.0)
 
 
+def of_frame(frame: Any, said: Mapping[str, Any]) -> Sample:
+    """A data frame, given what an entry says of its columns.
+
+    Raises
+    ------
+    DataError
+        As :meth:`RankingData.from_frame`.
+    """
+    table = columns.arrow_table(frame)
+    missing = _marking(said.get("missing", "refuse"), table.schema.names)
+    data = RankingData.from_frame(table, **{**said, "missing": missing})
+    names = data.feature_names or ()
+    marked = flagged_among(names) if missing == "flag" else frozenset()
+    width = len(names) - len(marked)
+    places = [j for j, name in enumerate(names) if name in marked]
+    plain = replace(data, X=np.ascontiguousarray(data.X[:, :width]), feature_names=names[:width])
+    sample = of_data({"frame": plain})
+    masks = {j: data.X[:, width + i] > 0.0 for i, j in enumerate(places)}
+    return replace(sample, parts=tuple(replace(one, missing=masks) for one in sample.parts))
+
+
+def _marking(missing: Missing, names: Collection[str]) -> Missing:
+    """The policy with which missing values are looked for, where none is said; that of a table with columns of names.
+
+    Where columns are called like marks, there can be no others, and nothing is looked for.
+    """
+    if missing != "refuse":
+        return missing
+    return "mean" if flagged_among(names) else "flag"
+
+
 def of_entry(entry: Mapping[str, Any]) -> tuple[Sample, OwnDataSettings]:
     """The files of an entry of ``datasets``; the first fold where a folder holds several.
 
@@ -118,12 +150,13 @@ def of_entry(entry: Mapping[str, Any]) -> tuple[Sample, OwnDataSettings]:
     if len(files) == 1 and is_stored(files[0][1]):
         return _stored(files[0][1]), settings
     options = Options(**own_data.data_set(settings).columns)
+    paths = [path for _, path in files]
+    names = [name for path in paths if tables.is_table(path) for name in tables.names(path, options)]
     options = replace(
         options,
-        missing="flag" if options.missing == "refuse" else options.missing,
+        missing=_marking(options.missing, names),
         extreme="clip" if options.extreme == "refuse" else options.extreme,
     )
-    paths = [path for _, path in files]
     options, lacking = _in_common(paths, options)
     known = readers.layout(paths, options)
     parts, shares = [], []

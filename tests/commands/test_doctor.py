@@ -52,6 +52,18 @@ def test_an_entry_of_a_study_is_looked_at_as_it_stands(clicks, capsys) -> None:
     assert json.loads(capsys.readouterr().out)["queries"] == 3
 
 
+def test_categories_and_missing_values_are_options_as_in_an_entry(clicks, capsys) -> None:
+    lines = clicks.read_text(encoding="utf-8").splitlines()
+    brands = ["brand", *("acme" if k % 3 else "zeta" for k in range(len(lines) - 1))]
+    lines[1] = lines[1].replace(lines[1].split(",")[1], "")
+    clicks.write_text("\n".join(f"{line},{brand}" for line, brand in zip(lines, brands, strict=True)) + "\n")
+    assert main(["doctor", "clicks.csv", *OPTIONS, "--one-hot", "brand", "--missing", "mean", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["features"] == 4
+    entry = {"files": "clicks.csv", "label": "clicked", "query": "session", "one_hot": ["brand"], "missing": "mean"}
+    assert printed == json.loads(json.dumps(doctor(entry).to_dict()))
+
+
 @pytest.mark.parametrize("options", [[], ["--ignore", "seen"]], ids=["findings", "none"])
 def test_the_page_holds_the_findings_and_loads_nothing(clicks, capsys, options) -> None:
     assert main(["doctor", "clicks.csv", *OPTIONS, *options, "--html", "page.html"]) == 0

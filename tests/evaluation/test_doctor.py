@@ -335,5 +335,31 @@ def test_frames_and_entries_name_their_columns() -> None:
     assert doctor(frame, label="clicked", ignore=["age"]).features == 2
 
 
+def test_frames_and_files_are_read_with_the_words_of_an_entry(tmp_path) -> None:
+    data = planted()
+    frame = data.to_pandas().rename(columns={"qid": "query"})
+    frame["brand"] = np.where(np.arange(len(frame)) % 3, "zeta", "acme")
+    frame.loc[data.y == 0, "age"] = np.nan
+    frame.to_csv(tmp_path / "some.csv", index=False)
+    found = [doctor(one, one_hot=["brand"]) for one in (frame, tmp_path / "some.csv")]
+    for one in found:
+        assert one.features == data.n_features + 2
+        assert [finding.columns for finding in one.found if finding.check == "missing values"] == [("age",)]
+    assert [(one.text, one.as_is, one.mended) for one in found[0].found] == [
+        (one.text, one.as_is, one.mended) for one in found[1].found
+    ]
+    for given in (frame, tmp_path / "some.csv"):
+        assert "missing values" not in checks(doctor(given, one_hot=["brand"], missing="mean"))
+        with pytest.raises(DataError, match="`one_hot`"):
+            doctor(given)
+
+
+def test_columns_that_mark_missing_values_already_are_features(tmp_path) -> None:
+    frame = planted().to_pandas()
+    frame["age missing"] = np.arange(len(frame)) % 2
+    frame.to_csv(tmp_path / "some.csv", index=False)
+    assert [doctor(one).features for one in (frame, tmp_path / "some.csv")] == [len(frame.columns) - 2] * 2
+
+
 def test_tests_share_the_level_of_all() -> None:
     assert math.isclose(examination.TESTS * column_checks.FALSE_ALARMS, 0.01)
