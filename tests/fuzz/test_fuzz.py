@@ -106,7 +106,7 @@ def test_lines_are_counted_whatever_ends_them(table: Callable[..., Any], line_en
 
 def test_rows_may_be_longer_than_a_piece(table: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "_PIECE", 64)
-    *_, [(_, _, X)] = table(f"qid,label,a\n1,2,0.{'0' * 150}1e151\n1,0,2\n".encode())
+    *_, [(_, _, X, *_)] = table(f"qid,label,a\n1,2,0.{'0' * 150}1e151\n1,0,2\n".encode())
     assert np.array(X, np.uint32).view(np.float32).tolist() == [[1.0], [2.0]]
 
 

@@ -73,9 +73,8 @@ class Eigenvalue(
     key=("dataset", "index"),
     always=(
         "index <= COUNT(*) OVER (PARTITION BY dataset)",
-        "cumulative >= eigenvalue / SUM(eigenvalue) OVER (PARTITION BY dataset)",
-        "cumulative - LAG(cumulative) OVER (PARTITION BY dataset ORDER BY index) = "
-        "eigenvalue / SUM(eigenvalue) OVER (PARTITION BY dataset)",
+        "cumulative = SUM(eigenvalue) OVER (PARTITION BY dataset ORDER BY index) / "
+        "SUM(eigenvalue) OVER (PARTITION BY dataset)",
         "eigenvalue <= LAG(eigenvalue) OVER (PARTITION BY dataset ORDER BY index)",
     ),
 ):
