@@ -13,8 +13,8 @@ from concurrent.futures import ProcessPoolExecutor
 
 import benchmarks
 from benchmarks.page import Measured
+from pipeline_lib.core import processor
 
-SERIAL = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")} | {"POLARS_MAX_THREADS": "1"}
 PARTS = {"timings": "measure", "scalings": "scaling", "tables": "tables"}
 """The parts of a section, and the functions of a benchmark that measure them."""
 
@@ -28,7 +28,7 @@ def names() -> list[str]:
 
 def in_its_own_process(name: str) -> Measured:
     """Run one benchmark in a new process."""
-    os.environ.update(SERIAL)  # libraries read it when they are imported, in the process that is started
+    os.environ.update(processor.THREADS)  # libraries read it when they are imported, in the process that is started
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context, initializer=on_one_core) as pool:
         return pool.submit(measured, name).result()

@@ -38,7 +38,8 @@ def has_level(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
     if platform.machine() not in ("x86_64", "AMD64"):
         return False
     try:
-        flags = next((line for line in cpuinfo.read_text().splitlines() if line.startswith("flags")), "")
+        with cpuinfo.open() as lines:  # of which there are thousands where there are many cores
+            flags = next((line for line in lines if line.startswith("flags")), "")
     except OSError:
         return False
     return set(flags.split()) >= NEEDED
