@@ -269,7 +269,7 @@ def _number(place: str, path: str, rows: pl.DataFrame, text: str) -> float:
     if rows.is_empty():
         raise DataError(f"{place}: expected a row, found none")
     found = evaluated(path, rows, text)
-    for name in [text] if text in rows.columns else parsed(text).meta.root_names():
+    for name in parsed(text, rows.columns).meta.root_names():
         # Sums, maxima and counts would leave such rows out without a word.
         wrong = [
             value

@@ -57,8 +57,7 @@ def run(
     """
     per_dataset: dict[str, list[pl.DataFrame]] = {}
     for path in evaluations:
-        table = storage.read_table(path)
-        PER_QUERY.check(str(path), table)
+        table = PER_QUERY.read(path)
         if not (table.is_empty() or "weight" in table.columns):  # empty as that of a model that could not be trained
             # By their names, so that the order of files says nothing.
             ordered = table.sort("fold", pl.col("qid").cast(pl.String), "query")

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from pipeline_lib import statistics
-from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import Output
 from pipeline_lib.core.seeds import generator
@@ -41,8 +40,7 @@ def run(
     """
     per_dataset: dict[str, list[pl.DataFrame]] = {}
     for path in evaluations:
-        table = storage.read_table(path)
-        PER_QUERY.check(str(path), table)
+        table = PER_QUERY.read(path)
         if not (table.is_empty() or "weight" in table.columns):  # empty as that of a model that could not be trained
             per_dataset.setdefault(table["dataset"][0], []).append(table.sort("fold", "query"))
     families = [
@@ -51,9 +49,7 @@ def run(
         for measure in measures
         if len(tables) > 1 and len(tables[0]) > 1
     ]
-    found = pl.concat([pl.DataFrame(schema=COMPARISONS), *families])
-    INVARIANTS.check(str(output), found)
-    storage.write_table(output, found)
+    INVARIANTS.write(output, pl.concat([pl.DataFrame(schema=COMPARISONS), *families]))
 
 
 def pairs_of_models(

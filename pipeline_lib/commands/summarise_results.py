@@ -110,17 +110,12 @@ def run(
         "published": published_table(per_query, published, reproduces),
     }
     for name, table in tables.items():
-        _write(name, output / f"{name}.parquet", table)
+        INVARIANTS[name].write(output / f"{name}.parquet", table)
     storage.write_json(untrained, {"untrained": left_out})
     if weights is not None:
-        _write("weights", weights, weights_table(trained))
+        INVARIANTS["weights"].write(weights, weights_table(trained))
     if ties is not None:
-        _write("ties", ties, ties_table(held_out))
-
-
-def _write(name: str, path: Path, table: pl.DataFrame) -> None:
-    INVARIANTS[name].check(str(path), table)
-    storage.write_table(path, table)
+        INVARIANTS["ties"].write(ties, ties_table(held_out))
 
 
 def without_untrained(models: Sequence[Model]) -> tuple[list[Model], list[dict[str, Any]]]:
@@ -152,9 +147,7 @@ def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
 
     ``weight`` is that of the query, null where queries have none.
     """
-    tables = [storage.read_table(path).cast(pl.Schema(KEYS)) for path in paths]
-    for path, table in zip(paths, tables, strict=True):
-        PER_QUERY.check(str(path), table)
+    tables = [PER_QUERY.read(path).cast(pl.Schema(KEYS)) for path in paths]
     weighted = [
         table if "weight" in table.columns else table.with_columns(weight=pl.lit(None, pl.Float64)) for table in tables
     ]

@@ -4,6 +4,7 @@ Expressions are those that :func:`polars.sql_expr` reads. Claims read their valu
 table is declared in them.
 """
 
+from collections.abc import Collection
 from functools import cache
 
 import polars as pl
@@ -13,10 +14,18 @@ from pipeline_lib.core.errors import DataError
 __all__: list[str] = []  # internal: called where tables are read and checked
 
 
-@cache
-def parsed(text: str) -> pl.Expr:
-    """The expression that a text is, parsed once."""
-    return pl.sql_expr(text)
+_parsed = cache(pl.sql_expr)
+
+
+def parsed(text: str, columns: Collection[str]) -> pl.Expr:
+    """The expression that a text is: one of these columns, which may be called as a word of SQL, or parsed, once.
+
+    Example
+    -------
+    >>> [parsed(text, ["limit", "n"]).meta.root_names() for text in ("limit", "n / 2")]
+    [['limit'], ['n']]
+    """
+    return pl.col(text) if text in columns else _parsed(text)
 
 
 def evaluated(place: str, rows: pl.DataFrame, text: str) -> pl.Series:
@@ -27,10 +36,8 @@ def evaluated(place: str, rows: pl.DataFrame, text: str) -> pl.Series:
     DataError
         When the text is no expression over the columns of the table; the message begins with ``place``.
     """
-    if text in rows.columns:
-        return rows[text]
     try:
-        return rows.select(parsed(text)).to_series()
+        return rows.select(parsed(text, rows.columns)).to_series()
     except pl.exceptions.PolarsError as error:
         problem = str(error).strip().partition("\n")[0]
         wanted = f"expected an expression over {', '.join(rows.columns)}"

@@ -13,6 +13,7 @@ A rule holds where a value is missing. Numbers that are not whole are compared u
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pipeline_lib.core import storage
 from pipeline_lib.core.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -76,6 +78,17 @@ does not hold, the first at fold = 2: 0.75 and 0.25
                     f"which it does not hold, the first at {self._named(table, first)}: "
                     f"{' and '.join(str(values[text].item(first)) for text in sides(rule)[0])}"
                 )
+
+    def read(self, path: str | os.PathLike[str]) -> pl.DataFrame:
+        """Read a stored table, and refuse it as :meth:`check` does."""
+        table = storage.read_table(path)
+        self.check(os.fspath(path), table)
+        return table
+
+    def write(self, path: str | os.PathLike[str], table: pl.DataFrame) -> None:
+        """Store a table, unless it is refused as :meth:`check` does."""
+        self.check(os.fspath(path), table)
+        storage.write_table(path, table)
 
     def _check_key(self, place: str, table: pl.DataFrame) -> None:
         import polars as pl  # which whoever only declares rows need not have
@@ -170,7 +183,7 @@ def _values(place: str, table: pl.DataFrame, texts: Iterable[str]) -> pl.DataFra
 
     wanted = dict.fromkeys(texts)
     try:
-        found = table.with_columns((pl.col(one) if one in table.columns else parsed(one)).alias(one) for one in wanted)
+        found = table.with_columns(parsed(one, table.columns).alias(one) for one in wanted)
         found = found.select(*wanted)
     except pl.exceptions.PolarsError:  # one by one, so that the error names the expression
         found = pl.DataFrame({one: column(place, table, one) for one in wanted})

@@ -45,7 +45,7 @@ NUMBERS = (0, 1, 2, 4)
 
 def of_rule(rule: str, columns: Schema) -> dict[str, Any]:
     """The columns that a rule names, with their types."""
-    named = {one for text in sides(rule)[0] for one in ([text] if text in columns else parsed(text).meta.root_names())}
+    named = {one for text in sides(rule)[0] for one in parsed(text, columns).meta.root_names()}
     return {name: kind for name, kind in columns.items() if name in named}
 
 

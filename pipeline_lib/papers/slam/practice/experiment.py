@@ -130,8 +130,7 @@ def per_query(evaluations: Iterable[Path]) -> dict[str, tuple[dict[str, Floats],
     """
     found: dict[str, tuple[dict[str, Floats], NDArray[np.int64]]] = {}
     for path in evaluations:
-        table = storage.read_table(path).sort("fold", "query")
-        PER_QUERY.check(str(path), table)
+        table = PER_QUERY.read(path).sort("fold", "query")
         if MEASURE in table.columns and not table.is_empty():  # as that of a model that could not be trained
             folds = table["fold"].to_numpy().astype(np.int64)
             values, _ = found.setdefault(table["dataset"][0], ({}, folds))
