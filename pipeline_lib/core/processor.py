@@ -1,10 +1,11 @@
-"""The same bytes on every processor: one level of instructions, and one thread, for everything that is computed.
+"""One level of instructions, and one thread, for everything that is computed, so that other processors give its bytes.
 
 Libraries choose among kernels by the processor they find, and another order of sums, or a product that is fused with
 a sum, is another last digit. The level is x86-64-v3 (AVX2 and FMA), which processors of Intel have had since 2013 and
 of AMD since 2015. OpenBLAS, numpy and numba are told so by variables of the environment, which they read once, when
-they are imported; polars, Arrow and LightGBM, as they are used here, give the same bytes without. The mathematical
-functions of the C library choose by themselves whether they fuse, and do so alike on all processors of this level.
+they are imported; polars, Arrow and LightGBM, as far as was tried, give the same bytes without. The mathematical
+functions of the C library choose by themselves whether they fuse: glibc asks for AVX2 and FMA, as the level does.
+docs/where-results-may-differ.md says on which processors this was tried.
 """
 
 import os
