@@ -9,8 +9,9 @@ NaN is rejected: first drop the queries without a value (``no_relevant="skip"``)
 
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -763,11 +764,7 @@ class _Family:
         # What equals the observed T in exact arithmetic must count as equal.
         reach = self.observed * (1.0 - RELATIVE_TIE) - self.rounding
         order = np.argsort(-self.observed, kind="stable")
-        hits, joint = np.zeros((2, len(order)))
-        for block in _statistics(self.flipped, self.pairs[order], self.size[order]):
-            hits += np.sum(block >= reach[order, None], axis=1)
-            largest = np.maximum.accumulate(block[::-1], axis=0)[::-1]
-            joint += np.sum(largest >= reach[order, None], axis=1)
+        hits, joint = _max_t().at_least(self.flipped, self.pairs[order], self.size[order], reach[order])
         patterns = 1 + self.flipped.shape[1]
         found = np.empty((2, len(order)))
         found[:, order] = (1.0 + hits) / patterns, np.maximum.accumulate((1.0 + joint) / patterns)
@@ -790,8 +787,7 @@ class _Family:
 
     def _quantile(self, sums: Floats, scale: Floats, rest: NDArray[np.bool_], level: float) -> float:
         """The quantile of the largest |t| of some pairs, by Bonferroni's inequality where so few patterns have none."""
-        blocks = _statistics(sums, self.pairs[rest], scale[rest])
-        largest = np.sort(np.concatenate([block.max(axis=0) for block in blocks]))
+        largest = np.sort(_max_t().largest(sums, self.pairs[rest], scale[rest]))
         rank = math.ceil(round(level * (1 + len(largest)), 9))
         found = float(_student(largest[rank - 1], self.n)) if rank <= len(largest) else math.inf
         return found if found < math.inf else _t_quantile(self.n - 1, 1.0 - (1.0 - level) / len(rest))
@@ -806,16 +802,11 @@ def _moments(runs: Floats, pairs: NDArray[np.int64]) -> Floats:
     return np.stack([mean, size, np.sqrt(np.einsum("ij,ij->i", differences, differences))])
 
 
-def _statistics(sums: Floats, pairs: NDArray[np.int64], scale: Floats) -> Iterator[Floats]:
-    """T^b of every pair, shape (P, patterns), in blocks of patterns."""
-    inverse = _over(np.ones(len(scale)), scale)[:, None]
-    start = 0
-    for width in _blocks(sums.shape[1], len(pairs)):
-        part = sums[:, start : start + width]
-        found = part[pairs[:, 0]]
-        found -= part[pairs[:, 1]]
-        yield np.multiply(np.abs(found, out=found), inverse, out=found)
-        start += width
+def _max_t() -> ModuleType:
+    """The kernels, imported when runs are compared: numba takes a while, and most who use statistics compare none."""
+    from pipeline_lib import max_t
+
+    return max_t
 
 
 def _flipped_sums(centred: Floats, resamples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:

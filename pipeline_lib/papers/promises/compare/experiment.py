@@ -208,9 +208,9 @@ def _power(runs: int, shares: Floats, better: NDArray[np.bool_]) -> Power:
 
 
 def _seconds(settings: CompareSettings) -> float:
-    enumerated = 2.0**settings.enumerated_queries * 4e-3 * len(settings.enumerated_runs)
-    tried = (_draws(settings, runs) * (2e-3 + 1e-7 * _pairs(runs) * settings.resamples) for runs in settings.runs)
-    return enumerated + 4.0 * sum(tried)
+    enumerated = 2.0**settings.enumerated_queries * 5e-4 * len(settings.enumerated_runs)
+    tried = (_draws(settings, runs) * (1.2e-3 + 3e-9 * _pairs(runs) * settings.resamples) for runs in settings.runs)
+    return enumerated + 2.0 * sum(tried)
 
 
 EXPERIMENT = Experiment(
