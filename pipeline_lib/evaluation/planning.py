@@ -242,7 +242,9 @@ def plan_labels(
     True
     """
     if within is None and difference is None and judgments is None:
-        raise ConfigurationError("plan: expected a width (within), a difference or a budget (judgments), found none")
+        raise ConfigurationError(
+            "within, difference and judgments: expected a width, a difference or a budget of judgements, found none"
+        )
     found = inputs.values(
         runs, qrels, measure, ties=ties, relevant_from=relevant_from, no_relevant=no_relevant, missing=missing
     )

@@ -52,9 +52,11 @@ class CompareSettings(Settings):
     runs: Sizes = Field((2, 5, 20, 100), description="numbers of runs K, all pairs of which are compared")
     queries: Several = Field(40, description="queries of a draw, more than 16")
     draws: Whole = Field(50, description="for every number of runs and case")
-    pairs: Whole = Field(10_000, description="comparisons in these draws; many runs have so many fewer draws")
+    pairs: Whole = Field(100_000, description="comparisons in these draws; many runs have so many fewer draws")
     resamples: Whole = Field(399, description="random patterns of signs")
-    enumerated_runs: Sizes = Field((5, 20), description="numbers of equal runs whose patterns of signs are enumerated")
+    enumerated_runs: Sizes = Field(
+        (5, 20, 100), description="numbers of equal runs whose patterns of signs are enumerated"
+    )
     enumerated_queries: Several = Field(8, le=12, description="queries there, at most 12")
 
 
