@@ -141,3 +141,17 @@ def test_the_errata_point_to_what_exists():
     named = set(re.findall(r"`(test_\w+)`", text))
     assert named
     assert not {name for name in named if f"def {name}(" not in tests}
+
+
+def test_every_work_is_cited_by_a_page_or_by_code_that_follows_it():
+    headings = re.findall(r"^### (.+)$", (DOCS / "references.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    files = [*DOCS.glob("*.md"), *(ROOT / "pipeline_lib").rglob("*.*")]
+    texts = (path.read_text(encoding="utf-8") for path in files if path.suffix in {".md", ".py", ".yaml", ".toml"})
+    cited = "\n".join(text for text in texts if not text.startswith("# References"))
+
+    def is_cited(heading: str) -> bool:
+        anchor = re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+        return f"#{anchor}" in cited or bool(re.search(rf"\b{re.split('[ ,]', heading)[0]}\b", cited))
+
+    assert len(headings) > 50
+    assert [heading for heading in headings if not is_cited(heading)] == []

@@ -7,7 +7,7 @@ so that they are far more certain than the risks themselves.
 How relevant a query's documents are on the whole, its level b, decides most of its loss when lists are long. Where b is
 known and uniform on [-1, 1], as for the population, it serves as a control variate: the loss is regressed on Legendre
 polynomials of b, whose means are 0, and the intercept is the risk. With 320 documents that makes the standard error of
-ListNet, SmoothDCG and RankSVM about eight times smaller, at no cost.
+ListNet, SmoothDCG and RankSVM several times smaller, at no cost.
 
 The loss of the reference ranker is a further control, once its risk is known from a far larger sample (which only one
 ranker has to score): with beta the slope of a loss on it, and the two samples independent,
