@@ -23,6 +23,7 @@ from pipeline_lib.study import (
     planned,
     planning,
     provenance,
+    recomputation,
     recorded,
     run_crate,
     run_lock,
@@ -178,10 +179,14 @@ def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, ti
     )
     if recorded.path_of(study.name).is_file():
         log.info(recorded.summary(recorded.read(study.name), recorded.made(study.name)))
-    again = recompute.recomputed(Path("results") / study.name, Path("reports") / study.name)
-    for line in recompute.lines(again):
-        log.warning(line)
-    log.info(recompute.summary(again))
+    try:
+        again = recomputation.of_study(study.name)
+    except PipelineError as error:  # the run itself has ended well
+        log.warning(f"The numbers of the report could not be recomputed. {error}")
+    else:
+        for line in recompute.lines(again):
+            log.warning(line)
+        log.info(recompute.summary(again))
     for one in ResultsFolder.at(f"results/{study.name}").listed("untrained"):
         log.warning(f"{one['model']} is left out of the results of {one['dataset']}: {one['reason']}")
     log.info(f"The report is in {page}")
