@@ -160,8 +160,8 @@ EXPERIMENT = Experiment(
         documents=EVERY,
         cost=Cost(2.0, 1.0),
         seconds=lambda settings, cell: (
-            30 * settings.draws * sum(2e-3 + 1e-4 * n for n in settings.queries)
-            + 2 * settings.arrangements * sum(n * (2e-3 + 1e-4 * n) for n in settings.two_values)
+            30 * settings.draws * sum(2e-4 + 4e-5 * n for n in settings.queries)
+            + 2 * settings.arrangements * sum(n * (2e-4 + 4e-5 * n) for n in settings.two_values)
         ),
     ),
 )

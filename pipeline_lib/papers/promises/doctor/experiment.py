@@ -129,6 +129,6 @@ EXPERIMENT = Experiment(
         measure,
         rows=(Found, Alarms),
         cost=Cost(2.0),
-        seconds=lambda settings, cell: 0.6 * settings.plants + 0.015 * settings.clean,
+        seconds=lambda settings, cell: 0.25 * settings.plants + 0.01 * settings.clean,
     ),
 )
