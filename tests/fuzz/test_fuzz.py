@@ -34,7 +34,9 @@ def found(inputs: int, seed: int, seconds: float) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("inputs", "seed", "seconds"), [(1_000, 0, 600), pytest.param(1_000_000, 1, 7_200, marks=pytest.mark.slow)]
+    ("inputs", "seed", "seconds"),
+    # A million in four parts, so that no worker is left with all of them when the others have nothing to do.
+    [(1_000, 0, 600), *(pytest.param(250_000, seed, 7_200, marks=pytest.mark.slow) for seed in range(1, 5))],
 )
 def test_damaged_files_are_read_as_by_the_plain_readers(inputs: int, seed: int, seconds: float) -> None:
     wrong = found(inputs, seed, seconds)
