@@ -2,6 +2,7 @@
 
 import copy
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from . import damage
 from .plain_values import damaged
 from .verdict import raised
 
+MEASURE = re.compile(r"\.(selection|headline|measure|(measures|compared)\[\d+\])$")
+SPELLINGS = {"ap": "map", "mrr": "rr", "r": "recall"}
 FOLDS = {"letor-sim": 5, "MQ2008": 5, "Istella-S": 1}
 BASE: dict[str, Any] = {
     "study": "some-study",
@@ -101,6 +104,13 @@ def changed(given: Any, found: Any, place: str = "") -> str | None:
     counted = place.endswith(".folds") and isinstance(given, str) and str(found) == given.lstrip("0")
     # Where a number that is not whole is asked for, a whole one becomes one.
     number = type(given) is int and type(found) is float and abs(given) < 10**308 and float(given) == found
-    if completed or counted or number or (type(given) is type(found) and given == found):
+    spelled = MEASURE.search(place) is not None and isinstance(given, str) and usual_spelling(given) == found
+    if completed or counted or number or spelled or (type(given) is type(found) and given == found):
         return None
     return f"kept {given!r} as {found!r} at {place}"
+
+
+def usual_spelling(measure: str) -> str:
+    """The name of a measure that tables have: capital letters make no difference, and AP, MRR and R@K are known."""
+    family, at, rank = measure.lower().partition("@")
+    return SPELLINGS.get(family, family) + at + rank

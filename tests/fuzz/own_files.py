@@ -185,6 +185,9 @@ def table(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
             refusal = error
         if len(of_names) == 2 and set(of_names[0]) != set(of_names[1]):
             raise Refused(f"{paths[1]}:", *refusal.places)
+        if not found and of_names and not of_names[0]:
+            # Only columns of categories: where they have no values, there are no features, which is known first.
+            raise Refused(f"{paths[0]}:", *refusal.places)
         if not found:
             raise refusal
         names = of_names[0]
