@@ -84,6 +84,13 @@ def test_the_best_document_below_a_label_is_the_first_in_the_order(query: tuple[
         assert best[label] == next((i for i in in_order(scores) if y[i] < label), -1)
 
 
+@given(st.lists(st.lists(st.sampled_from([-0.0, 0.0, 1.0]), min_size=1, max_size=4), min_size=1, max_size=5))
+def test_values_are_equal_where_there_is_one_of_them(values: list[list[float]]) -> None:
+    offsets = np.cumsum([0, *map(len, values)])
+    found = ranking.all_equal(np.concatenate(values), offsets)
+    assert found.tolist() == [len(set(one)) == 1 for one in values]
+
+
 @given(queries(), st.integers(1, 12))
 def test_the_ideal_dcg_is_the_same_however_it_is_added(query: tuple[np.ndarray, np.ndarray], k: int) -> None:
     _, y = query

@@ -12,9 +12,10 @@ from pydantic import TypeAdapter
 from pipeline_lib.claims import curves, kinds
 from pipeline_lib.claims.curves import DRAWS
 from pipeline_lib.claims.kinds import AnyCheck
-from pipeline_lib.claims.severity import POINTS, Curve
+from pipeline_lib.claims.severity import NOTICED, POINTS, Curve
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.claims.verdicts import Check
+from pipeline_lib.core.seeds import generator
 from pipeline_lib.statistics import Interval
 
 NORMAL = NormalDist()
@@ -97,6 +98,70 @@ def test_a_majority_outvotes_few_trials_that_are_false_by_little() -> None:
     assert curve.everywhere.noticed[0] > 0.95 > curve.in_some.noticed[0]
     assert curve.in_some.noticed_from == curve.noticed_from
     assert list(curve.in_some.noticed) == sorted(curve.in_some.noticed)
+
+
+@pytest.mark.parametrize("number", range(1, 9))
+def test_some_are_as_many_as_the_others_just_outvote(number: int) -> None:
+    found, rule = trials(*[-8.0] * number, limit=0.0), checks("x <= limit")
+    [curve] = curves.of_claim("made-claim", rule, found)
+    some = curve.in_some
+    assert (some is None) == (number < 3)
+    if some is not None:
+        assert 2 * some.false_in < number <= 2 * (some.false_in + 1)
+        # So many are false, whichever they are: trials are alike.
+        [world] = curves._worlds(rule[0], found, generator("other draws"))
+        first = (np.arange(number) < some.false_in)[None, :]
+        for amount, noticed in zip(amounts(curve), some.noticed, strict=True):
+            assert noticed == pytest.approx(world.shares(amount, first)[0], abs=4 * 0.5 * (2 / DRAWS) ** 0.5)
+
+
+@pytest.mark.parametrize("half", [0.7, 1.0, 1.3, 1.7, 2.2, 2.9])
+def test_what_is_said_to_be_noticed_from_an_amount_on_is_noticed_there(half: float) -> None:
+    found = trials(-8.0, -7.0, -9.0, half=half, limit=0.0)
+    rule = checks({"holds": "x <= limit", "tolerance": 5.0})
+    [curve] = curves.of_claim("made-claim", rule, found)
+    [world] = curves._worlds(rule[0], found, generator("severity curve", "made-claim", 0))
+    amount = curve.everywhere.noticed_from
+    assert amount is not None
+    assert world.shares(amount, world.free[None, :])[0] >= NOTICED
+    assert world.shares(0.9 * amount, world.free[None, :])[0] < NOTICED  # two digits say no more than that
+
+
+def one_sided(below: float, above: float, **others: float) -> list[Trial]:
+    return [Trial({}, {"x": Interval(-9.0 * above, -9.0 * above - below, -8.0 * above), **others}, "t")]
+
+
+@pytest.mark.parametrize(("below", "above"), [(1.0, 3.0), (3.0, 1.0)])
+@pytest.mark.parametrize("rule", ["x <= limit", "limit > x"])
+def test_a_value_is_too_large_as_far_as_its_interval_reaches_below_it(rule: str, below: float, above: float) -> None:
+    curve = only(rule, one_sided(below, above, limit=0.0))
+    for d, noticed, contradicted in zip(
+        amounts(curve), curve.everywhere.noticed, curve.everywhere.contradicted, strict=True
+    ):
+        assert noticed == pytest.approx(NORMAL.cdf(HALF * (1 + d / above)), abs=0.02)
+        error = (below if d < below else above) / HALF  # of values too large, or of those that are too small
+        assert contradicted == pytest.approx(NORMAL.cdf((d - below) / error), abs=0.06)
+
+
+@pytest.mark.parametrize("rule", ["x <= y", "y > x"])
+@pytest.mark.parametrize(("half", "other"), [(1.0, 3.0), (3.0, 1.0), (2.0, 2.0)])
+def test_two_measured_numbers_are_both_drawn(rule: str, half: float, other: float) -> None:
+    values = {"x": Interval(-50.0, -50.0 - half, -50.0 + half), "y": Interval(0.0, -other, other)}
+    curve = only(rule, [Trial({}, values, "t")])
+    error = np.hypot(half, other) / HALF
+    for d, contradicted in zip(amounts(curve), curve.everywhere.contradicted, strict=True):
+        assert contradicted == pytest.approx(NORMAL.cdf((d - half - other) / error), abs=0.06)
+
+
+def test_an_identity_is_false_to_the_side_that_is_noticed_last() -> None:
+    rule = {"check": "equals", "statistic": "x", "relation": "=", "limit": 0.0, "tolerance": 10.0}
+    narrow, wide = 1.0, 5.0
+    # Noticed from the tolerance on, less the .05 quantile of what an end of the interval may be away from it.
+    last = 10.0 - narrow * (1.0 - NORMAL.inv_cdf(0.95) / HALF)
+    for low, high in ((-narrow, wide), (-wide, narrow)):
+        assert only(rule, [Trial({}, {"x": Interval(0.0, low, high)}, "t")]).noticed_from == pytest.approx(
+            last, abs=0.2
+        )
 
 
 def test_trials_without_an_interval_stay_as_they_are() -> None:

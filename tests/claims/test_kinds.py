@@ -159,6 +159,45 @@ def test_a_bound_reports_the_smallest_slack_or_the_decisive_failure() -> None:
     assert found.per_trial == ("verified", "refuted", "refuted")
 
 
+UP = {"check": "question", "statistics": ["a"], "answers": [{"statistic": "a", "above": 0.5, "says": "Up."}]}
+wholes = st.integers(0, 3)
+
+
+@given(st.lists(st.tuples(wholes, wholes), min_size=1, max_size=6, unique_by=lambda pair: pair[0] - pair[1]))
+def test_the_trial_that_is_named_is_the_one_that_misses_its_limit_by_most(pairs: list[tuple[int, int]]) -> None:
+    # Each misses its limit by another amount; neither statistics nor limits are in the order of what they miss by.
+    for relation, sign in (("<=", 1), (">=", -1)):
+        given_ = [Trial({"m": 100 + i}, {"a": float(a), "b": float(b)}, TABLE) for i, (a, b) in enumerate(pairs)]
+        furthest = max(range(len(pairs)), key=lambda i: sign * (pairs[i][0] - pairs[i][1]))
+        sentence = kinds.judge([check_of(f"a {relation} b")], given_).sentence
+        assert [f"m = {100 + i}" in sentence for i in range(len(pairs))] == [i == furthest for i in range(len(pairs))]
+
+
+@given(st.lists(st.tuples(wholes, wholes, wholes), min_size=1, max_size=6))
+def test_exact_trials_say_together_what_each_says_alone(values: list[tuple[int, int, int]]) -> None:
+    # Only intervals are judged together.
+    given_ = [trial(a=a, b=b, c=c) for a, b, c in values]
+    for rule in ("a <= b", "a = b", "a > b, b > c", {"holds": "a >= b", "trivial": "c"}, UP):
+        check = check_of(rule)
+        alone = [kinds.judge([check], [one]).status for one in given_]
+        assert list(kinds.judge([check], given_).per_trial) == alone
+
+
+@given(st.lists(st.tuples(wholes, wholes, wholes), min_size=1, max_size=6), st.sampled_from([0.0, 1.5]))
+def test_the_resolution_is_half_the_widest_interval_of_those_that_hold_together(
+    ends: list[tuple[int, int, int]], tolerance: float
+) -> None:
+    made = [Interval(x, x - below, x + above) for x, below, above in ends]
+    half = max((one.high - one.low) / 2 for one in jointly(made))
+    rules = (
+        ({"holds": "a <= 1", "tolerance": tolerance}, {"a": max(half, tolerance)}),
+        ("a > 1", {"comparison": half}),
+        (UP, {"a": half}),
+    )
+    for rule, expected in rules:
+        assert kinds.judge([check_of(rule)], [trial(a=one) for one in made]).resolution == pytest.approx(expected)
+
+
 def test_what_only_guards_against_a_leak_makes_no_trial_one_that_could_have_failed() -> None:
     rule = [
         check_of({"holds": "measured > 1e-9", "guards": True}),

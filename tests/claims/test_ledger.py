@@ -262,7 +262,9 @@ def test_statements_of_this_project_say_so() -> None:
             assert claim.where.endswith("corrected") or claim.says.startswith("(Ours)"), claim.id
 
 
-@pytest.mark.parametrize(("names", "said"), [(["MQ2008"], True), (["MQ2008", "OHSUMED"], False), ([None], False)])
+@pytest.mark.parametrize(
+    ("names", "said"), [(["MQ2008"], True), (["MQ2008", "OHSUMED"], False), ([None], False), (["MQ2008", None], False)]
+)
 def test_a_claim_that_was_tried_on_one_data_set_says_so(names: list[str | None], said: bool) -> None:
     [claim] = [claim for claim in CLAIMS if claim.id == "cone-mean-difference"]
     values = {"more": Interval(0.2, 0.1, 0.3, 4), "ndcg": Interval(0.5, 0.4, 0.6, 4)}

@@ -10,7 +10,7 @@ from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.planted import Planted
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.claims.verdicts import Verdict
-from pipeline_lib.claims.words import Status
+from pipeline_lib.claims.words import STATUSES, Status
 from pipeline_lib.statistics import Interval
 from tests.readings import check_of
 
@@ -62,6 +62,13 @@ def test_what_is_not_contradicted_is_not_caught(status: Status) -> None:
     true, wrong = Verdict("verified", "", ("verified",)), Verdict(status, "", (status,))
     assert not planted({"bound": "bound / 2"}).caught(true, wrong)
     assert planted({"bound": "bound / 2"}).caught(true, Verdict("refuted", "", ("refuted",)))
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_control_passes_only_if_it_is_verified(status: Status) -> None:
+    control = planted({"bound": "2 * bound"}).model_copy(update={"holds": True})
+    tried = Verdict(status, "", (status,))
+    assert control.caught(Verdict("refuted", "", ("refuted",)), tried) == (status == "verified")
 
 
 def test_a_claim_is_verified_only_if_everything_planted_is_caught() -> None:
@@ -129,6 +136,16 @@ def test_a_control_must_pass_where_the_statement_is_refuted() -> None:
         assert found.status == "refuted"
         assert found.severity is not None
         assert [plant.caught for plant in found.severity.planted] == [caught]
+
+
+def test_trials_that_fail_are_among_those_that_could_have_failed() -> None:
+    wide = Trial({"n": 2}, {"gap": Interval(1.0, 0.0, 9.0), "bound": 1.0}, TABLE)
+    for fails in (False, True):
+        exact = Trial({"n": 1}, {"gap": 0.5 + fails, "bound": 1.0}, TABLE)
+        found = judged(claim(HALF), (exact, wide, TRIALS[2]))
+        assert found.severity is not None
+        assert (found.severity.informative, found.severity.trials) == (2, 3)
+        assert (found.status == "refuted") == fails
 
 
 def test_a_question_must_give_another_answer() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import rel_entr
 from scipy.stats import binom
 
 from pipeline_lib.core.errors import DataError
@@ -111,6 +112,24 @@ def test_the_root_lies_where_the_capital_is_enough() -> None:
         for m in (limit - 1e-6, limit + 1e-6)
     ]
     assert capitals[0] > 20.0 > capitals[1]
+
+
+@pytest.mark.parametrize("n", [2, 10, 200, 3_000])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_cells_passed_over_and_bets_have_the_level_between_them(
+    monkeypatch: pytest.MonkeyPatch, n: int, level: float
+) -> None:
+    def passed(ordered: np.ndarray, tops: np.ndarray, cell: int, target: float) -> float:
+        mean, below = ordered[0].mean(), tops[cell - 1]
+        # Chernoff's bound of the probability of so large a mean, where the true one is the last that is passed over
+        chernoff = math.exp(-n * (rel_entr(mean, below) + rel_entr(1.0 - mean, 1.0 - below))) if cell > 1 else 0.0
+        assert chernoff + math.exp(-target) <= (1.0 - level) * (1.0 + 1e-9)
+        return float(below)
+
+    monkeypatch.setattr(betting, "_first_not_rejected", passed)
+    rng = np.random.default_rng(n)
+    found = [betting.lower_limit(rng.beta(2, one, n), level=level) for one in (0.1, 1.0, 2.0, 9.0)]
+    assert n < 200 or max(found) > 0.0
 
 
 @pytest.mark.parametrize(("values", "found"), [([], "none"), ([0.5, 1.2], r"values\[1\].*1.2"), ([-0.1], "-0.1")])

@@ -1,5 +1,6 @@
 """Does a pilot say how queries and documents vary, and are the numbers of queries those that promises need?"""
 
+import itertools
 import math
 
 import numpy as np
@@ -30,6 +31,20 @@ def test_the_upper_limit_is_above_the_standard_deviation_in_80_of_100_pilots(law
     rng, true = np.random.default_rng(0), standard_deviation(law)
     above = [pilot.spread(law(60, rng)).upper >= true for _ in range(1_000)]
     assert np.mean(above) > 0.77  # less three standard errors
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+@pytest.mark.parametrize("n", [60, 61, 500])
+def test_the_limits_are_those_of_bonett(law, n):
+    x = law(n, np.random.default_rng(n))
+    found, ends = pilot.spread(x), []
+    kurtosis = n * ((x - stats.trim_mean(x, 0.5 / math.sqrt(n - 4))) ** 4).sum() / (n * x.var()) ** 2
+    for level in (0.025, 0.975, pilot.CONFIDENCE):
+        z = stats.norm.ppf(level)
+        c = n / (n - abs(z))
+        error = c * math.sqrt((kurtosis - (n - 3) / n) / (n - 1))
+        ends.append(math.sqrt(math.exp(math.log(c * x.var(ddof=1)) + z * error)))
+    assert [found.sd.low, found.sd.high, found.upper] == pytest.approx(ends, rel=1e-9)
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
@@ -186,6 +201,52 @@ def test_resampled_variances_have_the_mean_of_the_estimates():
     found = lists(40, (6,), rng).layers(rng)
     errors = found.resampled.std(axis=0) / math.sqrt(len(found.resampled))
     assert (abs(found.resampled.mean(axis=0) - found.raw) < 4.0 * errors).all()
+
+
+class Every:
+    """In place of a generator: every sample of queries that there is, once."""
+
+    def multinomial(self, queries, p, size):
+        samples = itertools.product(range(len(p)), repeat=queries)
+        return np.array([np.bincount(sample, minlength=len(p)) for sample in samples])
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_over_all_resampled_pilots_the_variance_of_queries_is_that_of_the_estimate(n):
+    of_queries = np.random.default_rng(n).random((n, 4))
+    resampled = pilot._resampled(of_queries, Every())
+    assert len(resampled) == n**n
+    found, (u, _, _, c) = pilot.Layers(of_queries, resampled), of_queries.mean(axis=0)
+    # The variance of resampled queries divides by n, that of the estimate by n - 1.
+    noise = (found.raw[0] - (c - u**2)) * (n - 1) / n
+    assert resampled.mean(axis=0) == pytest.approx([c - u**2 + noise, *found.raw[1:]], rel=1e-9)
+
+
+@pytest.mark.parametrize("m", [2, 3, 10, 400])
+def test_the_error_of_the_variance_at_a_depth_is_that_of_resampled_ones(m):
+    rng = np.random.default_rng(10)
+    found = lists(60, (10, 20), rng).layers(rng)
+    # The variance of a mean over the pairs of m documents (Hoeffding)
+    weights = np.array([1.0, 4.0 * (m - 2) / (m * (m - 1)), 2.0 / (m * (m - 1))])
+    error, variance = (found.resampled @ weights).std(ddof=1), found.raw @ weights
+    upper, relative = found.upper_sd(m)
+    assert upper == pytest.approx(math.sqrt(variance + stats.norm.ppf(pilot.CONFIDENCE) * error), rel=1e-9)
+    assert relative == pytest.approx(error / (2.0 * variance), rel=1e-9)
+
+
+def test_variances_are_averaged_over_the_rounds_in_which_documents_are_drawn():
+    given, one = lists(4, (8, 12), np.random.default_rng(11)), np.random.default_rng(12)
+    rounds = [given.drawn(3, 1, one) ** 2 for _ in range(6)]
+    assert np.ptp(rounds) > 0.2 * np.mean(rounds)  # else a mean of roots would be as good
+    assert given.drawn(3, 6, np.random.default_rng(12)) ** 2 == pytest.approx(np.mean(rounds))
+
+
+@pytest.mark.parametrize("queries", [2, 3, 40])
+def test_the_variance_of_resampled_queries_has_no_bias(queries):
+    x = np.random.default_rng(13).beta(0.3, 0.7, 50)
+    widths = pilot.resampled_widths(x, queries, 0.95, np.random.default_rng(14))
+    variances = (widths / pilot.half_width(1.0, queries)) ** 2
+    assert abs(variances.mean() - x.var()) < 4.0 * variances.std() / math.sqrt(len(variances))
 
 
 def test_documents_drawn_from_the_lists_vary_as_the_formula_says():

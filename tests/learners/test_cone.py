@@ -131,6 +131,20 @@ def test_exact_coefficients_are_certified(seed: int, band: tuple[float, float]) 
     assert slope @ w - best <= 1e-8
 
 
+@given(st.integers(0, 2**30), st.sampled_from([(1.0, 1.0), (0.5, 2.0)]))
+@settings(max_examples=60)
+def test_the_gap_of_any_coefficients_is_that_to_the_best_end_of_the_band(seed: int, band: tuple[float, float]) -> None:
+    rng = np.random.default_rng(seed)
+    low, high = band
+    U, z = rng.standard_normal((4, 3)), rng.standard_normal(4) * rng.choice([0.1, 1.0, 10.0])
+    ends = np.vstack([end * np.eye(3) for end in dict.fromkeys(band)])
+    v, w, g = rng.dirichlet(np.ones(len(ends))), np.empty(3), np.empty(3)
+    gap = cone_kernels._gap(U.T @ U, U.T @ z, v, low, high, w, g)
+    slope = 2 * U.T @ (U @ (v @ ends) - z)
+    np.testing.assert_allclose(w, v @ ends)
+    assert gap == pytest.approx(slope @ w - (ends @ slope).min())
+
+
 def inside_long_edges(noise: float) -> tuple[RankingData, np.ndarray]:
     """One pair whose difference lies inside the hull of basis vectors that are ``noise`` long: pair steps zigzag."""
     rng, d = np.random.default_rng(0), 46
@@ -320,6 +334,33 @@ def test_what_does_not_fit_is_named() -> None:
     ):
         with pytest.raises(DataError, match=words):
             call()
+
+
+def test_a_query_without_pairs_changes_no_risk_on_the_way() -> None:
+    data = drawn(4, 5, 3, 19)
+    labels, silent = data.y.copy(), slice(data.offsets[1], data.offsets[2])
+    labels[silent] = 0
+    kept = np.ones(len(labels), bool)
+    kept[silent] = False
+    qids = np.repeat(data.qids, np.diff(data.offsets))
+    both = [RankingData.from_arrays(data.X64[of], labels[of], qids[of]) for of in (slice(None), kept)]
+    found, without = (cone.fit(one, 2, method="exact", passes=4, tol=0.0) for one in both)
+    np.testing.assert_allclose(found.met, without.met)
+    np.testing.assert_allclose(found.met, found.objective[:-1])
+
+
+def test_the_gap_of_many_queries_is_the_largest() -> None:
+    data, U = drawn(6, 5, 3, 21), np.random.default_rng(1).standard_normal((3, 3))
+
+    def gap(queries: list[int]) -> float:
+        rows = [slice(data.offsets[q], data.offsets[q + 1]) for q in queries]
+        X, y = (np.concatenate([of[row] for row in rows]) for of in (data.X64, data.y))
+        some = RankingData.from_arrays(X, y, np.repeat(np.arange(len(queries)), 5))
+        return float(cone._at_best(cone_kernels.objective, some, U, cone.PUBLISHED)[-1])
+
+    alone = [gap([q]) for q in range(6)]
+    assert len(set(alone)) > 1
+    assert gap(list(range(6))) == gap(list(range(6))[::-1]) == max(alone)
 
 
 def test_folding_in_that_rounding_spoils_says_so() -> None:

@@ -1,5 +1,6 @@
 """Are the papers' numbered statements counted as what they are: theorems, steps of their proofs, and others?"""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -76,6 +77,16 @@ def test_what_a_curve_says_of_errors_in_words() -> None:
     assert "No amount would be noticed with probability 0.95 in either case." in words
     assert "by whatever amount" in ClaimList.noticed(replace(curve, in_some=None))
     assert "from 0.02 in the exponent on" in ClaimList.noticed(replace(curve, in_some=replace(few, noticed_from=0.02)))
+
+
+@pytest.mark.parametrize(("noticed", "passed"), [(0.0, "1.00"), (0.25, "0.75"), (1.0, "0.00")])
+def test_a_curve_is_said_and_drawn_the_right_way_up(noticed: float, passed: str) -> None:
+    every, few = Line(4, (0.6,) * 11, (0.5,) * 11, 0.0), Line(1, (noticed,) * 11, (0.0,) * 11, None)
+    words = ClaimList.noticed(Curve("slope ≤ 1", "in the exponent", 4, 0, 0.1, every, few))
+    assert re.findall(r"passed with probability (\d\.\d\d)", words) == ["0.40", passed]
+    # 0 is the top of a picture that is 70 high.
+    points = [tuple(map(float, point.split(","))) for point in ClaimList.path(few.noticed).split()]
+    assert points == [(20.0 * i, pytest.approx(70.0 * (1.0 - noticed))) for i in range(11)]
 
 
 def test_a_certificate_of_two_claims_is_counted_once() -> None:
