@@ -12,11 +12,14 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.proofs import FOLDER, checker
 
 
-def run(folder: Annotated[Path, "the folder with the certificates"] = FOLDER) -> None:
-    """Check all certificates below a folder; DataError if one is refused."""
+def run(folder: Annotated[Path, "the folder with the certificates, or one of them"] = FOLDER) -> None:
+    """Check all certificates below a folder, or one; DataError if one is refused, or there is none."""
     refused = []
     claims = {claim.id: claim for claim in ledger.load()}
-    for path in sorted(folder.rglob("*.toml")):
+    paths = [folder] if folder.is_file() else sorted(folder.rglob("*.toml"))
+    if not paths:
+        raise DataError(f"{folder}: expected a certificate, or a folder with files .toml below it, found none")
+    for path in paths:
         began = time.monotonic()
         try:
             proof = ledger.certified(path, claims)
@@ -25,7 +28,8 @@ def run(folder: Annotated[Path, "the folder with the certificates"] = FOLDER) ->
             print(f"{path.stem:34} REFUSED: {reason}", flush=True)
             continue
         took = f"{time.monotonic() - began:5.2f} s"
-        words = f"{', '.join(proof.claims):34} {proof.kind:11} {proof.digest[:12]} {proof.cases:6} cases {took}"
+        cases = f"{proof.cases:6} {'case ' if proof.cases == 1 else 'cases'}"
+        words = f"{', '.join(proof.claims):34} {proof.kind:11} {proof.digest[:12]} {cases} {took}"
         print(f"{words}  {proof.sizes}", flush=True)
     if refused:
         raise DataError(

@@ -14,6 +14,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from pipeline_lib import metrics, ranking, statistics
+from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.core.files import Output, write_text
 from pipeline_lib.core.markup import count
@@ -48,7 +49,9 @@ def run(
     *,
     run: Annotated[Path, "TREC run"],
     qrels: Annotated[Path, "TREC qrels: lines of query, 0, document and label"],
-    measures: Annotated[Sequence[str], "names of measures", {"metavar": "MEASURE"}] = MEASURES,
+    measures: Annotated[
+        Sequence[str], "measures, as in nDCG@10, AP, AP(rel=2) or recip_rank", {"metavar": "MEASURE"}
+    ] = MEASURES,
     ties: Annotated[
         inputs.Ties,
         "of equal scores: the mean over all orders of their documents, or that of the file, or an end, or the order "
@@ -63,8 +66,9 @@ def run(
     per_query: Annotated[Output | None, "output file for the values of every query (.csv)"] = None,
 ) -> None:
     """Measure the queries; print the means with their intervals, and write what is asked for."""
-    metrics.check(measures)
-    measures = tuple(dict.fromkeys(map(metrics.canonical, measures)))
+    if not measures:
+        raise ConfigurationError("--measures: expected the names of measures, found none")
+    named = _named(measures, relevant_from)
     for path in (output, per_query):
         if path is not None and path.suffix.lower() != ".csv":
             raise ConfigurationError(f"{path}: expected the name of a file .csv")
@@ -74,18 +78,22 @@ def run(
         _LOG.warning(note)
     scale = judged.largest_label if y_max is None else y_max
     order: ranking.Ties = "file" if ties == "trec_eval" else ties
-    highest = inputs.best_values(judged, measures, relevant_from)
-    asked, worst, best = (
-        inputs.measured(of_run, highest, one, scale, relevant_from) for one in (order, "worst", "best")
-    )
-    values = np.column_stack([asked[name] for name in measures])
-    ends: Sequence[tuple[float | None, float | None]] = [(None, None)] * len(measures)
+    found: dict[str, dict[str, Floats]] = {"asked": {}, "worst": {}, "best": {}}
+    for least in dict.fromkeys(least for _, least in named.values()):
+        of_least = {name: measure for name, (measure, of_measure) in named.items() if of_measure == least}
+        highest = inputs.best_values(judged, list(of_least.values()), least)
+        for which, taken in (("asked", order), ("worst", "worst"), ("best", "best")):
+            of_measures = inputs.measured(of_run, highest, taken, scale, least)
+            found[which] |= {name: of_measures[measure] for name, measure in of_least.items()}
+    asked, worst, best = ({name: one[name] for name in named} for one in found.values())
+    values = np.column_stack(list(asked.values()))
+    ends: Sequence[tuple[float | None, float | None]] = [(None, None)] * len(named)
     if len(values) > 1:
         rng = generator(seed, "evaluate")
         ends = statistics.bootstrap_intervals(values, level=level, resamples=resamples, rng=rng)
     summary = [
         Summary(name, asked[name].mean(), *interval, len(values), worst[name].mean(), best[name].mean())
-        for name, interval in zip(measures, ends, strict=True)
+        for name, interval in zip(named, ends, strict=True)
     ]
     queries = count(len(judged.queries), "query", "queries")
     print(f"{queries}, {100 * level:g} % bootstrap intervals\n\n{_text(summary)}")
@@ -94,6 +102,21 @@ def run(
     if per_query is not None:
         rows = zip(judged.queries, *(column.tolist() for column in asked.values()), strict=True)
         write_text(per_query, _csv(["qid", *asked], rows))
+
+
+def _named(measures: Sequence[str], relevant_from: int) -> dict[str, tuple[str, int]]:
+    """The measures by what they are called here, each with the smallest label of a relevant document."""
+    found, problems = {}, []
+    for one in measures:
+        try:
+            measure, least = inputs.measure_of(one, relevant_from)
+        except ConfigurationError as error:
+            problems.append(str(error))
+        else:
+            found[measure if least == relevant_from else f"{measure}(rel={least})"] = measure, least
+    if problems:
+        raise ConfigurationError("\n".join(problems))
+    return found
 
 
 def _csv(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -19,7 +19,7 @@ from pipeline_lib.data.stored_data import Columns
 from pipeline_lib.evaluation import inputs
 from pipeline_lib.evaluation.pilot import half_width
 from pipeline_lib.evaluation.planning import Plan, plan_labels
-from pipeline_lib.sources import query_stream
+from pipeline_lib.sources import query_stream, tables
 
 if TYPE_CHECKING:
     from pipeline_lib.report.blocks import Block
@@ -89,15 +89,24 @@ def _scored(models: Sequence[Path], data: Path) -> tuple[Mapping[str, Table], Ta
 def _of_ranker(path: Path, data: Path) -> tuple[Table, Table]:
     """Scores and labels; document k of query 7 is 7-k, unless the data have its id."""
     ranker = learners.load(path)
+    trained = Columns.of(f"{path}: columns", ranker.about.get("columns"))
+    weighted = (
+        f"{data}: expected queries that count alike, found weights of queries, for which nothing is planned; give a "
+        "copy of the data without them"
+    )
+    # A ranker needs no weights, so that the column of a table is not read.
+    if trained is not None and trained.weight is not None and tables.is_table(data):
+        names = tables.names(data, tables.Options(separator=trained.separator))
+        if trained.weight in names:
+            raise DataError(weighted)
     run: Table = {}
     labels: Table = {}
     for batch in query_stream.batches(
-        data,
-        n_features=ranker.model.n_inputs(),
-        feature_names=ranker.model.feature_names,
-        trained=Columns.of(f"{path}: columns", ranker.about.get("columns")),
+        data, n_features=ranker.model.n_inputs(), feature_names=ranker.model.feature_names, trained=trained
     ):
         found = batch.data
+        if not found.count_alike:
+            raise DataError(weighted)
         try:
             scores = ranker.predict(found)
         except DataError as error:

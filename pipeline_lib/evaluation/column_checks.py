@@ -66,6 +66,19 @@ def labels(data: RankingData, names: list[str], equal: float) -> list[Finding]:
     return [_single("label among the features", data, names, j, text, rest, other) for j, text in found]
 
 
+def few_lists(data: RankingData, names: list[str]) -> list[str]:
+    """A sentence about features that order all lists, where these are too few for :func:`labels` to name them."""
+    mixed, perfect = _perfect(data)
+    columns = np.setdiff1d(np.flatnonzero(perfect), np.flatnonzero(_functions(data)))
+    if not mixed or not len(columns) or _surprising(mixed, data.n_features):
+        return []
+    first = pitfalls.first_of([names[j] for j in columns.tolist()])
+    return [
+        f"without an error, {first} {'order' if len(columns) > 1 else 'orders'} all lists of several labels, of which "
+        f"there are {mixed:,}: too few to tell it from chance; does it say the label?"
+    ]
+
+
 def _single(check: str, data: RankingData, names: list[str], j: int, text: str, rest: float, other: str) -> Finding:
     value = float(simple_rankers.of_feature(data.X[:, j], data).mean())
     return Finding(
@@ -142,6 +155,7 @@ def missing(data: RankingData, names: list[str], masks: dict[int, NDArray[np.boo
         if not mask.any():
             continue
         value = float(simple_rankers.of_feature(mask.astype(np.float64), data).mean())
+        leaks = ", which lets rankers know where values are missing: is that known before a document is judged?"
         found.append(
             Finding(
                 "missing values",
@@ -150,7 +164,7 @@ def missing(data: RankingData, names: list[str], masks: dict[int, NDArray[np.boo
                 "scores",
                 value,
                 equal,
-                "`missing: mean` takes the mean of the query, `missing: flag` marks it as well",
+                f"`missing: mean` takes the mean of the query, `missing: flag` marks it as well{leaks}",
                 columns=(names[j],),
                 queries=_queries_of(mask, data),
             )

@@ -28,6 +28,7 @@ from pipeline_lib.sources.pitfalls import CUTOFF, FALSE_ALARMS, Finding
 
 __all__ = ["CHECKS", "Finding", "Findings", "doctor"]
 
+NUMBER_OF_QUERIES = "number of queries"
 CHECKS = (
     "order of rows",
     "label among the features",
@@ -45,7 +46,7 @@ CHECKS = (
     "units of a feature",
     "features of one file",
     "limits of learners",
-    "number of queries",
+    NUMBER_OF_QUERIES,
 )
 """What is looked for."""
 TESTS = 10
@@ -74,6 +75,8 @@ class Findings:
     detectable : float or None
         The difference of NDCG@10 between two such rankers that would be significant (5 %) with probability 0.8.
     notes : tuple of str
+    checks : tuple of str
+        What was looked for: too few queries only where a difference was given.
     """
 
     found: tuple[Finding, ...]
@@ -87,6 +90,7 @@ class Findings:
     trained: float | None
     detectable: float | None
     notes: tuple[str, ...] = ()
+    checks: tuple[str, ...] = CHECKS
 
     def __len__(self) -> int:
         return len(self.found)
@@ -115,7 +119,7 @@ class Findings:
             )
         lines += self.notes
         if not self.found:
-            lines.append(f"nothing found; looked for: {', '.join(CHECKS)}")
+            lines.append(f"nothing found; looked for: {', '.join(self.checks)}")
         return lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -127,7 +131,7 @@ class Findings:
             "notes": list(self.notes),
             "says": self.about(),
             "found": found,
-            "checks": list(CHECKS),
+            "checks": list(self.checks),
             "level": TESTS * FALSE_ALARMS,
         }
 
@@ -278,7 +282,8 @@ def _examined(sample: Sample, relevant_from: int, said: Sequence[str], differenc
         float(by_feature.mean()),
         float(values.mean()) if len(values) else None,
         detectable,
-        (sample.note,) if sample.note else (),
+        (*([sample.note] if sample.note else []), *column_checks.few_lists(data, names)),
+        tuple(one for one in CHECKS if difference is not None or one != NUMBER_OF_QUERIES),
     )
 
 
@@ -369,7 +374,7 @@ def _power(detectable: float | None, difference: float | None, n: int) -> list[F
     seen = "no difference could be significant" if detectable is None else f"they show one of {detectable:.4f}"
     return [
         Finding(
-            "number of queries",
+            NUMBER_OF_QUERIES,
             f"{n:,} queries that are measured are too few for a difference of {difference:g}",
             f"with probability {statistics.POWER:g}, {seen}",
             None,

@@ -242,6 +242,8 @@ def values(
             notes.append(f"Queries without relevant documents {counted}: {_some(lacking)}.")
     found = found[:, :, kept]
     queries = tuple(query for query, keep in zip(judged.queries, kept.tolist(), strict=True) if keep)
+    if least > 1 and metrics.get(name).binary:
+        notes.append(f"For {name}, documents are relevant from the label {least} on.")
     notes += [*_of_ties(of_runs, found, ties), *gains_note(name, judged)]
     asked, low, high = found
     return Values(name, tuple(of_runs), queries, asked, low, high, tuple(notes))
@@ -399,6 +401,9 @@ def ranked(run: Any, judged: Judged, where: str = "run", *, by_ids: bool = False
     if not (finite := np.isfinite(scores)).all():
         row = int(order[finite.argmin()])
         raise DataError(f"{where}: {table.name_of(row)}: expected a finite score, found {table.numbers[row]}")
+    if by_ids:  # trec_eval keeps scores in single precision, in which more of them are equal
+        largest = np.finfo(np.float32).max
+        scores = scores.clip(-largest, largest).astype(np.float32).astype(np.float64)
     document = _places(table.documents, judged.documents)[table.document[order]]
     keys = at[order] * len(judged.documents) + document
     found = np.minimum(np.searchsorted(judged.keys, keys), len(judged.keys) - 1)
@@ -729,5 +734,6 @@ def _column(names: Sequence[str], role: str, known: Sequence[str], where: str) -
     found = [name for name in names if name.lower() in known]
     if len(found) != 1:
         present = " and ".join(found) if found else f"the columns {', '.join(names[:20])}"
-        raise DataError(f"{where}: expected one column of {role}s, named {' or '.join(known)}, found {present}")
+        several = "queries" if role == "query" else f"{role}s"
+        raise DataError(f"{where}: expected one column of {several}, named {' or '.join(known)}, found {present}")
     return found[0]

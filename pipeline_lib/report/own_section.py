@@ -15,6 +15,9 @@ from pipeline_lib.report.study import Study, measure_title
 from pipeline_lib.report.tables import Cell, number
 from pipeline_lib.statistics import POWER
 
+EQUAL = 1e-12
+"""Means that differ by less are equal but for rounding."""
+
 BARS = 12
 """So many classes a figure has room for."""
 Bars = Sequence[tuple[str, float, bool]]
@@ -53,11 +56,13 @@ def _rankers(study: Study, dataset: str) -> dict[str, Any]:
     }
     rows = [_ranker(study, dataset, measure, model, order, limits[model], plans) for model in order]
     undecided = [model for model in order[1:] if not study.is_better(dataset, measure, best, model)]
+    equal = [model for model in order[1:] if math.isclose(limits[model]["mean"], first["mean"], rel_tol=EQUAL)]
     return {
         "measure": measure_title(measure),
         "rankers": rows,
         "best": rows[0],
         "first": first,
+        "equal": [study.model_title(model) for model in equal],
         "open": any(row["open"] for row in rows),
         "undecided": [study.model_title(model) for model in undecided],
         "worse": [study.model_title(model) for model in order[1:] if model not in undecided],
@@ -104,6 +109,7 @@ def _closest(
         "title": study.model_title(second),
         "decided": second not in undecided,
         "size": number(abs(plan["difference"])).text,
+        "equal": abs(plan["difference"]) <= EQUAL,
         "more": None if more is None else count(more, "more test query", "more test queries"),
         "enough": more == 0,
     }

@@ -151,4 +151,6 @@ def _whole_queries(blocks: Iterator[Block], known: Layout) -> Iterator[Batch]:
         data = RankingData.from_arrays(block.X, block.label, block.qid, feature_names=known.feature_names)
         if block.names is not None:
             data = replace(data, query_names=tuple(block.names[q] for q in data.qids.tolist()))
+        if block.weights is not None:
+            data = replace(data, weights=block.weights[data.offsets[:-1]])
         yield Batch(data, [None] * data.n_documents if block.documents is None else block.documents.tolist())

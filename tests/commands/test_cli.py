@@ -203,3 +203,13 @@ def test_byte_code_that_is_cut_off_is_removed_and_the_command_begins_again(tmp_p
     assert (again.returncode, again.stdout) == (0, whole.stdout)
     assert f"{path}: damaged byte code" in again.stderr
     assert run().stderr == ""
+
+
+def test_no_certificates_are_not_all_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "false.toml").write_text('claims = ["slam-thm2"]')
+    for folder in ("empty", "nowhere"):
+        assert main(["check-proofs", str(tmp_path / folder)]) == 1
+        assert f"{tmp_path / folder}: expected a certificate" in capsys.readouterr().err
+    assert main(["check-proofs", str(tmp_path / "false.toml")]) == 1
+    assert "REFUSED" in capsys.readouterr().out

@@ -537,3 +537,30 @@ def test_files_that_belong_to_the_documents_are_never_replaced(
     assert cli.main([*given, *words]) == 1
     assert "belongs to --data" in capsys.readouterr().err
     assert (tmp_path / name).read_text() == contents[name]
+
+
+def test_measures_have_the_spellings_that_compare_takes(files) -> None:
+    files["qrels.txt"].write_text("q1 0 d1 1\nq1 0 d2 2\n")
+    files["some.run"].write_text("q1 Q0 d1 1 3.0 some\nq1 Q0 d2 2 2.0 some\n")
+    found = evaluated(files, files["some.run"], "--measures", "AP(rel=2)", "AP", "recip_rank", "ndcg_cut_3")
+    linear = (1 + 2 / np.log2(3)) / (2 + 1 / np.log2(3))
+    expected = {"map(rel=2)": 1 / 2, "map": 1.0, "rr": 1.0, "linear_ndcg@3": linear}
+    assert found == pytest.approx(expected)
+    assert evaluated(files, files["some.run"], "--measures", "AP(rel=2)", "--relevant-from", 2) == {"map": 1 / 2}
+
+
+def test_an_option_without_measures_is_refused(files, capsys) -> None:
+    files["qrels.txt"].write_text("q1 0 d1 1\n")
+    files["some.run"].write_text("q1 Q0 d1 1 3.0 some\n")
+    given = ["--run", str(files["some.run"]), "--qrels", str(files["qrels.txt"])]
+    assert cli.main(["evaluate-run", *given, "--measures"]) == 1
+    assert "--measures: expected the names of measures, found none" in capsys.readouterr().err
+
+
+def test_trec_eval_compares_scores_in_single_precision(files) -> None:
+    files["qrels.txt"].write_text("q1 0 b 1\n")
+    # Single precision has no number between 16777216 and 16777218, and none above 3.5e38.
+    for high, low in (("16777217", "16777216"), ("2e39", "1e39")):
+        files["some.run"].write_text(f"q1 Q0 a 1 {high} some\nq1 Q0 b 2 {low} some\n")
+        assert evaluated(files, files["some.run"], "--measures", "rr", "--ties", "trec_eval") == {"rr": 1.0}
+        assert evaluated(files, files["some.run"], "--measures", "rr") == {"rr": 1 / 2}

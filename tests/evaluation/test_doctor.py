@@ -40,9 +40,10 @@ def position(data: RankingData) -> np.ndarray:
 
 
 def test_clean_data_say_what_was_looked_for() -> None:
-    found = doctor(planted())
+    found = doctor(planted(), difference=0.9)
     assert not len(found)
     assert all(check in str(found) for check in CHECKS)
+    assert doctor(planted()).checks == CHECKS[:-1]  # of how many queries nothing was asked
     assert found.equal == pytest.approx(simple_rankers.ndcg(np.zeros(found.documents), planted()).mean())
     assert found.best > found.equal
 
@@ -324,7 +325,7 @@ def test_findings_as_text_json_and_frame() -> None:
     found = doctor(planted(clicks=lambda data: data.y))
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["found"][0]["as_is"] == found.found[0].as_is
-    assert plain["checks"] == list(CHECKS)
+    assert plain["checks"] == list(CHECKS[:-1])
     assert found.to_pandas()["check"].tolist() == checks(found)
     assert found.found[0].text in str(found)
     assert "label among the features" in repr(found)
@@ -363,3 +364,14 @@ def test_columns_that_mark_missing_values_already_are_features(tmp_path) -> None
 
 def test_tests_share_the_level_of_all() -> None:
     assert math.isclose(examination.TESTS * column_checks.FALSE_ALARMS, 0.01)
+
+
+@pytest.mark.parametrize(("queries", "is_found"), [(20, False), (55, True)])
+def test_a_feature_that_orders_few_lists_is_named_without_being_a_finding(queries: int, is_found: bool) -> None:
+    data = drawn(np.random.default_rng(5), queries)
+    X = data.X.copy()
+    X[:, 0] = data.y + 0.5 * np.random.default_rng(6).random(data.n_documents)
+    found = doctor(replace(data, X=X))
+    assert ("label among the features" in checks(found)) == is_found
+    assert any(f"{NAMES[0]} orders all lists" in note for note in found.notes) == (not is_found)
+    assert not any("orders all lists" in note for note in doctor(data).notes)

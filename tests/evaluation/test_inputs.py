@@ -196,3 +196,12 @@ def test_a_query_for_which_a_run_retrieved_nothing_is_missing() -> None:
     found = evaluation.values({"r": {"q1": {}, "q2": {"d": 1.0}}}, QRELS, "rr")
     assert found.values[0].tolist() == [0.0, 1.0, 0.0, 0.0]
     assert "r: judged queries that are not in the run count as 0: 3 (q1, q3, q4)." in found.notes
+
+
+def test_from_which_label_documents_are_relevant_is_said_where_it_matters() -> None:
+    def says(measure: str, least: int) -> bool:
+        found = inputs.values(RUN, QRELS, measure, relevant_from=least)
+        return any("relevant from the label" in note for note in found.notes)
+
+    assert [says("AP(rel=2)", 1), says("AP", 2)] == [True, True]
+    assert [says("AP", 1), says("nDCG", 2)] == [False, False]

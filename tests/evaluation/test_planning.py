@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pipeline_lib import RankingData, cli, evaluation, learners
@@ -173,6 +174,23 @@ def test_the_command_takes_rankers_and_their_data(tmp_path, capsys):
     plan = evaluation.plan_labels((learners.load(models[0]), data), within=0.05)
     assert found["quantities"][0]["mean"] == pytest.approx(plan.quantities[0].mean)
     assert found["queries"] == 40
+    (tmp_path / "data.txt.weight").write_text("".join(f"{1 + q % 2}\n" for q in np.repeat(np.arange(40), 10)))
+    assert cli.main(given) == 1
+    assert "found weights of queries, for which nothing is planned" in capsys.readouterr().err
+
+
+def test_a_table_with_the_weights_of_training_is_refused(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"qid": np.repeat(np.arange(40), 10), "label": rng.integers(0, 3, 400), "a": rng.random(400)})
+    frame["clicks"] = 1.0 + frame["qid"] % 2
+    data = RankingData.from_frame(frame, weight="clicks")
+    learners.create("best-feature").fit(data).save(tmp_path / "ranker.json")
+    given = ["plan-labels", str(tmp_path / "ranker.json"), "--data", str(tmp_path / "data.csv"), "--within", "0.05"]
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    assert cli.main(given) == 1
+    assert "found weights of queries, for which nothing is planned" in capsys.readouterr().err
+    frame.drop(columns="clicks").to_csv(tmp_path / "data.csv", index=False)
+    assert cli.main(given) == 0
 
 
 def test_runs_need_judgements_or_data(tmp_path, capsys):

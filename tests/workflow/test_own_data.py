@@ -198,12 +198,17 @@ def test_a_data_set_and_a_model_that_are_removed_from_a_study_leave_its_report(o
 def test_labels_from_which_nothing_can_be_learned_are_named_on_the_console_and_in_the_report(own_copy: Project) -> None:
     text = own_copy.folder / "my.txt"
     text.write_text(re.sub("^[0-9.]+", "0", text.read_text(), flags=re.MULTILINE))
-    (own_copy.folder / "small.yaml").write_text(yaml.safe_dump({**CONFIG, "datasets": DATA[:1]}))
+    models = [{"name": name, "algorithm": name} for name in ("best-feature", "random")]
+    (own_copy.folder / "small.yaml").write_text(yaml.safe_dump({**CONFIG, "datasets": DATA[:1], "models": models}))
     warning = "no document is relevant (all 54 have the label 0): every measure is 0, whatever the order"
     assert f"\n  WARNING: mine: {warning}\n" in own_copy.snakemake()
     assert f"\n  WARNING     mine: {warning}\n" in own_copy.snakemake("-n", "-R", "render_report")
     for page in ("index.html", "pages/data-mine.html"):
         assert f"In mine, {warning}." in (own_copy.folder / "reports/small" / page).read_text()
+    front = (own_copy.folder / "reports/small/index.html").read_text()
+    assert " shares with " in front  # all means are 0
+    assert " has the highest " not in front
+    assert "as long as both have the same mean" in front
 
 
 def test_a_model_that_cannot_be_trained_is_left_out_and_the_report_says_why(own_copy: Project) -> None:
