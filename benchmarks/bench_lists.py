@@ -9,10 +9,9 @@ equal rows that it grows linearly in n.
 
 import time
 
-import numpy as np
-
 from benchmarks.timing import Scaling, Timing, compare
 from pipeline_lib import surrogates
+from pipeline_lib.core.seeds import generator
 from pipeline_lib.experiment import Job
 from pipeline_lib.papers.lists import held_out
 from pipeline_lib.papers.lists.grid import experiment as grid
@@ -27,7 +26,7 @@ SAMPLES = (400, 1600)
 def measure() -> list[Timing]:
     """Risks of many rankers at once, compared with one after the other."""
     population = Population(PopulationSettings(features=FEATURES, documents=DOCUMENTS))
-    rng = np.random.default_rng(20263)
+    rng = generator(20263, "benchmarks", "lists", role="test")
     data, W = population.draw(QUERIES, rng), rng.normal(size=(FEATURES, RANKERS))
     loss = surrogates.create("listnet")
 
