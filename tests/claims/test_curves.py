@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pydantic import TypeAdapter
+from scipy.special import stdtr, stdtrit
 
 from pipeline_lib.claims import curves, kinds
 from pipeline_lib.claims.curves import DRAWS
@@ -141,6 +142,17 @@ def test_a_value_is_too_large_as_far_as_its_interval_reaches_below_it(rule: str,
         assert noticed == pytest.approx(NORMAL.cdf(HALF * (1 + d / above)), abs=0.02)
         error = (below if d < below else above) / HALF  # of values too large, or of those that are too small
         assert contradicted == pytest.approx(NORMAL.cdf((d - below) / error), abs=0.06)
+
+
+@pytest.mark.parametrize("freedom", [1.0, 2.0, 4.0])
+def test_errors_have_the_tails_of_the_distribution_behind_the_interval(freedom: float) -> None:
+    half = float(stdtrit(freedom, 0.975))  # the interval of a number with a standard error of 1
+    curve = only("x <= limit", trials(-90.0, half=half, freedom=freedom, limit=0.0))
+    for d, noticed, contradicted in zip(
+        amounts(curve), curve.everywhere.noticed, curve.everywhere.contradicted, strict=True
+    ):
+        assert noticed == pytest.approx(stdtr(freedom, half + d), abs=0.02)
+        assert contradicted == pytest.approx(stdtr(freedom, d - half), abs=0.06)
 
 
 @pytest.mark.parametrize("rule", ["x <= y", "y > x"])

@@ -4,6 +4,7 @@ import functools
 import json
 import operator
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pipeline_lib.claims.kinds import Order, Question
 from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.severity import SLACK
 from pipeline_lib.claims.trials import Trial
+from pipeline_lib.claims.words import BY_PROOF, FAILED, STATUSES
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.proofs import FOLDER, SHARED
 from pipeline_lib.report.errata_section import running
@@ -202,6 +204,15 @@ def test_a_claim_is_what_the_strongest_proof_makes_of_it(name: str, status: str)
     [claim] = [claim for claim in LEDGER if claim.id == name]
     [found] = ledger.with_proofs(ledger.judge([claim], Context("made")), ["slam"])
     assert found.status == status
+
+
+def test_no_certificate_proves_what_the_tables_contradict() -> None:
+    [claim] = [claim for claim in LEDGER if claim.id == "cone-norm"]
+    [judged] = ledger.judge([claim], Context("made"))
+    found = ledger.with_proofs([replace(judged, status=status) for status in STATUSES], ["cone"])
+    assert [one.status for one in found] == [status if status in FAILED else found[-1].status for status in STATUSES]
+    assert found[-1].status in BY_PROOF.values()
+    assert all(one.proofs for one in found)
 
 
 def test_a_certificate_of_no_claim_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

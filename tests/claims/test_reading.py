@@ -229,6 +229,38 @@ def test_a_claim_is_judged_by_what_its_table_says(tmp_path: Path) -> None:
     assert found.trials[0].setting == {"dataset": "made", "T": 9}
 
 
+def test_a_plant_in_the_first_reading_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+    def of(learner: str) -> dict[str, Any]:
+        return {"where": f"learner = '{learner}'", "value": ["ndcg", "low", "high"]}
+
+    claim = Claim.parse(
+        {
+            "topk-fig1": "ListNet ranks better than random, and the ideal order best.",
+            "where": "Figure 1",
+            "shows": "The curves.",
+            "rule": ["listnet > random", "best >= 0.9"],
+            "evidence": [
+                {"table": "topk-curves", "values": {"listnet": of("listnet"), "random": of("random")}},
+                {"table": "topk-curves", "values": {"best": "MAX(ndcg)"}},
+            ],
+            "planted": [
+                {
+                    "exchanged": "Random ranks better than ListNet.",
+                    "evidence": {"values": {"listnet": of("random"), "random": of("listnet")}},
+                }
+            ],
+        }
+    )
+    level = {"listnet": 0.8, "random": 0.1, "ideal": 1.0}
+    rows = [
+        {**CURVES, "panel": "", "learner": name, "ndcg": x, "low": x - 0.01, "high": x} for name, x in level.items()
+    ]
+    found = judged(claim, context(tmp_path, rows))
+    assert found.severity is not None
+    assert [(plant.caught, plant.problem) for plant in found.severity.planted] == [(True, "")]
+    assert found.status == "verified"
+
+
 def test_a_table_that_was_put_together_of_two_is_not_judged(tmp_path: Path) -> None:
     rows = [{**CURVES, "panel": "", "learner": "listnet", "ndcg": value} for value in (0.5, 0.6)]
     with pytest.raises(

@@ -84,6 +84,24 @@ def test_the_largest_n_of_the_first_data_set_is_drawn_and_all_are_listed() -> No
     assert any("(?)" in note for note in unsure.notes)
 
 
+def test_every_bound_is_drawn_at_its_own_largest_n() -> None:
+    table = Rows([*rows(10, 5.0), *rows(100, 5.0), *rows(20, 5.0, bound="ogd"), *rows(5, 5.0, bound="ogd")], ("made",))
+    assert {(one[0].bound, one[0].n) for one in chains.largest(table)} == {("erm", 100), ("ogd", 20)}
+
+
+def test_a_factor_that_is_said_to_be_exceeded_is_the_low_end_of_its_interval() -> None:
+    links = [
+        proofs.estimated("worst", "worst gap", "It is measured.", [0.4, 0.6, 0.5]),
+        proofs.exact("symmetrised", "symmetrisation", "Signs.", 50.0),
+        proofs.exact("covered", "covering", "Covers.", 60.0),
+    ]
+    made = proofs.of("erm", "Theorem 9", "n = 10", 7.0, links).rows(dataset="made", loss="listnet", n=10)
+    [step] = [row for row in made if row["costliest"]]
+    assert step["factor_low"] < 0.9 * step["factor"]
+    title = chains.figure(Rows(made, ("lists-chain",))).title
+    assert float(title.rpartition(" ")[2]) <= step["factor_low"]
+
+
 def test_the_page_shows_the_chain(tmp_path: Path) -> None:
     section = builder(tmp_path, "lists")({"lists-chain": rows(10, 50.0)})
     assert [figure.name for figure in figures(section)] == ["chain-lists-erm-made-listnet"]

@@ -32,7 +32,7 @@ def study(growth: float, certified: float | None = None) -> dict[str, list[dict[
             learner,
             growth,
             population=kind,
-            risk_error=0.001,
+            risk_error=0.005 if learner == "worst" else 0.001,
             excess_error=0.0001,
             optimal_risk_error=0.00001,
             optimal_risk=0.1 if kind == "noisy" else 0.0,
@@ -69,7 +69,7 @@ def test_standard_errors_are_shares_of_the_risk(build: Build) -> None:
     for name, m, risk, best, trained, worst in raw(build(study(-0.2, certified=5e-5)), "lists-accuracy"):
         smallest = 0.5 + m**-0.2 * max(SETTINGS.queries) ** -0.5
         assert (name, risk, best) == ("listnet", 0.1, pytest.approx(1e-4))
-        assert trained == worst == pytest.approx(0.001 / smallest)
+        assert (trained, worst) == (pytest.approx(0.001 / smallest), pytest.approx(0.005 / smallest))
 
 
 def test_closed_forms_are_compared_with_their_integrals(build: Build) -> None:

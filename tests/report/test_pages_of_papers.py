@@ -106,6 +106,12 @@ CASES = [
         },
     ),
     Case("cone", {"cone-published": [PRINTED], "cone-table1": [CELL]}, drawn={"cone-table1-mq2008": ["0.45", "0.448"]}),
+    # A method that the study does not train is shown with what is published of it.
+    Case(
+        "cone",
+        {"cone-published": [PRINTED, {**PRINTED, "method": "AdaRank", "published": 0.41}], "cone-table1": [CELL]},
+        drawn={"cone-table1-mq2008": ["0.45", "0.448", "0.41"]},
+    ),
     Case(
         "cone",
         descent(
@@ -264,6 +270,26 @@ CASES += [
             ],
         },
         cells={("topk-exponents", 1, 2): [["0.700"], ["0.970"]], ("topk-exponents", 6, 7): [["−0.020"], ["−0.020"]]},
+    ),
+    Case(
+        "topk",
+        {"topk-regret": [{**REGRET, "T": T, "regret": T / 20} for T in (100, 200, 10)], "topk-exponents": [SLOPE]},
+        cells={("topk-exponents", 3, 6): [["200", "10", "10 %"]]},
+    ),
+    # What is compared with a bound is the largest of all lists.
+    Case(
+        "topk",
+        {
+            "topk-moments": rows(
+                {"m": (2, 5, 9), "second_moment": (1.0, 3.0, 1.25)},
+                surrogate="kl",
+                where="worst case",
+                radius=0.125,
+                printed=1.0,
+                valid=2.0,
+            )
+        },
+        drawn={"topk-moments": ["3", "1.5"]},
     ),
     Case("topk", curves(0.7), cells={("topk-gaps-made", 2, None): [["+0.050", "−0.050"]]}),
 ]

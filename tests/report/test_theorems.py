@@ -83,6 +83,13 @@ def test_the_sizes_of_a_proof_are_stated_and_a_theorem_that_is_proved_holds_for_
         assert to_csv(table(known)).splitlines()[1].split(",")[4] == ""  # a proof cannot fail in a trial
 
 
+def test_of_claims_with_the_same_status_the_one_with_the_most_trials_decides() -> None:
+    few, many = (claim("Theorem 5", trials=(trial("verified", n=n),) * n) for n in (2, 3))
+    for both in ((few, many), (many, few)):
+        assert theorems.Theorem("slam", "5", both).claim == many
+    assert theorems.Theorem("slam", "5", (many, replace(few, status="refuted"))).claim.status == "refuted"
+
+
 def test_only_claims_that_are_theorems_themselves_are_rows() -> None:
     places = ("Theorem 10", "Theorem 2", "proof of Theorem 3", "Theorem 4, proof", "Lemma 5", "Section 4, Theorem 6")
     found = theorems.theorems([*map(claim, places), claim("Theorem 7", words="")])

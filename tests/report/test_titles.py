@@ -175,6 +175,16 @@ def test_every_rule_is_tried() -> None:
     assert len(tried) >= len(titles.RULES)
 
 
+@pytest.mark.parametrize(
+    ("drawn", "judged", "holds"),
+    [("a, b", ("a", "b", "c"), True), ("a", ("a",), True), ("a, b", ("a",), False), ("a", (), False)],
+)
+def test_a_claim_holds_for_rows_all_of_which_it_was_judged_on(drawn: str, judged: tuple[str, ...], holds: bool) -> None:
+    one = replace(page_of_paper.judged(page_of_paper.claims_of("cone")[0], "verified"), tables=judged)
+    assert titles.claim(one, "verified").holds(Drawn({}, drawn)) == holds
+    assert not titles.claim(one, "refuted").holds(Drawn({}, drawn))
+
+
 def test_dashed_lines_count_where_they_are_named_alone() -> None:
     drawn = Drawn({"": {"a": flat(9, 2)}}, SOURCE, {"": {"b": flat(9, 9)}})
     assert titles.falls().holds(drawn)

@@ -97,3 +97,14 @@ def test_svm_map_is_the_best_of_a_full_table(query, pull, seed):
     s = s + pull * (np.minimum(y, 1) + 0.3 * np.random.default_rng(seed).normal(size=len(y))) / len(y)
     scale = 1 + np.abs(s).max()
     assert LOSSES["svm-map"].value(s, y, [0, len(y)])[0] == pytest.approx(by_counting(s, y), abs=1e-12 * scale)
+
+
+@pytest.mark.parametrize("places", [(0, 1), (1, 0)])
+def test_where_the_ideal_ranking_is_among_the_best_the_gradient_is_0(places):
+    # One of two documents is relevant: exchanging them costs 1/2 and gains twice the lead, which is exactly as much.
+    scores, labels = np.array([0.25, 0.0])[list(places)], np.array([1, 0])[list(places)]
+    value, gradient = LOSSES["svm-map"].value_and_gradient(scores, labels, [0, 2])
+    assert (value.tolist(), gradient.tolist()) == ([0.0], [0.0, 0.0])
+    value, gradient = LOSSES["svm-map"].value_and_gradient(scores * (1.0 - 2.0**-10), labels, [0, 2])
+    assert value[0] == pytest.approx(0.5 * 2.0**-10)
+    assert gradient.tolist() == [-2.0 if label else 2.0 for label in labels]
