@@ -242,7 +242,8 @@ def _limits(x: Floats, least: Floats, delta: float, seed: int) -> tuple[float, .
     lower = betting.lower_limit(x, level=1.0 - delta, seed=seed)
     low, high = betting.interval(x, level=1.0 - delta, seed=seed)
     # Bets learn from the values, so that the limit of lower values may be higher by accident.
-    worst = min(lower, betting.lower_limit(least, level=1.0 - delta, seed=seed))
+    same = np.array_equal(least, x)
+    worst = lower if same else min(lower, betting.lower_limit(least, level=1.0 - delta, seed=seed))
     hoeffding = max(0.0, mean - math.sqrt(math.log(1.0 / delta) / (2 * len(x))))
     bootstrap = math.nan
     if len(x) > 1 and delta < 0.5:
