@@ -243,7 +243,7 @@ def test_a_comparison_of_enclosures_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("claims", "found"),
-    [('["cone-norm"]', "1 cases"), ('["cone-norm", "cone-norms"]', "the ledger has no claim cone-norms")],
+    [('["cone-norm"]', "1 case "), ('["cone-norm", "cone-norms"]', "the ledger has no claim cone-norms")],
 )
 def test_the_command_prints_what_is_proved_of_claims_that_there_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], claims: str, found: str
