@@ -1,12 +1,15 @@
-(* Statements next to the theorems of slam_losses.v that are false.
+(* Statements next to the theorems of slam_losses.v and slam_theorem_5.v that
+   are false.
 
      Equation (8)          the weights (6) do not lie below all others for which
                            SLAM is at least 1 - AP
      The margin            no margin below 1 does in (5)
+     The constant          none below 4 does in Corollary 7
 *)
 
 From mathcomp Require Import all_ssreflect perm all_algebra ring.
-From formal Require Import perceptron_bound ranking_loss slam_losses.
+From formal Require Import perceptron_bound ranking_loss wrong_neighbours.
+From formal Require Import slam_losses slam_theorem_5.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -113,3 +116,71 @@ by rewrite sumr_ge0.
 Qed.
 
 End OneList.
+
+(* ------------------------------------------------------------------------- *)
+(* The constant *)
+
+(* One round of the list [axes] of wrong_neighbours.v, with one axis: its loss is
+   1 - NDCG@1, its only weight is 1, and its documents have the norm 1. *)
+Section OneRound.
+
+Variables (R : realFieldType) (eta : R).
+
+Lemma axes_bounded t : bounded (axes 1 (1 : R) t) 1.
+Proof.
+split.
+- exact: (@axes_well_formed R 1 1 t.+1 ler01 (lexx 1) t (ltnSn t)).
+- exact: axes_loss.
+- by move=> s; rewrite axes_RML_of; case: ifP => // _; rewrite ler01.
+rewrite /weights_at_most -(cards1 (1 : 'I_2)); apply: subset_leq_card.
+apply/subsetP => i; rewrite !inE /=; have := two i.
+by case: (i == 0) => //=; rewrite ltxx.
+Qed.
+
+Lemma axes_norms t (i : 'I_(m (axes 1 (1 : R) t))) : norm2 (x i) <= 1 ^+ 2.
+Proof.
+rewrite expr1n /=; case: ifP => _; last exact: axis_norm.
+by rewrite norm2N axis_norm.
+Qed.
+
+Lemma axes_quotients t : quotients_at_most (axes 1 (1 : R) t) 1.
+Proof.
+move=> i j /=; case: ifP => _; first by rewrite ltxx.
+by case: ifP => _ v_i; rewrite ?ltxx // mulr1.
+Qed.
+
+Lemma axes_one_round : total_RML algorithm_1 eta (axes 1 (1 : R)) 1 = 1.
+Proof.
+rewrite /total_RML big_ord_recl big_ord0 addr0 axes_RML_of /s_ /scores /=.
+rewrite ifT //; have w0 y : dot y (0 : Rd R 1) = 0 by rewrite dotC dot0l.
+by rewrite !w0.
+Qed.
+
+Lemma axes_no_loss : F algorithm_1 eta (axes 1 (1 : R)) (half R 1) 1 = 0.
+Proof. by rewrite /F big1 // => t _; apply: half_loss. Qed.
+
+End OneRound.
+
+(* Corollary 7 holds with equality here, so that no bound of this form has a
+   constant below 4, whatever the factor of F. *)
+Theorem slam_constant_is_4 (R : realFieldType) (factor const : R) :
+  (forall (d : nat) (X : nat -> round (Rd R d)) (T : nat) (R_X v_max : R)
+          (n : nat) u,
+     let c := 4%:R * n%:R * R_X ^+ 2 * v_max in
+     0 < c -> (forall t, (t < T)%N -> bounded (X t) n) ->
+     (forall t, (t < T)%N ->
+        forall i : 'I_(m (X t)), norm2 (x i) <= R_X ^+ 2) ->
+     (forall t, (t < T)%N -> quotients_at_most (X t) v_max) ->
+     total_RML algorithm_1 c^-1 X T
+       <= factor * F algorithm_1 c^-1 X u T
+          + const * norm2 u * n%:R * R_X ^+ 2 * v_max) ->
+  4%:R <= const.
+Proof.
+move=> bound; have := bound 1%N (axes 1 (1 : R)) 1%N 1 1 1%N (half R 1) _
+  (fun t _ => axes_bounded R t) (fun t _ => @axes_norms R t)
+  (fun t _ => @axes_quotients R t).
+rewrite axes_one_round axes_no_loss mulr0 add0r expr1n !mulr1 ltr0n.
+move=> /(_ isT) le1; have := norm2_half R 1; rewrite -natrX => U2_4.
+rewrite -[const]mulr1 -[X in const * X]U2_4 mulrA -[X in X <= _]mul1r.
+by rewrite ler_wpmul2r.
+Qed.
