@@ -9,7 +9,7 @@ if ! command -v coqc >/dev/null; then
     exit 1
 fi
 folder=build/formal
-files="perceptron_bound ranking_loss wrong_neighbours slam_losses slam_theorem_5 wrong_neighbours_of_slam permutation_invariance cone_stability"
+files="perceptron_bound ranking_loss wrong_neighbours slam_losses slam_theorem_5 wrong_neighbours_of_slam permutation_invariance cone_stability tight_weights"
 rm -rf $folder
 mkdir -p $folder
 # Warnings of the library's own files say nothing of these.
