@@ -8,9 +8,8 @@
    Contents
      To scores             Theorem 3 of `lists`: X w + (1'X v) 1, and the
                            dimension 2d for two documents and more
-     To a number           Theorem 10 of `slam`: 1'X v, and the dimension d
-     False neighbours      Theorem 10 for maps to scores, and Theorem 3 for a
-                           single document
+     To a number           the functions of Theorem 10 of `slam`: 1'X v, with
+                           one v, so that there are d parameters
 *)
 
 From mathcomp Require Import all_ssreflect fingroup perm all_algebra.
@@ -21,15 +20,6 @@ Unset Printing Implicit Defensive.
 
 Import GRing.Theory.
 Local Open Scope ring_scope.
-
-(* The list in which only one feature of one document is not 0 *)
-Lemma delta_mul (R : fieldType) m d (j : 'I_m) (c : 'I_d) (u : 'cV[R]_d) i :
-  (delta_mx j c *m u) i 0 = (i == j)%:R * u c 0.
-Proof.
-rewrite mxE (bigD1 c) //= big1 ?addr0 => [|e e_neq]; rewrite mxE.
-  by rewrite eqxx andbT.
-by rewrite (negPf e_neq) andbF mul0r.
-Qed.
 
 (* ------------------------------------------------------------------------- *)
 (* To scores *)
@@ -118,10 +108,14 @@ Lemma scores_of_unique w v : (1 < m)%N ->
   (forall X, scores_of w v X = 0) -> w = 0 /\ v = 0.
 Proof.
 move=> m_gt1 zero; pose i0 := Ordinal (ltnW m_gt1); pose i1 := Ordinal m_gt1.
+have entry u j c i : (delta_mx j c *m u : 'cV[R]_m) i 0 = (i == j)%:R * u c 0.
+  rewrite mxE (bigD1 c) //= big1 ?addr0 => [|e e_neq]; rewrite mxE.
+    by rewrite eqxx andbT.
+  by rewrite (negPf e_neq) andbF mul0r.
 have value c i : (i == i0)%:R * w c 0 + v c 0 = 0.
   have := congr1 (fun s : 'cV[R]_m => s i 0) (zero (delta_mx i0 c)).
-  rewrite scores_ofE !delta_mul [RHS]mxE (bigD1 i0) //= delta_mul eqxx mul1r.
-  by rewrite big1 ?addr0 // => j j_neq; rewrite delta_mul (negPf j_neq) mul0r.
+  rewrite scores_ofE entry [RHS]mxE (bigD1 i0) //= entry eqxx mul1r.
+  by rewrite big1 ?addr0 // => j j_neq; rewrite entry (negPf j_neq) mul0r.
 have v0 c : v c 0 = 0 by have := value c i1; rewrite /= mul0r add0r.
 split; apply/colP => c; rewrite mxE //.
 by have := value c i0; rewrite v0 eqxx mul1r addr0.
@@ -256,58 +250,4 @@ move/slam_invariant_functions => [v f_eq]; exists v; first exact: memvf.
 by apply/lfunP => X; rewrite f_eq !lfunE.
 Qed.
 
-(* Theorem 10 of `slam`: they are a space of dimension at most d. *)
-Theorem slam_theorem_10 : exists U : {vspace 'Hom(lists_, numbers)},
-  (forall f : 'Hom(lists_, numbers), f \in U <-> invariant f)
-  /\ (\dim U <= d)%N.
-Proof.
-exists invariant_functions; split=> [f|].
-  by split=> /invariant_functionsP.
-have := limg_ker_dim (linfun (Linear number_of_linear)) fullv.
-by rewrite [RHS]dimvf -[RHS]/(d * 1)%N muln1 => <-; apply: leq_addl.
-Qed.
-
-(* The dimension is d if there is a document. *)
-Theorem slam_theorem_10_dimension : (0 < m)%N ->
-  exists U : {vspace 'Hom(lists_, numbers)},
-    (forall f : 'Hom(lists_, numbers), f \in U <-> invariant f)
-    /\ \dim U = d.
-Proof.
-move=> m_gt0; exists invariant_functions; split=> [f|].
-  by split=> /invariant_functionsP.
-rewrite limg_dim_eq; first by rewrite dimvf -[LHS]/(d * 1)%N muln1.
-apply/eqP; rewrite capfv; apply/lker0P => v v' /lfunP same.
-apply/colP => c; have := same (delta_mx (Ordinal m_gt0) c).
-rewrite !lfunE => /(congr1 (fun x : 'cV[R]_1 => x 0 0)) /=.
-rewrite !sum_ofE !(bigD1 (Ordinal m_gt0)) //= !delta_mul eqxx !mul1r.
-by rewrite !big1 ?addr0 // => j j_neq; rewrite delta_mul (negPf j_neq) mul0r.
-Qed.
-
 End Number.
-
-(* ------------------------------------------------------------------------- *)
-(* False neighbours *)
-
-(* The text before Theorem 10 of `slam`, and its proof, say that the maps to
-   scores are a space of dimension at most d. They are not for d >= 1. *)
-Theorem dimension_d_is_false (R : fieldType) (m d : nat) :
-  (1 < m)%N -> (0 < d)%N ->
-  ~ exists U : {vspace 'Hom([vectType R of 'M[R]_(m, d)],
-                            [vectType R of 'cV[R]_m])},
-      (forall f : 'Hom(_, _), f \in U <-> permutes f) /\ (\dim U <= d)%N.
-Proof.
-move=> m_gt1 d_gt0 [U [U_maps U_dim]].
-have [V [V_maps V_dim]] := lists_theorem_3_dimension R d m_gt1.
-have U_V : U = V by apply/vspaceP => f; apply/idP/idP; rewrite U_maps V_maps.
-move: U_dim; rewrite U_V V_dim leqNgt => /negP; apply.
-by rewrite mul2n -addnn -[X in (X < _)%N]addn0 ltn_add2l.
-Qed.
-
-(* For one document the maps of (2) are not all different, so that their
-   dimension is not 2d: with w = -v the scores are 0. *)
-Theorem one_document_is_not_enough (R : fieldType) (d : nat) (v : 'cV[R]_d) X :
-  scores_of (m := 1) (- v) v X = 0.
-Proof.
-apply/colP => i; rewrite scores_ofE big_ord1 ord1 [RHS]mxE mulmxN.
-by rewrite mxE addNr.
-Qed.
