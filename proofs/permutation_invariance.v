@@ -8,8 +8,8 @@
    Contents
      To scores             Theorem 3 of `lists`: X w + (1'X v) 1, and the
                            dimension 2d for two documents and more
-     To a number           the functions of Theorem 10 of `slam`: 1'X v, with
-                           one v, so that there are d parameters
+     To a number           Theorem 10 of `slam`: 1'X v, and a dimension of at
+                           most d
 *)
 
 From mathcomp Require Import all_ssreflect fingroup perm all_algebra.
@@ -248,6 +248,19 @@ apply: (iffP memv_imgP) => [[v _ ->] p X|].
   by rewrite !lfunE /= sum_of_invariant.
 move/slam_invariant_functions => [v f_eq]; exists v; first exact: memvf.
 by apply/lfunP => X; rewrite f_eq !lfunE.
+Qed.
+
+(* Theorem 10 of `slam`: they are a space of dimension at most d. *)
+Theorem slam_theorem_10 : exists U : {vspace 'Hom(lists_, numbers)},
+  (forall f : 'Hom(lists_, numbers), f \in U <-> invariant f)
+  /\ (\dim U <= d)%N.
+Proof.
+exists invariant_functions; split=> [f|].
+  by split=> /invariant_functionsP.
+pose vs : vectType R := [vectType R of 'cV[R]_d].
+have dim_d : \dim {: vs} = d by rewrite dimvf -[LHS]/(d * 1)%N muln1.
+rewrite -[X in (_ <= X)%N]dim_d.
+by rewrite -(limg_ker_dim (linfun (Linear number_of_linear)) fullv) leq_addl.
 Qed.
 
 End Number.
