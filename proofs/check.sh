@@ -2,21 +2,22 @@
 # Do the proofs in this folder pass Coq, and do their theorems rest on no axiom? It compiles into build/formal.
 set -eu
 cd "$(dirname "$0")/.."
-needs="install the Debian packages coq, libcoq-mathcomp-ssreflect and libcoq-mathcomp-algebra"
+needs="install the Debian packages coq, libcoq-mathcomp-ssreflect, libcoq-mathcomp-algebra
+and libcoq-mathcomp-algebra-tactics"
 if ! command -v coqc >/dev/null; then
     echo "make formal: coqc was not found; $needs" >&2
     exit 1
 fi
 folder=build/formal
-files="perceptron_bound ranking_loss wrong_neighbours"
+files="perceptron_bound ranking_loss wrong_neighbours slam_losses slam_theorem_5 wrong_neighbours_of_slam permutation_invariance cone_stability tight_weights"
 rm -rf $folder
 mkdir -p $folder
 # Warnings of the library's own files say nothing of these.
 compile="coqc -q -w none -Q $folder formal"
 
-echo "From mathcomp Require Import all_ssreflect all_algebra." >$folder/library.v
+echo "From mathcomp Require Import all_ssreflect all_algebra ring." >$folder/library.v
 if ! $compile $folder/library.v 2>/dev/null; then
-    echo "make formal: Coq has no Mathematical Components; $needs" >&2
+    echo "make formal: Coq lacks Mathematical Components or a part of it; $needs" >&2
     exit 1
 fi
 

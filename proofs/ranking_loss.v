@@ -396,23 +396,33 @@ Let top := \max_i label i.
 Lemma label_le i : (label i <= top)%N.
 Proof. exact: leq_bigmax. Qed.
 
-Lemma G_steps l : G l = \sum_(a < l) (G a.+1 - G a).
+Lemma gain_steps (g : nat -> R) l : g 0%N = 0 ->
+  g l = \sum_(a < l) (g a.+1 - g a).
 Proof.
-rewrite -(big_mkord xpredT (fun a => G a.+1 - G a)) telescope_sumr //.
-by rewrite G0 subr0.
+move=> g0; rewrite -(big_mkord xpredT (fun a => g a.+1 - g a)).
+by rewrite telescope_sumr // g0 subr0.
 Qed.
 
-Lemma by_levels (f : 'I_m -> R) :
-  \sum_i G (label i) * f i
-    = \sum_(l < top) (G l.+1 - G l) * \sum_(i in level l) f i.
+Lemma gain_by_levels (g : nat -> R) (f : 'I_m -> R) : g 0%N = 0 ->
+  \sum_i g (label i) * f i
+    = \sum_(l < top) (g l.+1 - g l) * \sum_(i in level l) f i.
 Proof.
-have steps i : G (label i) = \sum_(l < top | (l < label i)%N) (G l.+1 - G l).
-  rewrite -(big_ord_widen top (fun l => G l.+1 - G l) (label_le i)).
-  exact: G_steps.
+move=> g0.
+have steps i : g (label i) = \sum_(l < top | (l < label i)%N) (g l.+1 - g l).
+  rewrite -(big_ord_widen top (fun l => g l.+1 - g l) (label_le i)).
+  exact: gain_steps.
 under eq_bigr => i _ do rewrite steps mulr_suml.
 rewrite (exchange_big_dep xpredT) //=; apply: eq_bigr => l _.
 by rewrite mulr_sumr; apply: eq_bigl => i; rewrite inE.
 Qed.
+
+Lemma G_steps l : G l = \sum_(a < l) (G a.+1 - G a).
+Proof. exact: gain_steps. Qed.
+
+Lemma by_levels (f : 'I_m -> R) :
+  \sum_i G (label i) * f i
+    = \sum_(l < top) (G l.+1 - G l) * \sum_(i in level l) f i.
+Proof. exact: gain_by_levels. Qed.
 
 Lemma NDCG_loss_by_levels (rk : 'I_m -> 'I_m) : Z != 0 ->
   1 - DCG rk / Z
@@ -577,14 +587,76 @@ rewrite -ltnNge => l_lt; rewrite (_ : level l = setT).
 by apply/setP => j; rewrite !inE (leq_trans l_lt).
 Qed.
 
-Theorem printed_loss_at_most_weights : loss_at_most_weights printed_round.
-Proof.
-move=> s; apply: le_trans (NDCG_loss_at_most_weights s) _.
-by apply: ler_sum => i _; apply: v_NDCG_le.
-Qed.
-
 Lemma v_printed_ge0 i : 0 <= v_printed i.
 Proof. exact: le_trans (v_NDCG_ge0 i) (v_NDCG_le i). Qed.
+
+(* For these weights, D need not be convex either: the document at any rank has
+   at least the discount of the last rank. *)
+Lemma level_DCG_printed (rk : 'I_m -> 'I_m) l : injective rk ->
+  \sum_(i in level l) (D (pos i) - D (rk i))
+    <= \sum_(i in preceded rk (level l)) (D (pos i) - D m.-1).
+Proof.
+move=> rk_inj; rewrite level_DCG_lost //.
+apply: (level_loss rk_inj (h := fun c => D c - D m.-1)) => // [a b ab||i _|i _].
+- by rewrite ler_add2r D_decreases.
+- exact: pos_level_lt.
+- exact: lost_le0.
+rewrite ler_add2l ler_opp2 D_decreases // -ltnS prednK //.
+exact: leq_ltn_trans (leq0n i) (ltn_ord i).
+Qed.
+
+(* The gains above that of the lowest label. All of a list is in the levels
+   below it, where nothing can be lost. *)
+Let G_above l := G (maxn l low) - G low.
+
+Lemma G_above_increases l : G_above l <= G_above l.+1.
+Proof.
+rewrite ler_add2r; apply: (homo_leq (@lexx _ R) (@le_trans _ R) G_increases).
+by rewrite geq_max !leq_max leqnSn leqnn orbT.
+Qed.
+
+Lemma DCG_lost_above (rk : 'I_m -> 'I_m) : injective rk ->
+  Z - DCG rk = \sum_i G_above (label i) * (D (pos i) - D (rk i)).
+Proof.
+move=> rk_inj; have same : \sum_i D (pos i) = \sum_i D (rk i).
+  have sum_D (p : 'I_m -> 'I_m) : injective p ->
+      \sum_i D (p i) = \sum_(c < m) D c.
+    by move=> p_inj; rewrite [RHS](reindex_inj p_inj).
+  by rewrite !sum_D.
+have -> : Z - DCG rk
+    = \sum_i (G_above (label i) + G low) * (D (pos i) - D (rk i)).
+  rewrite -sumrB; apply: eq_bigr => i _.
+  by rewrite -mulrBr subrK (maxn_idPl (low_le i)).
+under eq_bigr do rewrite mulrDl.
+by rewrite big_split /= -[X in _ + X]mulr_sumr sumrB same subrr mulr0 addr0.
+Qed.
+
+Theorem printed_loss_at_most_weights : loss_at_most_weights printed_round.
+Proof.
+move=> s /=; rewrite /NDCG_loss; case: ifP => [_|/negbT Z_neq0].
+  by apply: sumr_ge0 => i _; apply: v_printed_ge0.
+have [rank_inj _] := ranked s.
+have Z_gt0 : 0 < Z by rewrite lt_def Z_neq0 Z_ge0.
+rewrite -(divff Z_neq0) -mulrBl DCG_lost_above // mulrC /v_printed -mulr_sumr.
+rewrite ler_pmul2l ?invr_gt0 //.
+pose mis i := misordered (r := printed_round) s i.
+pose f i := if mis i then D (pos i) - D m.-1 else 0.
+have last_le i : 0 <= D (pos i) - D m.-1.
+  have m_gt0 : (0 < m)%N := leq_ltn_trans (leq0n i) (ltn_ord i).
+  by rewrite subr_ge0 D_decreases // -ltnS prednK.
+have -> : \sum_(i | mis i) (G (label i) - G low) * (D (pos i) - D m.-1)
+    = \sum_i G_above (label i) * f i.
+  rewrite big_mkcond; apply: eq_bigr => i _; rewrite /f /G_above.
+  by case: ifP; rewrite ?mulr0 // (maxn_idPl (low_le i)).
+have G_above0 : G_above 0 = 0 by rewrite /G_above max0n subrr.
+rewrite !(gain_by_levels _ G_above0); apply: ler_sum => l _.
+rewrite ler_wpmul2l ?subr_ge0 ?G_above_increases //.
+apply: le_trans (level_DCG_printed l rank_inj) _.
+rewrite big_mkcond [X in _ <= X]big_mkcond; apply: ler_sum => i _; rewrite /f.
+case: ifP => [i_pre|_]; last by do 2?case: ifP.
+rewrite /mis (preceded_misordered _ _ i_pre).
+by move: i_pre; rewrite inE => /andP[->].
+Qed.
 
 Lemma v_printed_sum : \sum_i v_printed i <= 1.
 Proof.
