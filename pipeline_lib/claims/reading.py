@@ -242,10 +242,27 @@ def _noted(path: str, rows: pl.DataFrame, template: str) -> str:
             if number is None:
                 return NO_NOTE
             try:
-                parts.append(format(number, form or ""))
+                parts.append(_written(number, form or "", literal))
             except (TypeError, ValueError) as error:
                 raise DataError(f"{path}: notes: cannot write {text!r}, {number!r}, as {form!r}: {error}") from error
     return "".join(parts)
+
+
+def _written(number: Any, form: str, before: str) -> str:
+    """A number in a format; rounded down behind "at least" and up behind "at most", where it has fixed digits.
+
+    Example
+    -------
+    >>> [_written(225.908, ".0f", words) for words in ("at least ", "at most ", "about ")]
+    ['225', '226', '226']
+    """
+    digits = re.fullmatch(r",?\.(\d)f", form)
+    side = re.search(r"\bat (least|most) $", before)
+    if digits and side:
+        unit = 10.0 ** int(digits[1])
+        rounded = math.floor(number * unit + 1e-9) if side[1] == "least" else math.ceil(number * unit - 1e-9)
+        number = rounded / unit
+    return format(number, form)
 
 
 def _filtered(path: str, rows: pl.DataFrame, where: str | None) -> pl.DataFrame:
