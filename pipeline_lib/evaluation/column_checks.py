@@ -69,8 +69,10 @@ def labels(data: RankingData, names: list[str], equal: float) -> list[Finding]:
 def few_lists(data: RankingData, names: list[str]) -> list[str]:
     """A sentence about features that order all lists, where these are too few for :func:`labels` to name them."""
     mixed, perfect = _perfect(data)
+    if not mixed or not perfect.any() or _surprising(mixed, data.n_features):
+        return []
     columns = np.setdiff1d(np.flatnonzero(perfect), np.flatnonzero(_functions(data)))
-    if not mixed or not len(columns) or _surprising(mixed, data.n_features):
+    if not len(columns):
         return []
     first = pitfalls.first_of([names[j] for j in columns.tolist()])
     return [

@@ -28,9 +28,9 @@ def of_study(name: str) -> Comparison:
         )
     try:
         return whole.recomputed(results, report)
+    except DataError:  # which is a ValueError, and says by itself what is wrong
+        raise
     except (sqlite3.Error, PolarsError, LookupError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
         raise DataError(
             f"results/{name}: expected the tables of this version of the code, found others ({error}); run the study "
             "again"
