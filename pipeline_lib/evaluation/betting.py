@@ -46,7 +46,7 @@ Orabona, "STaR-Bets: Sequential target-recalculating bets for tighter confidence
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
 from pipeline_lib.core import checks
@@ -142,7 +142,7 @@ def interval(values: ArrayLike, *, level: Probability = 0.95, seed: Natural = 0)
 
 
 def _in_order(values: ArrayLike, seed: int) -> Floats:
-    """The values in every order, shape (orders, n)."""
+    """The values in every order, shape (n, orders): all orders are bet on at once."""
     array = checks.floats("values", values, ndim=1)
     if not len(array):
         raise DataError("values: expected at least one value, found none")
@@ -151,11 +151,11 @@ def _in_order(values: ArrayLike, seed: int) -> Floats:
         raise DataError(f"values[{wrong}]: expected a number between 0 and 1, found {array[wrong]:g}")
     orders = min(_ORDERS, max(5, _DRAWN // len(array)))
     rng = generator(seed, "evaluation", "orders", len(array))
-    return np.stack([array[rng.permutation(len(array))] for _ in range(orders)])
+    return np.stack([array[rng.permutation(len(array))] for _ in range(orders)], axis=1)
 
 
 def _lower(ordered: Floats, delta: float) -> float:
-    n, mean = ordered.shape[1], float(ordered[0].mean())
+    n, mean = len(ordered), float(ordered[:, 0].mean())
     # Equal steps in arcsin(sqrt(m)) are equal fractions of the largest standard deviation of values with mean m.
     tops = np.sin(np.linspace(0.0, math.pi / 2.0, math.ceil(_CELLS_PER_ROOT * math.sqrt(n)) + 1)) ** 2
     inner = tops[1:-1]
@@ -167,48 +167,50 @@ def _lower(ordered: Floats, delta: float) -> float:
 
 @njit
 def _first_not_rejected(ordered: Floats, tops: Floats, cell: int, target: float) -> float:
-    while cell < len(tops) - 1 and _rejected(ordered, tops[cell], tops[cell], target):
+    stakes = np.empty_like(ordered)
+    while _bet(ordered, tops[cell], target, stakes) and cell < len(tops) - 1:
         cell += 1
     low, high = tops[cell - 1], tops[cell]
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        if _rejected(ordered, middle, tops[cell], target):
+        if _enough(ordered, stakes, middle, target):
             low = middle
         else:
             high = middle
     return low
 
 
-@njit
-def _rejected(ordered: Floats, m: float, top: float, target: float) -> bool:
-    # mean over orders of W(m) >= exp(target)
-    needed = len(ordered) * (1.0 + _ROUNDING)
-    total = 0.0
-    for order in range(len(ordered)):
-        total += math.exp(_log_capital(ordered[order], m, top, target) - target)
-        if total >= needed:
-            return True
-    return False
-
-
-@njit
-def _log_capital(x: NDArray[np.float64], m: float, top: float, target: float) -> float:
-    # log prod_t (1 + lambda_t (x_t - m)), where lambda_t are the bets against top
-    n, goal, variance = len(x), target + math.log(_GOAL), top * (1.0 - top)
-    at_top, at_m, squares = 0.0, 0.0, 0.0
+@njit(error_model="numpy")  # divisions without checks are done for several orders at a time
+def _bet(ordered: Floats, top: float, target: float, stakes: Floats) -> bool:
+    # stakes[t, k] = lambda_t of order k against top; whether the mean over orders of W(top) >= exp(target)
+    n, orders = ordered.shape
+    variance, largest = top * (1.0 - top), _LARGEST_STAKE / top
+    share = np.full(orders, math.exp(-target) / _GOAL)  # W / C exp(target), of each order
+    squares, to_win = np.zeros(orders), np.empty(orders)
     for t in range(n):
-        left = goal - at_top
-        if left <= 0.0:
-            break
         prior = n / (t + 1.0)
-        spread = (n - t) * min(variance, (prior * variance + squares) / (prior + t))
-        stake = _LARGEST_STAKE / top
-        wanted = math.sqrt(2.0 * left + _BEND * _BEND) - _BEND
-        if wanted * wanted < stake * stake * spread:
-            stake = wanted / math.sqrt(spread)
-        excess = x[t] - top
-        at_top += math.log(1.0 + stake * excess)
-        if m < top:
-            at_m += math.log(1.0 + stake * (x[t] - m))
-        squares += excess * excess
-    return at_m if m < top else at_top
+        for k in range(orders):
+            to_win[k] = max(0.0, -math.log(share[k]))
+        for k in range(orders):
+            spread = (n - t) * min(variance, (prior * variance + squares[k]) / (prior + t))
+            wanted = (math.sqrt(2.0 * to_win[k] + _BEND * _BEND) - _BEND) / math.sqrt(spread)
+            stake = min(largest, wanted) if to_win[k] > 0.0 else 0.0
+            excess = ordered[t, k] - top
+            share[k] *= 1.0 + stake * excess
+            squares[k] += excess * excess
+            stakes[t, k] = stake
+        if share.min() >= 1.0:
+            stakes[t + 1 :] = 0.0
+            break
+    return _GOAL * share.sum() >= orders * (1.0 + _ROUNDING)
+
+
+@njit
+def _enough(ordered: Floats, stakes: Floats, m: float, target: float) -> bool:
+    # whether the mean over orders of W(m) = prod_t (1 + lambda_t (x_t - m)) >= exp(target)
+    n, orders = ordered.shape
+    share = np.full(orders, math.exp(-target))
+    for t in range(n):
+        for k in range(orders):
+            share[k] *= 1.0 + stakes[t, k] * (ordered[t, k] - m)
+    return share.sum() >= orders * (1.0 + _ROUNDING)

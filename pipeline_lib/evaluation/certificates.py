@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,8 +45,12 @@ class Certificate:
         The lower limit of the mean of all such queries, and the ends of the interval.
     worst : float64 array, shape (K,)
         The lower limit for the worst order that equal scores allow.
-    hoeffding, bootstrap : float64 arrays, shape (K,)
-        What Hoeffding's inequality and the bootstrap give as the lower limit; the latter is NaN for a single query.
+    hoeffding : float64 array, shape (K,)
+        The lower limit by Hoeffding's inequality.
+    units : float64 array, shape (K, n)
+        The values of the queries, or their differences, in [0, 1].
+    seed : int
+        For the order of bets and the draws of the bootstrap.
     """
 
     values: inputs.Values
@@ -59,7 +64,22 @@ class Certificate:
     high: Floats
     worst: Floats
     hoeffding: Floats
-    bootstrap: Floats
+    units: Floats
+    seed: int
+
+    @cached_property
+    def bootstrap(self) -> Floats:
+        """The lower limit by the bootstrap, float64, shape (K,); NaN for a single query. Made when it is asked for."""
+        delta = (1.0 - self.level) / self.chosen_from
+        if self.units.shape[1] < 2 or delta >= 0.5:
+            return np.full(len(self.units), math.nan)
+        lows = [
+            statistics.bootstrap_interval(
+                x, level=1.0 - 2.0 * delta, rng=generator(self.seed, "evaluation", "certify")
+            )[0]
+            for x in self.units
+        ]
+        return _of_measure(np.array(lows), self.baseline)
 
     @property
     def best(self) -> int:
@@ -222,22 +242,29 @@ def certify(
     # By their names, so that the order of files says nothing.
     order = sorted(range(len(found.queries)), key=found.queries.__getitem__)
     values, least = found.values[:, order], found.low[:, order]
-    span = 1.0
     if baseline is not None:
-        span, row = 2.0, found.runs.index(baseline)
+        row = found.runs.index(baseline)
         values = (1.0 + values - values[row]) / 2.0
         least = (1.0 + least - found.high[row, order]) / 2.0
     joint = max(chosen_from, len(rows))
     limits = np.array([_limits(values[row], least[row], (1.0 - level) / joint, seed) for row in rows]).T
-    mean, *ends = span * limits - (span - 1.0)
-    return Certificate(found, baseline, joint, level, tuple(found.runs[row] for row in rows), mean, *ends)
+    mean, lower, low, high, worst, hoeffding = _of_measure(limits, baseline)
+    names = tuple(found.runs[row] for row in rows)
+    return Certificate(
+        found, baseline, joint, level, names, mean, lower, low, high, worst, hoeffding, values[rows], seed
+    )
 
 
 _OF_RUNS = ("mean", "lower", "low", "high", "worst", "hoeffding", "bootstrap")
 
 
+def _of_measure(units: Floats, baseline: str | None) -> Floats:
+    """Values in [0, 1] as values of the measure, or as differences from a baseline."""
+    return units if baseline is None else 2.0 * units - 1.0
+
+
 def _limits(x: Floats, least: Floats, delta: float, seed: int) -> tuple[float, ...]:
-    """What a certificate says of values in [0, 1], in the order of :data:`_OF_RUNS`."""
+    """What a certificate says of values in [0, 1], in the order of :data:`_OF_RUNS` but for the bootstrap."""
     mean = float(x.mean())
     lower = betting.lower_limit(x, level=1.0 - delta, seed=seed)
     low, high = betting.interval(x, level=1.0 - delta, seed=seed)
@@ -245,11 +272,7 @@ def _limits(x: Floats, least: Floats, delta: float, seed: int) -> tuple[float, .
     same = np.array_equal(least, x)
     worst = lower if same else min(lower, betting.lower_limit(least, level=1.0 - delta, seed=seed))
     hoeffding = max(0.0, mean - math.sqrt(math.log(1.0 / delta) / (2 * len(x))))
-    bootstrap = math.nan
-    if len(x) > 1 and delta < 0.5:
-        rng = generator(seed, "evaluation", "certify")
-        bootstrap, _ = statistics.bootstrap_interval(x, level=1.0 - 2.0 * delta, rng=rng)
-    return mean, lower, low, high, worst, hoeffding, bootstrap
+    return mean, lower, low, high, worst, hoeffding
 
 
 def _floor(limit: float) -> str:

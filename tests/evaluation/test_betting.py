@@ -102,16 +102,30 @@ def test_limits_of_equal_values(n: int) -> None:
 
 
 def test_the_root_lies_where_the_capital_is_enough() -> None:
-    x = np.random.default_rng(5).random((4, 50))
-    target = math.log(20.0)
+    x = np.random.default_rng(5).random((50, 4))
     tops = np.linspace(0.0, 1.0, 400)
-    limit = betting._first_not_rejected(x, tops, 1, target)
+    limit = betting._first_not_rejected(x, tops, 1, math.log(20.0))
     top = tops[np.searchsorted(tops, limit)]
-    capitals = [
-        np.mean([math.exp(betting._log_capital(order, m, top, target)) for order in x])
-        for m in (limit - 1e-6, limit + 1e-6)
-    ]
+    capitals = [np.mean([capital(order, m, top) for order in x.T]) for m in (limit - 1e-6, limit + 1e-6)]
     assert capitals[0] > 20.0 > capitals[1]
+    assert all(
+        np.mean([capital(order, one, one) for order in x.T]) > 20.0 for one in tops[1 : tops.searchsorted(limit)]
+    )
+
+
+def capital(x: np.ndarray, m: float, top: float) -> float:
+    """W(m) of one order of values by the formulas of the module, with a target of 20."""
+    n, goal, variance, at_top, at_m = len(x), 1.3 * 20.0, top * (1 - top), 1.0, 1.0
+    for t, value in enumerate(x):
+        if at_top >= goal:
+            break
+        w = n / (t + 1)
+        spread = min(variance, (w * variance + ((x[:t] - top) ** 2).sum()) / (w + t))
+        stake = (math.sqrt(2 * math.log(goal / at_top) + 0.42**2) - 0.42) / math.sqrt((n - t) * spread)
+        stake = min(0.99 / top, stake)
+        at_top *= 1 + stake * (value - top)
+        at_m *= 1 + stake * (value - m)
+    return at_m
 
 
 @pytest.mark.parametrize("n", [2, 10, 200, 3_000])
@@ -120,7 +134,7 @@ def test_cells_passed_over_and_bets_have_the_level_between_them(
     monkeypatch: pytest.MonkeyPatch, n: int, level: float
 ) -> None:
     def passed(ordered: np.ndarray, tops: np.ndarray, cell: int, target: float) -> float:
-        mean, below = ordered[0].mean(), tops[cell - 1]
+        mean, below = ordered[:, 0].mean(), tops[cell - 1]
         # Chernoff's bound of the probability of so large a mean, where the true one is the last that is passed over
         chernoff = math.exp(-n * (rel_entr(mean, below) + rel_entr(1.0 - mean, 1.0 - below))) if cell > 1 else 0.0
         assert chernoff + math.exp(-target) <= (1.0 - level) * (1.0 + 1e-9)
