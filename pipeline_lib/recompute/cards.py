@@ -3,9 +3,11 @@
 What is read from which table stands in the ledgers, ``claims.yaml`` of every topic; here it is evaluated by SQLite.
 """
 
+import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from string import Formatter
 from typing import Any
 
@@ -156,5 +158,15 @@ def _noted(rows: Rows, template: str) -> str:
     """The sentence with the numbers of its expressions."""
     written = ""
     for literal, text, form, _ in Formatter().parse(template):
-        written += literal + ("" if text is None else format(_same(rows.values(text)[0]), form or ""))
+        written += literal + ("" if text is None else _written(_same(rows.values(text)[0]), form or "", literal))
     return written
+
+
+def _written(number: Any, form: str, before: str) -> str:
+    """The number in the format; behind "at least" its digits are cut off downwards, and behind "at most" upwards."""
+    fixed = re.fullmatch(r"(,?)\.(\d)f", form)
+    words = re.search(r"\bat (least|most) $", before)
+    if fixed is None or words is None:
+        return format(number, form)
+    towards = ROUND_FLOOR if words[1] == "least" else ROUND_CEILING
+    return format(Decimal(f"{number:.12g}").quantize(Decimal(1).scaleb(-int(fixed[2])), rounding=towards) + 0, form)

@@ -14,10 +14,12 @@ import numpy as np
 import polars as pl
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import stdtrit
 
 from pipeline_lib import cli, papers
-from pipeline_lib.claims import ledger
+from pipeline_lib.claims import ledger, reading
 from pipeline_lib.commands import summarise_results
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError
@@ -379,3 +381,11 @@ def test_a_claim_that_sqlite_cannot_read_costs_only_its_card(made: Path, monkeyp
     assert found.left[cards.NOT_IN_SQLITE] == {"topk-thm41": ["no such function: STRICTLY"]}
     assert "card twolayer-thm2" in found.compared
     assert "all agree; of the cards, 1 could not be recomputed" in whole.summary(found)
+
+
+@given(st.integers(-10_000_000, 10_000_000), st.sampled_from([".0f", ",.0f", ".2f", ".3g", ""]))
+def test_numbers_of_notes_are_rounded_to_the_side_of_their_words(thousandths: int, form: str) -> None:
+    number = thousandths / 1000
+    for words in ("at least ", "at most ", "not at least ", "about ", "", "at least (", "flat most "):
+        assert cards._written(number, form, words) == reading._written(number, form, words)
+    assert cards._written(2225.908, ",.0f", "it is at least ") == "2,225"
