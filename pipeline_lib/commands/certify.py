@@ -31,7 +31,11 @@ def run(
     level: Annotated[float, "confidence of the limits"] = statistics.LEVEL,
     relevant_from: Annotated[int, "smallest label of a relevant document, for map, p, recall and rr"] = 1,
     ties: Annotated[inputs.Ties, "of equal scores, as for evaluate-run"] = "mean",
+    no_relevant: Annotated[
+        str, "what a query without relevant documents counts as, from 0 to 1; skip leaves such queries out"
+    ] = "0",
     missing: Annotated[inputs.Missing, "whether judged queries that a run lacks count as 0 or are left out"] = "zero",
+    y_max: Annotated[int | None, "largest label of the scale, for err (default: the largest of the qrels)"] = None,
     seed: Annotated[int, "seed of the orders of bets, not to be chosen by the result"] = 0,
     json: Annotated[bool, "print JSON"] = False,
     html: Annotated[Output | None, "output file for a page with a figure (.html), which loads nothing"] = None,
@@ -50,7 +54,9 @@ def run(
         level=level,
         ties=ties,
         relevant_from=relevant_from,
+        no_relevant=inputs.no_relevant_of(no_relevant),
         missing=missing,
+        y_max=y_max,
         seed=seed,
     )
     print(dumps(found.to_dict(), indent=1) if json else found)

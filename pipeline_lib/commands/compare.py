@@ -13,8 +13,7 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from pipeline_lib import metrics, statistics
-from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib import statistics
 from pipeline_lib.core.files import Output
 from pipeline_lib.evaluation import comparison, inputs
 
@@ -60,7 +59,7 @@ def run(
         correction="false-discovery" if false_discovery_rate else "family-wise",
         ties=ties,
         relevant_from=relevant_from,
-        no_relevant=_no_relevant(no_relevant),
+        no_relevant=inputs.no_relevant_of(no_relevant),
         missing=missing,
         y_max=y_max,
         resamples=resamples,
@@ -69,15 +68,6 @@ def run(
     print(dumps(found.to_dict(), indent=1) if json else found)
     if html is not None:
         alone.write(html, f"{found.values.measure} of {len(found.values.runs)} runs", _blocks(found))
-
-
-def _no_relevant(text: str) -> metrics.NoRelevant:
-    if text == "skip":
-        return "skip"
-    try:
-        return float(text)
-    except ValueError:
-        raise ConfigurationError(f"--no-relevant: expected a number from 0 to 1, or skip, found {text!r}") from None
 
 
 def _blocks(found: comparison.Comparison) -> "list[Block]":

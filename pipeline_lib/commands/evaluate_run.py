@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline_lib import metrics, ranking, statistics
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.errors import ConfigurationError
+from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.core.files import Output, write_text
 from pipeline_lib.core.markup import count
 from pipeline_lib.core.seeds import generator
@@ -58,6 +59,10 @@ def run(
         "by falling ids that trec_eval has; the column of ranks is not read",
     ] = "mean",
     relevant_from: Annotated[int, "smallest label of a relevant document, for map, p, recall and rr"] = 1,
+    no_relevant: Annotated[
+        str, "what a query without relevant documents counts as, from 0 to 1; skip leaves such queries out"
+    ] = "0",
+    missing: Annotated[inputs.Missing, "whether judged queries that a run lacks count as 0 or are left out"] = "zero",
     y_max: Annotated[int | None, "largest label of the scale, for err (default: the largest of the qrels)"] = None,
     level: Annotated[float, "level of the intervals"] = 0.95,
     resamples: Annotated[int, "number of bootstrap draws"] = 10_000,
@@ -68,13 +73,13 @@ def run(
     """Measure the queries; print the means with their intervals, and write what is asked for."""
     if not measures:
         raise ConfigurationError("--measures: expected the names of measures, found none")
-    named = _named(measures, relevant_from)
+    named, of_empty = _named(measures, relevant_from), inputs.no_relevant_of(no_relevant)
     for path in (output, per_query):
         if path is not None and path.suffix.lower() != ".csv":
             raise ConfigurationError(f"{path}: expected the name of a file .csv")
     judged = inputs.judgements(qrels)
     of_run = inputs.ranked(run, judged, by_ids=ties == "trec_eval")
-    for note in of_run.notes():
+    for note in of_run.notes(missing):
         _LOG.warning(note)
     scale = judged.largest_label if y_max is None else y_max
     order: ranking.Ties = "file" if ties == "trec_eval" else ties
@@ -85,23 +90,33 @@ def run(
         for which, taken in (("asked", order), ("worst", "worst"), ("best", "best")):
             of_measures = inputs.measured(of_run, highest, taken, scale, least)
             found[which] |= {name: of_measures[measure] for name, measure in of_least.items()}
-    asked, worst, best = ({name: one[name] for name in named} for one in found.values())
-    values = np.column_stack(list(asked.values()))
-    ends: Sequence[tuple[float | None, float | None]] = [(None, None)] * len(named)
-    if len(values) > 1:
-        rng = generator(seed, "evaluate")
-        ends = statistics.bootstrap_intervals(values, level=level, resamples=resamples, rng=rng)
+    kept = {name: _kept(name, of, found, of_run, of_empty, missing) for name, of in named.items()}
+    asked = found["asked"]
+    ends = _intervals(asked, kept, level=level, resamples=resamples, seed=seed)
     summary = [
-        Summary(name, asked[name].mean(), *interval, len(values), worst[name].mean(), best[name].mean())
-        for name, interval in zip(named, ends, strict=True)
+        Summary(
+            name,
+            asked[name][rows].mean(),
+            low,
+            high,
+            int(rows.sum()),
+            found["worst"][name][rows].mean(),
+            found["best"][name][rows].mean(),
+        )
+        for name, rows in kept.items()
+        for low, high in [ends.get(name, (None, None))]
     ]
-    queries = count(len(judged.queries), "query", "queries")
+    queries = count(max(row.queries for row in summary), "query", "queries")
     print(f"{queries}, {100 * level:g} % bootstrap intervals\n\n{_text(summary)}")
     if output is not None:
         write_text(output, _csv(Summary._fields, summary))
     if per_query is not None:
-        rows = zip(judged.queries, *(column.tolist() for column in asked.values()), strict=True)
-        write_text(per_query, _csv(["qid", *asked], rows))
+        columns = [
+            [value if of_query else "" for value, of_query in zip(asked[name].tolist(), rows.tolist(), strict=True)]
+            for name, rows in kept.items()
+        ]
+        lines = (line for line in zip(judged.queries, *columns, strict=True) if any(one != "" for one in line[1:]))
+        write_text(per_query, _csv(["qid", *kept], lines))
 
 
 def _named(measures: Sequence[str], relevant_from: int) -> dict[str, tuple[str, int]]:
@@ -119,6 +134,40 @@ def _named(measures: Sequence[str], relevant_from: int) -> dict[str, tuple[str, 
     return found
 
 
+def _kept(
+    name: str,
+    of: tuple[str, int],
+    found: dict[str, dict[str, Floats]],
+    of_run: inputs.Ranked,
+    no_relevant: metrics.NoRelevant,
+    missing: inputs.Missing,
+) -> NDArray[np.bool_]:
+    """The queries that count; the values of those without relevant documents become what they count as."""
+    measure, least = of
+    for values in found.values():
+        empty = inputs.settle_empty(values[name], of_run.judged, measure, least, no_relevant)
+    kept = ~empty if no_relevant == "skip" else np.ones(len(empty), bool)
+    if missing == "skip":
+        kept &= np.isin(np.arange(len(kept)), of_run.places)
+    if not kept.any():
+        raise DataError(f"{of_run.judged.where}: {name}: expected at least one query to measure, found none")
+    return kept
+
+
+def _intervals(
+    values: dict[str, Floats], kept: dict[str, NDArray[np.bool_]], *, level: float, resamples: int, seed: int
+) -> dict[str, tuple[float, float]]:
+    """The intervals of the means; measures that count the same queries, at least two, have the same draws."""
+    ends: dict[str, tuple[float, float]] = {}
+    for rows in {mask.tobytes(): mask for mask in kept.values() if mask.sum() > 1}.values():
+        alike = [name for name, mask in kept.items() if np.array_equal(mask, rows)]
+        table = np.column_stack([values[name][rows] for name in alike])
+        rng = generator(seed, "evaluate")
+        found = statistics.bootstrap_intervals(table, level=level, resamples=resamples, rng=rng)
+        ends |= dict(zip(alike, found, strict=True))
+    return ends
+
+
 def _csv(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -130,9 +179,11 @@ def _csv(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def _text(summary: Sequence[Summary]) -> str:
     width = max(len("measure"), *(len(row.measure) for row in summary))
     lines = [f"{'measure':<{width}}  {'mean':>6}  {'low':>6}  {'high':>6}"]
-    for name, mean, low, high, _, worst, best in summary:
+    most = max(row.queries for row in summary)
+    for name, mean, low, high, queries, worst, best in summary:
         ends = "".join(f"  {'-':>6}" if end is None else f"  {end:6.4f}" for end in (low, high))
-        least, most = f"{worst:.4f}", f"{best:.4f}"
-        ends += f"  {least} to {most} with the order of equal scores" if least != most else ""
+        lowest, highest = f"{worst:.4f}", f"{best:.4f}"
+        ends += f"  {lowest} to {highest} with the order of equal scores" if lowest != highest else ""
+        ends += f"  of {count(queries, 'query', 'queries')} alone" if queries < most else ""
         lines.append(f"{name:<{width}}  {mean:6.4f}{ends}")
     return "\n".join(lines)

@@ -43,6 +43,11 @@ def run(
     level: Annotated[float, "level of intervals and tests, joint for all differences"] = 0.95,
     ties: Annotated[inputs.Ties, "what equal scores mean"] = "mean",
     relevant_from: Annotated[int, "smallest label of a relevant document, for map, p, recall and rr"] = 1,
+    no_relevant: Annotated[
+        str, "what a query without relevant documents counts as, from 0 to 1; skip leaves such queries out"
+    ] = "0",
+    missing: Annotated[inputs.Missing, "whether judged queries that a run lacks count as 0 or are left out"] = "zero",
+    y_max: Annotated[int | None, "largest label of the scale, for err (default: the largest of the qrels)"] = None,
     seed: Annotated[int, "seed of the resampling"] = 0,
     json: Annotated[bool, "print JSON"] = False,
     html: Annotated[Output | None, "output file for a page with the curves (.html)"] = None,
@@ -67,6 +72,9 @@ def run(
         level=level,
         ties=ties,
         relevant_from=relevant_from,
+        no_relevant=inputs.no_relevant_of(no_relevant),
+        missing=missing,
+        y_max=y_max,
         seed=seed,
     )
     if html is not None:

@@ -153,13 +153,15 @@ class Ranked:
         rises[self.offsets[1:-1] - 1] = False
         return bool(rises.any())
 
-    def notes(self) -> list[str]:
+    def notes(self, missing: Missing) -> list[str]:
         """Sentences about queries that are not judged, and about judged ones that are not in the run."""
         found = []
         if self.unjudged:
             found.append(f"{self.where}: queries that are not judged do not count: {_some(self.unjudged)}.")
-        if self.missing:
+        if self.missing and missing == "zero":
             found.append(f"{self.where}: judged queries that are not in the run count as 0: {_some(self.missing)}.")
+        elif self.missing:
+            found.append(f"{self.where} lacks judged queries, which are left out: {_some(self.missing)}.")
         return found
 
 
@@ -224,15 +226,12 @@ def values(
         ends: tuple[ranking.Ties, ...] = (order, "worst", "best") if run.may_tie else (order,)
         for side, one in enumerate(ends):
             found[side:, row] = measured(run, best, one, scale, least)[name]
-        notes += run.notes() if missing == "zero" else run.notes()[: bool(run.unjudged)]
-        if missing == "skip" and run.missing:
-            notes.append(f"{run.where} lacks judged queries, which are left out: {_some(run.missing)}.")
+        notes += run.notes(missing)
+        if missing == "skip":
             kept &= np.isin(np.arange(len(kept)), run.places)
-    empty = relevant_counts(judged, name, least) == 0
+    empty = settle_empty(found, judged, name, least, no_relevant)
     if no_relevant == "skip":
         kept &= ~empty
-    elif metrics.get(name).needs_relevant:
-        found[:, :, empty] = checks.real("no_relevant", no_relevant, checks.Range(0, 1))
     if not kept.any():
         raise DataError(f"{judged.where}: expected at least one query to measure, found none")
     if empty.any():
@@ -353,6 +352,22 @@ def measure_of(text: str, relevant_from: int = 1) -> tuple[str, int]:
     return metrics.canonical(written), relevant_from
 
 
+def no_relevant_of(text: str) -> metrics.NoRelevant:
+    """What an option says that a query without relevant documents counts as.
+
+    Raises
+    ------
+    ConfigurationError
+        When it is neither a number nor "skip".
+    """
+    if text == "skip":
+        return "skip"
+    try:
+        return float(text)
+    except ValueError:
+        raise ConfigurationError(f"--no-relevant: expected a number from 0 to 1, or skip, found {text!r}") from None
+
+
 def judgements(qrels: Any, where: str = "qrels") -> Judged:
     """Read relevance judgements; ``where`` is how messages name what is no file.
 
@@ -451,6 +466,26 @@ def best_values(judged: Judged, measures: Sequence[str], relevant_from: int) -> 
 def relevant_counts(judged: Judged, name: str, relevant_from: int) -> NDArray[np.int64]:
     """The number of relevant documents of every query, as the measure has it."""
     return _counts(judged, name, relevant_from)
+
+
+def settle_empty(
+    found: Floats, judged: Judged, name: str, relevant_from: int, no_relevant: metrics.NoRelevant
+) -> NDArray[np.bool_]:
+    """The queries without relevant documents, whose values, the last axis of ``found``, become what they count as.
+
+    Values of measures that are defined there stay. A query that is to be skipped is the caller's to leave out.
+
+    Raises
+    ------
+    DataError
+        When ``no_relevant`` is neither "skip" nor between 0 and 1.
+    """
+    empty = relevant_counts(judged, name, relevant_from) == 0
+    if no_relevant != "skip":
+        value = checks.real("no_relevant", no_relevant, checks.Range(0, 1))
+        if metrics.get(name).needs_relevant:
+            found[..., empty] = value
+    return empty
 
 
 def gains_note(name: str, judged: Judged) -> list[str]:

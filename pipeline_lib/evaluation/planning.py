@@ -204,13 +204,14 @@ def plan_labels(
     relevant_from: int = 1,
     no_relevant: metrics.NoRelevant = 0.0,
     missing: inputs.Missing = "zero",
+    y_max: int | None = None,
     seed: int = 0,
 ) -> Plan:
     """Plan from a pilot how many queries, and how many documents of each, are to be judged.
 
     Parameters
     ----------
-    runs, qrels, measure, ties, relevant_from, no_relevant, missing
+    runs, qrels, measure, ties, relevant_from, no_relevant, missing, y_max
         The pilot, as :func:`pipeline_lib.evaluation.values` takes it.
     within : float, optional
         Half the width of the interval that is asked for, in (0, 1).
@@ -246,7 +247,14 @@ def plan_labels(
             "within, difference and judgments: expected a width, a difference or a budget of judgements, found none"
         )
     found = inputs.values(
-        runs, qrels, measure, ties=ties, relevant_from=relevant_from, no_relevant=no_relevant, missing=missing
+        runs,
+        qrels,
+        measure,
+        ties=ties,
+        relevant_from=relevant_from,
+        no_relevant=no_relevant,
+        missing=missing,
+        y_max=y_max,
     )
     pairs = against(found.runs, baseline)
     if difference is not None and not pairs:

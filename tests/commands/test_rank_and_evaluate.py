@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pipeline_lib import RankingData, cli, learners, metrics, ranking
+from pipeline_lib import RankingData, cli, evaluation, learners, metrics, ranking
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data import stored_data
 from pipeline_lib.learners.models import LinearModel
@@ -564,3 +564,46 @@ def test_trec_eval_compares_scores_in_single_precision(files) -> None:
         files["some.run"].write_text(f"q1 Q0 a 1 {high} some\nq1 Q0 b 2 {low} some\n")
         assert evaluated(files, files["some.run"], "--measures", "rr", "--ties", "trec_eval") == {"rr": 1.0}
         assert evaluated(files, files["some.run"], "--measures", "rr") == {"rr": 1 / 2}
+
+
+@pytest.mark.parametrize("no_relevant", ["0", "0.5", "skip"])
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+def test_queries_that_lack_something_count_as_in_the_library(
+    files, tmp_path: Path, capsys, no_relevant: str, missing: str
+) -> None:
+    files["qrels.txt"].write_text(
+        "".join(f"q{q} 0 d{d} {(q + d) % 3 * (q != 2)}\n" for q in range(8) for d in range(3))
+    )
+    run = tmp_path / "some.run"
+    run.write_text("".join(f"q{q} Q0 d{d} 1 {d} r\n" for q in range(6) for d in range(3)))
+    per_query = tmp_path / "queries.csv"
+    asked = ("ndcg@3", "p@1", "AP(rel=2)")
+    options = ("--no-relevant", no_relevant, "--missing", missing)
+    found = evaluated(files, run, "--per-query", per_query, "--measures", *asked, *options)
+    said = capsys.readouterr().out
+    of_queries = pl.read_csv(per_query)
+    for name, measure in zip(found, asked, strict=True):
+        values = evaluation.values(
+            run,
+            files["qrels.txt"],
+            measure,
+            missing=missing,
+            no_relevant="skip" if no_relevant == "skip" else float(no_relevant),
+        )
+        assert found[name] == pytest.approx(values.values.mean(), abs=1e-12)
+        kept = of_queries.filter(pl.col(name).is_not_null())
+        assert tuple(kept["qid"]) == values.queries
+        assert kept[name].to_list() == pytest.approx(values.values[0].tolist(), abs=1e-12)
+        line = next(line for line in said.splitlines() if line.startswith(name + " "))
+        most = max(len(of_queries.filter(pl.col(one).is_not_null())) for one in found)
+        assert ("alone" in line) == (len(values.queries) < most)
+    assert len(of_queries) == 8 - 2 * (missing == "skip") - (no_relevant == "skip")
+
+
+def test_where_no_query_is_left_nothing_is_measured(files, tmp_path: Path, capsys) -> None:
+    files["qrels.txt"].write_text("q 0 d 0\n")
+    run = tmp_path / "one.run"
+    run.write_text("q Q0 d 1 1 r\n")
+    given = ["evaluate-run", "--run", run, "--qrels", files["qrels.txt"], "--no-relevant", "skip"]
+    assert cli.main([str(word) for word in given]) == 1
+    assert ": expected at least one query to measure" in capsys.readouterr().err
