@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         parsed = vars(parser(name).parse_args(given[1:]))
-        _check_paths(parsed, force=parsed.pop("force", False))
+        _check_paths(name, parsed, force=parsed.pop("force", False))
         if code := parsed.pop("code"):
             origins.begin(code, given[: given.index("--threads")])
             _compare_input(name)
@@ -149,10 +149,11 @@ def _writes(declared: Any) -> bool:
     return declared is Output or any(map(_writes, typing.get_args(declared)))
 
 
-def _check_paths(parsed: Mapping[str, Any], *, force: bool) -> None:
+def _check_paths(command: str, parsed: Mapping[str, Any], *, force: bool) -> None:
     """Refuse files to write that would destroy what the command reads, each other, or other files."""
+    parameters = inspect.signature(_module(command).run).parameters
     named = [
-        (f"--{name.replace('_', '-')}", one)
+        (_called(parameters[name]), one)
         for name, value in parsed.items()
         for one in (value if isinstance(value, list) else [value])
         if isinstance(one, Path)
@@ -162,6 +163,13 @@ def _check_paths(parsed: Mapping[str, Any], *, force: bool) -> None:
             raise ConfigurationError(f"{name}: expected the name of a file, found {str(path)!r}")
     outputs = [(name, path) for name, path in named if isinstance(path, Output)]
     check_outputs(outputs, [(name, path) for name, path in named if not isinstance(path, Output)], force=force)
+
+
+def _called(parameter: inspect.Parameter) -> str:
+    """What a person calls an argument: its option, or the words for one that has none."""
+    if parameter.kind is parameter.KEYWORD_ONLY:
+        return f"--{parameter.name.replace('_', '-')}"
+    return f"the argument {parameter.name}"
 
 
 def _add_argument(parser: argparse.ArgumentParser, parameter: inspect.Parameter) -> None:
@@ -191,7 +199,7 @@ def _add_argument(parser: argparse.ArgumentParser, parameter: inspect.Parameter)
         options["type"] = _json_object if typing.get_origin(declared) is Mapping else declared
     options |= further[0] if further else {}
     if parameter.kind is parameter.KEYWORD_ONLY:
-        parser.add_argument(f"--{parameter.name.replace('_', '-')}", required=required, **options)
+        parser.add_argument(_called(parameter), required=required, **options)
     else:
         parser.add_argument(parameter.name, **options if required else {"nargs": "?", **options})
 

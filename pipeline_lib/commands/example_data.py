@@ -11,6 +11,7 @@ from typing import Annotated
 
 from pipeline_lib.core.errors import ConfigurationError, hint
 from pipeline_lib.core.files import Output, write_text
+from pipeline_lib.core.markup import count
 
 COLUMNS = ("query", "title_words", "text_score", "loans", "age", "pages", "relevance")
 
@@ -39,7 +40,7 @@ def run(
         write_text(qrels, "".join(f"{book[0]} 0 {name} {book[-1]}\n" for name, book in _named(rows)))
     for path in runs:
         write_text(path, "".join(_run(rows, path.stem)))
-    print(f"{output}: {len(rows)} books of {searches} searches")
+    print(f"{output}: {count(len(rows), 'book')} of {count(searches, 'search', 'searches')}")
 
 
 def _named(rows: Sequence[tuple[object, ...]]) -> Iterator[tuple[str, tuple[object, ...]]]:

@@ -118,6 +118,8 @@ class Findings:
                 f"{statistics.POWER:g}"
             )
         lines += self.notes
+        if any("`" in one.remedy for one in self.found):
+            lines.append("what stands in backquotes is a line of the data set's entry under `datasets:` of a study")
         if not self.found:
             lines.append(f"nothing found; looked for: {', '.join(self.checks)}")
         return lines

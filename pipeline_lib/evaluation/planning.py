@@ -51,6 +51,10 @@ ROUNDS = 20
 DEPTHS = (2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100, 140, 200, 300, 500, 700, 1_000, 2_000, 5_000, 10_000)
 """Depths of the curve, beside the best one."""
 ANY_DEPTH = "\nThe pilot does not exclude that queries are alike (v = 0), and then no list would be too deep."
+OF_LAYERS = """
+v, s1, s2: variances of what queries, single documents and pairs of documents bring about.
+The mean over n queries with m documents each has the variance
+(v + 4 s1 / m + 2 (s2 - 2 s1) / (m (m - 1))) / n; the best depth m makes it least."""
 POINTS = 25
 """Points of the curve of widths."""
 
@@ -450,7 +454,8 @@ def _of_depth(plan: Plan) -> list[str]:
     ]
     return [
         "Pairs in wrong order, an average over documents drawn from those of a query:\n"
-        + aligned(["", "loss", "v, queries", "s1, documents", "s2, pairs"], variances),
+        + aligned(["", "loss", "v, queries", "s1, documents", "s2, pairs"], variances)
+        + OF_LAYERS,
         aligned(["Best use of the budget", "queries", "depth", "best when resampled", "-+", "resampled -+"], uses)
         + f"\nThis depth is for such averages, not for {plan.measure}, whose depth is that of the pool."
         + (ANY_DEPTH if any(one.best_depths[1] >= pilot.DEEPEST for one in plan.depths) else ""),

@@ -309,3 +309,14 @@ def test_a_study_of_an_impossible_name_is_one_line(name: str, folder: Path, caps
     for arguments in ([name], [name, "other"], ["other", name]):
         assert main(["compare-studies", *arguments]) == 1
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_an_argument_without_an_option_is_named_as_the_help_has_it(tmp_path: Path, capsys) -> None:
+    data = tmp_path / "some.csv"
+    data.write_text("query,label,one\na,1,2\na,0,1\n")
+    assert main(["doctor", str(data), "--html", str(data), "--force"]) == 1
+    said = capsys.readouterr().err
+    assert "expected another file than the argument files, which" in said
+    assert data.read_text().startswith("query")
+    assert main(["example-data", "--output", "new.csv", "--qrels", "new.csv"]) == 1
+    assert "expected another file than --output, which" in capsys.readouterr().err
