@@ -28,39 +28,42 @@ LAWS = {
 few = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
 
-def _coverage(law: str, n: int, draws: int) -> tuple[float, float]:
+def _coverage(law: str, n: int, draws: int, orders: int = 30) -> tuple[float, float]:
     draw, mean = LAWS[law]
     rng = np.random.default_rng(8)
-    limits = np.array([betting.lower_limit(draw(rng, n).astype(float), seed=seed) for seed in range(draws)])
+    samples = [draw(rng, n).astype(float) for _ in range(draws)]
+    limits = np.array([betting.lower_limit(x, seed=seed, orders=orders) for seed, x in enumerate(samples)])
     return float(np.mean(limits <= mean)), mean - float(limits.mean())
 
 
+@pytest.mark.parametrize("orders", [1, 30])
 @pytest.mark.parametrize("law", LAWS)
-def test_limits_cover_the_mean_and_beat_hoeffdings(law: str) -> None:
-    covered, slack = _coverage(law, 40, 200)
+def test_limits_cover_the_mean_and_beat_hoeffdings(law: str, orders: int) -> None:
+    covered, slack = _coverage(law, 40, 200, orders)
     assert covered * 200 >= binom.ppf(1e-4, 200, 0.95)
     assert slack < 0.9 * math.sqrt(math.log(20.0) / 80.0)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("orders", [1, 30])
 @pytest.mark.parametrize("law", LAWS)
-def test_limits_cover_the_mean_in_many_draws(law: str) -> None:
-    covered, _ = _coverage(law, 40, 10_000)
+def test_limits_cover_the_mean_in_many_draws(law: str, orders: int) -> None:
+    covered, _ = _coverage(law, 40, 10_000, orders)
     assert covered * 10_000 >= binom.ppf(1e-4, 10_000, 0.95)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 20])
+@pytest.mark.parametrize(("n", "orders"), [*((n, 30) for n in (1, 2, 3, 7, 20)), *((n, 1) for n in (1, 2, 3, 7, 10))])
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
-def test_of_bernoulli_values_every_mean_is_covered_exactly(n: int, level: float) -> None:
+def test_of_bernoulli_values_every_mean_is_covered_exactly(n: int, level: float, orders: int) -> None:
     # The order of a sample is random; with fixed orders, all samples of ones and zeros of few values are gone through.
-    samples = np.array([[(number >> bit) & 1 for bit in range(n)] for number in range(2 ** min(n, 7))], float)
-    if n > 7:
+    samples = np.array([[(number >> bit) & 1 for bit in range(n)] for number in range(2 ** min(n, 10))], float)
+    if n > 10:
         samples = np.array([[float(place < ones) for place in range(n)] for ones in range(n + 1)])
-    limits = np.array([betting.lower_limit(sample, level=level) for sample in samples])
+    limits = np.array([betting.lower_limit(sample, level=level, orders=orders) for sample in samples])
     ones = samples.sum(axis=1)
     for mean in np.r_[np.linspace(0.001, 0.999, 99), np.clip(limits - 1e-9, 0.0, 1.0)]:
         # A sample of many values stands for all with as many ones: its limit hardly depends on their order.
-        weight = binom.pmf(ones, n, mean) if n > 7 else mean**ones * (1 - mean) ** (n - ones)
+        weight = binom.pmf(ones, n, mean) if n > 10 else mean**ones * (1 - mean) ** (n - ones)
         assert weight[limits > mean].sum() <= 1.0 - level + 1e-9
 
 
@@ -101,31 +104,49 @@ def test_limits_of_equal_values(n: int) -> None:
     assert low < 0.5 < high
 
 
-def test_the_root_lies_where_the_capital_is_enough() -> None:
-    x = np.random.default_rng(5).random((50, 4))
+@pytest.mark.parametrize(("orders", "goal", "bend"), [(1, 1.0, 0.0), (4, 1.3, 0.42)])
+def test_the_root_lies_where_the_capital_is_enough(orders: int, goal: float, bend: float) -> None:
+    x = np.random.default_rng(5).random((50, orders))
     tops = np.linspace(0.0, 1.0, 400)
     limit = betting._first_not_rejected(x, tops, 1, math.log(20.0))
-    top = tops[np.searchsorted(tops, limit)]
-    capitals = [np.mean([capital(order, m, top) for order in x.T]) for m in (limit - 1e-6, limit + 1e-6)]
-    assert capitals[0] > 20.0 > capitals[1]
-    assert all(
-        np.mean([capital(order, one, one) for order in x.T]) > 20.0 for one in tops[1 : tops.searchsorted(limit)]
-    )
+
+    def capital(m: float) -> float:
+        top = tops[tops.searchsorted(m)]
+        return float(np.mean([_capital(order, m, top, goal * 20.0, bend) for order in x.T]))
+
+    assert capital(limit - 1e-6) > 20.0 > capital(limit + 1e-6)
+    assert min(map(capital, tops[1 : tops.searchsorted(limit)])) > 20.0 * (1.0 - 1e-12)
 
 
-def capital(x: np.ndarray, m: float, top: float) -> float:
-    """W(m) of one order of values by the formulas of the module, with a target of 20."""
-    n, goal, variance, at_top, at_m = len(x), 1.3 * 20.0, top * (1 - top), 1.0, 1.0
+def _capital(x: np.ndarray, m: float, top: float, goal: float, bend: float) -> float:
+    """W(m) of one order of values by the formulas of the module."""
+    n, variance, at_top, at_m = len(x), top * (1 - top), 1.0, 1.0
     for t, value in enumerate(x):
         if at_top >= goal:
             break
         w = n / (t + 1)
         spread = min(variance, (w * variance + ((x[:t] - top) ** 2).sum()) / (w + t))
-        stake = (math.sqrt(2 * math.log(goal / at_top) + 0.42**2) - 0.42) / math.sqrt((n - t) * spread)
+        stake = (math.sqrt(2 * math.log(goal / at_top) + bend**2) - bend) / math.sqrt((n - t) * spread)
         stake = min(0.99 / top, stake)
         at_top *= 1 + stake * (value - top)
         at_m *= 1 + stake * (value - m)
     return at_m
+
+
+@pytest.mark.parametrize("law", ["uniform", "like NDCG", "Beta(2, 5)"])
+def test_one_order_gives_less_slack_which_depends_on_the_order(law: str) -> None:
+    draw, _ = LAWS[law]
+    rng = np.random.default_rng(6)
+    samples = [draw(rng, 105).astype(float) for _ in range(30)]
+    slack = {
+        orders: np.array(
+            [[x.mean() - betting.lower_limit(x, orders=orders, seed=s) for s in range(8)] for x in samples]
+        )
+        for orders in (1, 30)
+    }
+    assert 0.85 < slack[1].mean() / slack[30].mean() < 0.95
+    spread = {orders: (of.std(axis=1) / of.mean(axis=1)).mean() for orders, of in slack.items()}
+    assert spread[30] < 0.05 < 0.1 < spread[1]
 
 
 @pytest.mark.parametrize("n", [2, 10, 200, 3_000])
