@@ -76,11 +76,14 @@ class Planted(Titled):
         return changed
 
     def caught(self, verdict: Verdict, planted: Verdict) -> bool:
-        """Whether the checks tell the statement apart, by their verdicts without and with it."""
+        """Whether the checks tell the statement apart, by their verdicts without and with it.
+
+        A question is to get another answer: none at all, as from too few trials that decide, tells nothing apart.
+        """
         if self.holds:
             return planted.status == "verified"
         if verdict.answers:
-            return planted.answers != verdict.answers
+            return bool(planted.answers) and planted.answers != verdict.answers
         return planted.status in FAILED
 
     def _evaluated(self, trials: Sequence[Trial], part: str) -> dict[str, list[Any]]:
