@@ -4,11 +4,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 from pipeline_lib.claims.kinds import SIGNS, Comparison, Order, concerns
 from pipeline_lib.claims.many import Draws, Ends, Outcome, answers, of_comparison, of_pair, of_question
@@ -20,6 +19,8 @@ from pipeline_lib.claims.words import spoken
 from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.seeds import generator
 
+Draw = Callable[[int], Floats]
+"""Gives a number of trials probabilities, shape (DRAWS, trials), whose quantiles are their errors."""
 DRAWS = 1_000
 """Draws behind every probability, whose standard error is 0.016 at most, and 0.007 at 0.95."""
 HALVINGS = 8
@@ -103,7 +104,8 @@ def of_claim(claim: str, checks: Sequence[Check], trials: Sequence[Trial]) -> tu
         read = [trial for trial in trials if concerns(check, trial)]
         if read and not check.guards:
             rng = generator("severity curve", claim, number)
-            alternatives = [_curve(world, rng) for world in _worlds(check, read, rng) if world.free.any()]
+            worlds = [world for draw in (_apart, _together) for world in _worlds(check, read, partial(draw, rng=rng))]
+            alternatives = [_curve(world, rng) for world in worlds if world.free.any()]
             if alternatives:
                 last = max(alternatives, key=lambda curve: _or_infinite(curve.noticed_from))
                 found.append(replace(last, slack_factor=check.judge(read).slack_factor))
@@ -140,17 +142,17 @@ def _some(free: Draws, number: int, rng: np.random.Generator) -> Draws:
     return chosen
 
 
-def _worlds(check: Check, trials: Sequence[Trial], rng: np.random.Generator) -> Iterator[_World]:
+def _worlds(check: Check, trials: Sequence[Trial], draw: Draw) -> Iterator[_World]:
     """The ways in which what a check states can be false."""
     if isinstance(check, Comparison):
-        yield from _of_comparison(check, trials, rng)
+        yield from _of_comparison(check, trials, draw)
     elif isinstance(check, Order):
-        yield from _of_order(check, trials, rng)
+        yield from _of_order(check, trials, draw)
     elif isinstance(check, Question):
-        yield from _of_question(check, trials, rng)
+        yield from _of_question(check, trials, draw)
 
 
-def _of_comparison(check: Comparison, trials: Sequence[Trial], rng: np.random.Generator) -> Iterator[_World]:
+def _of_comparison(check: Comparison, trials: Sequence[Trial], draw: Draw) -> Iterator[_World]:
     measured = [check.measured(trial) for trial in trials]
     alone, wide = (
         [check.above(trial, one) for trial, one in zip(trials, each, strict=True)]
@@ -163,7 +165,7 @@ def _of_comparison(check: Comparison, trials: Sequence[Trial], rng: np.random.Ge
     limits = np.array([amount(check.limit, trial) - amount(check.shared, trial) for trial in trials])
     in_percent = check.check == "bound" and bool(limits[free].all())
     step = np.abs(limits) / 100 if in_percent else np.ones(len(trials))
-    errors = (_errors(check.statistic, trials, rng) - _errors(check.limit, trials, rng)) * free
+    errors = (_errors(check.statistic, trials, draw) - _errors(check.limit, trials, draw)) * free
     found = np.array([one.value for one in alone])
     for sign in {"<=": (1,), ">=": (-1,), "=": (1, -1)}[check.relation]:
         yield _World(
@@ -180,7 +182,7 @@ def _of_comparison(check: Comparison, trials: Sequence[Trial], rng: np.random.Ge
         )
 
 
-def _of_order(check: Order, trials: Sequence[Trial], rng: np.random.Generator) -> Iterator[_World]:
+def _of_order(check: Order, trials: Sequence[Trial], draw: Draw) -> Iterator[_World]:
     leads = [difference(as_interval(a, trial), as_interval(b, trial)) for trial in trials for a, b in check.greater]
     wide, step = jointly(leads), len(check.greater)
     for j, (a, b) in enumerate(check.greater):
@@ -193,7 +195,7 @@ def _of_order(check: Order, trials: Sequence[Trial], rng: np.random.Generator) -
             "",
             partial(of_pair, ends=ends[kept], settled=number),
             found[kept],
-            ((_errors(a, trials, rng) - _errors(b, trials, rng)) * free)[:, kept],
+            ((_errors(a, trials, draw) - _errors(b, trials, draw)) * free)[:, kept],
             ends.reach[kept],
             np.zeros(int(kept.sum())),
             -np.ones(int(kept.sum())),
@@ -202,7 +204,7 @@ def _of_order(check: Order, trials: Sequence[Trial], rng: np.random.Generator) -
         )
 
 
-def _of_question(question: Question, trials: Sequence[Trial], rng: np.random.Generator) -> Iterator[_World]:
+def _of_question(question: Question, trials: Sequence[Trial], draw: Draw) -> Iterator[_World]:
     values = {name: [as_interval(name, trial) for trial in trials] for name in question.names}
     ends = {name: Ends.of(alone, jointly(alone)) for name, alone in values.items()}
     found = {name: np.array([[one.value for one in alone]]) for name, alone in values.items()}
@@ -212,7 +214,7 @@ def _of_question(question: Question, trials: Sequence[Trial], rng: np.random.Gen
     names = np.array([answer.statistic for answer in of])
     reach = np.array([ends[name].reach[i] for i, name in enumerate(names)])
     free = (own >= 0) & (reach > 0)
-    errors = np.stack([_errors(name, trials, rng)[:, i] for i, name in enumerate(names)], axis=1) * free
+    errors = np.stack([_errors(name, trials, draw)[:, i] for i, name in enumerate(names)], axis=1) * free
     judge = partial(_question, question, own, names, found, ends)
     for sign in (-1, 1) if any(answer.above is not None and answer.below is not None for answer in of) else (-1,):
         edges = [_edge(answer, sign) for answer in of]
@@ -251,24 +253,36 @@ def _edge(answer: Answer, sign: int) -> tuple[float, int]:
     return answer.above, -1
 
 
-def _errors(quantity: Quantity, trials: Sequence[Trial], rng: np.random.Generator) -> Floats:
+def _errors(quantity: Quantity, trials: Sequence[Trial], draw: Draw) -> Floats:
     """Errors of measured values, shape (draws, trials), by what their intervals state; none of exact ones.
 
     A value is too large as far as its interval reaches below it.
     """
     values = [as_interval(quantity, trial) for trial in trials]
+    chances = draw(len(values))
     errors = np.zeros((DRAWS, len(values)))
     for freedom in dict.fromkeys(one.freedom for one in values):
         chosen = [i for i, one in enumerate(values) if one.freedom == freedom and one.low < one.high]
-        size, tail = (DRAWS, len(chosen)), (1 + LEVEL) / 2
-        if freedom is None:
-            drawn = rng.standard_normal(size) / NormalDist().inv_cdf(tail)
-        else:
-            drawn = rng.standard_t(freedom, size) / float(stdtrit(freedom, tail))
+        quantile = ndtri if freedom is None else partial(stdtrit, freedom)
+        drawn = quantile(chances[:, chosen]) / float(quantile((1 + LEVEL) / 2))
         below = np.array([values[i].value - values[i].low for i in chosen])
         above = np.array([values[i].high - values[i].value for i in chosen])
         errors[:, chosen] = drawn * np.where(drawn > 0, below, above)
     return errors
+
+
+def _apart(number: int, rng: np.random.Generator) -> Floats:
+    """How large the errors of trials are among those that there might be, if they are independent of each other."""
+    return _never_0(rng.random((DRAWS, number)))
+
+
+def _together(number: int, rng: np.random.Generator) -> Floats:
+    """The same, if what makes one trial too large makes all others too large as well: the errors rise together."""
+    return np.broadcast_to(_never_0(rng.random((DRAWS, 1))), (DRAWS, number))
+
+
+def _never_0(chances: Floats) -> Floats:
+    return np.maximum(chances, np.finfo(np.float64).tiny)
 
 
 def _or_infinite(number: float | None) -> float:

@@ -63,10 +63,12 @@ class Curve:
                                                  (less what stands on both sides of it)
         x_i = l_i + d or l_i - d                 for all others: exponents, orders, identities, answers
 
-    Measurements are drawn around it, and judged by the check with all its corrections. Assumed is that trials are
-    independent of each other, and so are two numbers of a trial that are compared; that their errors have the
-    distributions that their intervals state, Student's with the stated degrees of freedom or the normal one, on either
-    side of the value by what the interval has on the other; and that every interval has the width that it has here.
+    Measurements are drawn around it, and judged by the check with all its corrections: once with trials that are
+    independent of each other, once with errors that rise together in all trials, as of trials on the same sample. The
+    curve is that of the case in which the statement is noticed last. Assumed is that two numbers of a trial that are
+    compared are independent; that their errors have the distributions that their intervals state, Student's with the
+    stated degrees of freedom or the normal one, on either side of the value by what the interval has on the other; and
+    that every interval has the width that it has here.
     Where the truth is at the limit, this is exact for means of normal numbers, whose distance from the limit in units
     of their own interval is all that counts.
 
