@@ -249,18 +249,21 @@ def _noted(path: str, rows: pl.DataFrame, template: str) -> str:
 
 
 def _written(number: Any, form: str, before: str) -> str:
-    """A number in a format; rounded down behind "at least" and up behind "at most", where it has fixed digits.
+    """A number in a format; rounded down behind "at least", and up behind "at most" or "up to".
 
     Example
     -------
     >>> [_written(225.908, ".0f", words) for words in ("at least ", "at most ", "about ")]
     ['225', '226', '226']
+    >>> _written(0.00024, ".2%", "up to "), _written(271.6, ".3g", "at least ")
+    ('0.03%', '271')
     """
-    digits = re.fullmatch(r",?\.(\d)f", form)
-    side = re.search(r"\bat (least|most) $", before)
-    if digits and side:
-        unit = 10.0 ** int(digits[1])
-        rounded = math.floor(number * unit + 1e-9) if side[1] == "least" else math.ceil(number * unit - 1e-9)
+    digits = re.fullmatch(r",?\.(\d)([f%g])", form)
+    side = re.search(r"\b(at least|at most|up to) $", before)
+    if digits and side and number:
+        places = int(digits[1]) + {"f": 0, "%": 2, "g": -1}[digits[2]]
+        unit = 10.0 ** (places - math.floor(math.log10(abs(number))) if digits[2] == "g" else places)
+        rounded = math.floor(number * unit + 1e-9) if side[1] == "at least" else math.ceil(number * unit - 1e-9)
         number = rounded / unit
     return format(number, form)
 

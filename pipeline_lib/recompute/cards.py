@@ -163,10 +163,12 @@ def _noted(rows: Rows, template: str) -> str:
 
 
 def _written(number: Any, form: str, before: str) -> str:
-    """The number in the format; behind "at least" its digits are cut off downwards, and behind "at most" upwards."""
-    fixed = re.fullmatch(r"(,?)\.(\d)f", form)
-    words = re.search(r"\bat (least|most) $", before)
+    """The number in the format; digits are cut downwards behind "at least", upwards behind "at most" and "up to"."""
+    fixed = re.fullmatch(r"(,?)\.(\d)([f%g])", form)
+    words = re.search(r"\b(at least|at most|up to) $", before)
     if fixed is None or words is None:
         return format(number, form)
-    towards = ROUND_FLOOR if words[1] == "least" else ROUND_CEILING
-    return format(Decimal(f"{number:.12g}").quantize(Decimal(1).scaleb(-int(fixed[2])), rounding=towards) + 0, form)
+    exact = Decimal(f"{number:.12g}")
+    last = {"f": 0, "%": -2, "g": exact.adjusted() + 1}[fixed[3]] - int(fixed[2])
+    towards = ROUND_FLOOR if words[1] == "at least" else ROUND_CEILING
+    return format(float(exact.quantize(Decimal(1).scaleb(last), rounding=towards)) + 0.0, form)

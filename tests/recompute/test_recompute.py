@@ -383,9 +383,10 @@ def test_a_claim_that_sqlite_cannot_read_costs_only_its_card(made: Path, monkeyp
     assert "all agree; of the cards, 1 could not be recomputed" in whole.summary(found)
 
 
-@given(st.integers(-10_000_000, 10_000_000), st.sampled_from([".0f", ",.0f", ".2f", ".3g", ""]))
+@given(st.integers(-10_000_000, 10_000_000), st.sampled_from([".0f", ",.0f", ".2f", ".3g", ".1%", ""]))
 def test_numbers_of_notes_are_rounded_to_the_side_of_their_words(thousandths: int, form: str) -> None:
     number = thousandths / 1000
-    for words in ("at least ", "at most ", "not at least ", "about ", "", "at least (", "flat most "):
+    for words in ("at least ", "at most ", "is up to ", "about ", "", "at least (", "flat most ", "cup to "):
         assert cards._written(number, form, words) == reading._written(number, form, words)
     assert cards._written(2225.908, ",.0f", "it is at least ") == "2,225"
+    assert cards._written(0.000242, ".2%", "at most ") == "0.03%"
