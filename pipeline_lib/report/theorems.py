@@ -110,12 +110,17 @@ def theorems(claims: Iterable[JudgedClaim]) -> list[Theorem]:
     ]
 
 
+def _is_numbered(claim: JudgedClaim) -> bool:
+    """Whether a claim is a numbered statement itself, and no step of its proof."""
+    return bool(NUMBERED.match(claim.where)) and "proof" not in claim.where.lower()
+
+
 def given(claims: Sequence[JudgedClaim]) -> Mapping[str, Any]:
     """What the front page and the article show: how many theorems came out how, their table, what else is refuted."""
     found = theorems(claims)
     numbers = Counter(one.claim.status for one in found)
     rows, papers = {(one.paper, one.number) for one in found}, {claim.paper for claim in claims}
-    refuted = [claim for claim in claims if not claim.own and claim.status == "refuted" and NUMBERED.match(claim.where)]
+    refuted = [claim for claim in claims if not claim.own and claim.status == "refuted" and _is_numbered(claim)]
     return {
         "claims": sum(not claim.own and bool(NUMBERED.match(claim.where)) for claim in claims),
         "theorems": len(found),
