@@ -40,6 +40,7 @@ class Planted(Titled):
     )
     evidence: dict[Key, Any] = Field({}, description="in place of values: keys that replace those of the reading")
     holds: Truth = Field(False, description="whether it is true, so that the checks must let it pass")
+    leaves_open: Truth = Field(False, description="whether a question may be left without an answer by it")
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -78,12 +79,13 @@ class Planted(Titled):
     def caught(self, verdict: Verdict, planted: Verdict) -> bool:
         """Whether the checks tell the statement apart, by their verdicts without and with it.
 
-        A question is to get another answer: none at all, as from too few trials that decide, tells nothing apart.
+        A question is to get another answer. None at all, as from too few trials that decide, is enough only for a
+        statement that leaves it open, as that nothing differs.
         """
         if self.holds:
             return planted.status == "verified"
         if verdict.answers:
-            return bool(planted.answers) and planted.answers != verdict.answers
+            return planted.answers != verdict.answers and (self.leaves_open or bool(planted.answers))
         return planted.status in FAILED
 
     def _evaluated(self, trials: Sequence[Trial], part: str) -> dict[str, list[Any]]:

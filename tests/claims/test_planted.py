@@ -71,6 +71,17 @@ def test_a_control_passes_only_if_it_is_verified(status: Status) -> None:
     assert control.caught(Verdict("refuted", "", ("refuted",)), tried) == (status == "verified")
 
 
+@pytest.mark.parametrize("leaves_open", [False, True])
+@pytest.mark.parametrize(("answers", "another"), [(("no",), True), (("yes", "no"), True), (("yes",), False)])
+def test_a_question_is_to_get_another_answer_or_none_where_that_is_said(
+    leaves_open: bool, answers: tuple[str, ...], another: bool
+) -> None:
+    found = Verdict("answered", "", ("answered",), answers=("yes",))
+    control = Planted(name="other", statement="Otherwise.", values={"x": "-x"}, leaves_open=leaves_open)
+    assert control.caught(found, Verdict("answered", "", ("answered",), answers=answers)) == another
+    assert control.caught(found, Verdict("inconclusive", "", ("inconclusive",))) == leaves_open
+
+
 def test_a_claim_is_verified_only_if_everything_planted_is_caught() -> None:
     far = {"name": "same", "statement": "The constant is .9.", "values": {"bound": "bound * 0.9"}}
     # The interval of the first trial contains the smaller limit, which decides nothing.
