@@ -9,15 +9,7 @@
      A false neighbour     the factor 2 of the first term cannot be smaller
 *)
 
-From mathcomp Require Import all_ssreflect all_algebra ring.
-From formal Require Import perceptron_bound.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Local Open Scope ring_scope.
+From formal Require Import library perceptron_bound.
 
 (* ------------------------------------------------------------------------- *)
 (* The loss *)

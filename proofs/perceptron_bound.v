@@ -9,6 +9,7 @@
 
    Contents
      Spaces                an inner product; Cauchy and Schwarz; R^d
+     The surrogate         SLAM, for scores, labels and weights
      Rounds                a list, its labels, weights and ranking loss
      The algorithms        active documents, the update, N, F
      Steps 1 to 4          of the proof on the page
@@ -20,14 +21,7 @@
    to these are false.
 *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Local Open Scope ring_scope.
+From formal Require Import library.
 
 (* ------------------------------------------------------------------------- *)
 (* Spaces *)
@@ -166,6 +160,56 @@ Definition Rd : space R := Space row_dotC row_dotDl row_dotZl row_dot_ge0.
 End RowVectors.
 
 (* ------------------------------------------------------------------------- *)
+(* The surrogate *)
+
+Section Surrogate.
+
+Variables (R : realFieldType) (margin : R) (m : nat) (label : 'I_m -> nat).
+Implicit Types (s v : 'I_m -> R) (i j : 'I_m).
+
+(* The inner maximum of equation (5) of `slam`, max(0, max over less relevant j
+   of 1 + s_j - s_i), which is 0 if no document j is less relevant than i; in
+   place of 1 there can be any margin. *)
+Definition worst_hinge s i : R :=
+  \big[Num.max/0]_(j | (label j < label i)%N) (margin + s j - s i).
+
+(* Equation (5), with any margin *)
+Definition SLAM_with v s : R := \sum_i v i * worst_hinge s i.
+
+(* The hinge is at least 0, and at least 1 + s_j - s_i for less relevant j; it is
+   the least number of this kind. *)
+Lemma worst_hinge_ge0 s i : 0 <= worst_hinge s i.
+Proof.
+rewrite /worst_hinge; elim: (index_enum _) => [|j js IH].
+  by rewrite big_nil.
+by rewrite big_cons; case: ifP => // _; rewrite le_maxr IH orbT.
+Qed.
+
+Lemma worst_hinge_ge s i j :
+  (label j < label i)%N -> margin + s j - s i <= worst_hinge s i.
+Proof.
+move=> ji; rewrite /worst_hinge; have := mem_index_enum j.
+elim: (index_enum _) => // j' js IH; rewrite inE big_cons.
+case/predU1P => [<-|/IH le_js]; first by rewrite ji le_maxr lexx.
+by case: ifP => // _; rewrite le_maxr le_js orbT.
+Qed.
+
+Lemma worst_hinge_le s i a :
+  0 <= a -> (forall j, (label j < label i)%N -> margin + s j - s i <= a) ->
+  worst_hinge s i <= a.
+Proof.
+move=> a_ge0 le_a; apply: (big_ind (fun b => b <= a)) => // b c.
+by rewrite le_maxl => -> ->.
+Qed.
+
+End Surrogate.
+Arguments worst_hinge {R} margin {m} label s i.
+Arguments SLAM_with {R} margin {m} label v s.
+
+(* Equation (5); the paper fixes the margin 1 for all that follows it. *)
+Notation SLAM := (SLAM_with 1).
+
+(* ------------------------------------------------------------------------- *)
 (* Rounds *)
 
 Section Perceptron.
@@ -214,10 +258,9 @@ Definition misordered s i := [exists j, less j i && (s i <= s j)].
 (* The hinge 1 + s_k(i) - s_i of document i is positive. *)
 Definition hinge_positive s i := has_less i && (0 < 1 + s (k s i) - s i).
 
-(* max(0, max over less relevant j of 1 + s_j - s_i), which is 0 if there is no
-   such j; and SLAM's loss *)
-Definition hinge s i := \big[Num.max/0]_(j | less j i) (1 + s j - s i).
-Definition slam_loss s := \sum_i v i * hinge s i.
+(* The hinge of a document, and SLAM's loss *)
+Definition hinge s i := worst_hinge 1 (label (r := r)) s i.
+Definition slam_loss s := SLAM (label (r := r)) (v (r := r)) s.
 
 (* Lemma 1 of docs/weights-of-slam.md says this of 1 - NDCG and of 1 - AP; it is
    proved in ranking_loss.v. *)
@@ -294,18 +337,20 @@ Definition total_RML T : R := \sum_(t < T) RML (s_ t).
 Lemma w_S T : w T.+1 = if lossy T then w T - eta *: z (s_ T) else w T.
 Proof. by []. Qed.
 
-Lemma N_S T : N T.+1 = if lossy T then N T + A (s_ T) else N T.
+Lemma sum_lossy_S (f : nat -> R) T : \sum_(t < T.+1 | lossy t) f t
+  = if lossy T then \sum_(t < T | lossy t) f t + f T
+    else \sum_(t < T | lossy t) f t.
 Proof.
-rewrite /N big_mkcond big_ord_recr -big_mkcond /=.
+rewrite big_mkcond big_ord_recr -big_mkcond /=.
 by case: ifP; rewrite ?addr0.
 Qed.
 
+Lemma N_S T : N T.+1 = if lossy T then N T + A (s_ T) else N T.
+Proof. exact: (sum_lossy_S (fun t => A (s_ t))). Qed.
+
 Lemma F_S u T :
   F u T.+1 = if lossy T then F u T + slam_loss (scores (X T) u) else F u T.
-Proof.
-rewrite /F big_mkcond big_ord_recr -big_mkcond /=.
-by case: ifP; rewrite ?addr0.
-Qed.
+Proof. exact: (sum_lossy_S (fun t => slam_loss (scores (X t) u))). Qed.
 
 End Algorithm.
 Arguments s_ active eta X t i : clear implicits.
@@ -374,26 +419,29 @@ move=> dist; apply: (@le_trans _ _ (Delta ^+ 2 * (A active s * A active s))).
 by rewrite ler_wpmul2l ?sqr_ge0 // ler_pimulr ?A_ge0 ?A_le1.
 Qed.
 
-(* The hinge is at least 0, and at least 1 + s_j - s_i for less relevant j. *)
 Lemma hinge_ge0 s i : 0 <= hinge s i.
-Proof.
-rewrite /hinge; elim: (index_enum _) => [|j js IH]; first by rewrite big_nil.
-by rewrite big_cons; case: ifP => // _; rewrite le_maxr IH orbT.
-Qed.
+Proof. exact: worst_hinge_ge0. Qed.
 
 Lemma hinge_ge s i j : less j i -> 1 + s j - s i <= hinge s i.
-Proof.
-move=> ji; rewrite /hinge; have := mem_index_enum j.
-elim: (index_enum _) => // j' js IH; rewrite inE big_cons.
-case/predU1P => [<-|/IH le_js]; first by rewrite ji le_maxr lexx.
-by case: ifP => // _; rewrite le_maxr le_js orbT.
-Qed.
+Proof. exact: worst_hinge_ge. Qed.
 
 Lemma hinge_le0 s i :
   (forall j, less j i -> 1 + s j - s i <= 0) -> hinge s i <= 0.
+Proof. exact: worst_hinge_le. Qed.
+
+(* The hinges of misordered documents are at least 1. *)
+Lemma misordered_hinge_ge1 s i : misordered s i -> 1 <= hinge s i.
 Proof.
-move=> le0; rewrite /hinge; apply: (big_ind (fun a => a <= 0)) => // a b.
-by rewrite le_maxl => -> ->.
+case/existsP=> j /andP[ji s_le]; apply: le_trans (hinge_ge s ji).
+by rewrite -addrA ler_addl subr_ge0.
+Qed.
+
+Lemma slam_loss_ge_misordered s : (forall i : 'I_(m r), 0 <= v i) ->
+  \sum_(i | misordered s i) v i <= slam_loss s.
+Proof.
+move=> v_ge0; rewrite big_mkcond; apply: ler_sum => i _.
+case: ifP => [mis|_]; first by rewrite ler_pemulr // misordered_hinge_ge1.
+by rewrite mulr_ge0 ?hinge_ge0.
 Qed.
 
 (* Step 3: f_t(u) >= A_t + <z_t, u>. The scores s decide which documents are

@@ -12,14 +12,8 @@
                            most d
 *)
 
-From mathcomp Require Import all_ssreflect fingroup perm all_algebra.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import GRing.Theory.
-Local Open Scope ring_scope.
+From formal Require Import library.
+From mathcomp Require Import fingroup perm.
 
 (* ------------------------------------------------------------------------- *)
 (* To scores *)

@@ -9,21 +9,14 @@
      One level             the documents of some labels in a ranking; the sum of
                            decreasing weights over the last places is smallest
      Rankings by scores
+     Gains and discounts   what is assumed of them
      Average precision     the weights (6)
      NDCG                  the tightest weights v*, those of (9), and those of
                            (31) for NDCG@K
      Both theorems         for these measures, without a hypothesis on the loss
 *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
-From formal Require Import perceptron_bound.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Local Open Scope ring_scope.
+From formal Require Import library perceptron_bound.
 
 (* ------------------------------------------------------------------------- *)
 (* One level *)
@@ -194,11 +187,14 @@ Qed.
 (* ------------------------------------------------------------------------- *)
 (* Rankings by scores *)
 
-(* What has a larger score stands above; equal scores may
+(* What has a larger score stands above in the ranking rk; equal scores may
    stand in any order. *)
+Definition sorts (R : realFieldType) m (s : 'I_m -> R) (rk : 'I_m -> 'I_m) :=
+  injective rk /\ forall i j, s j < s i -> (rk i < rk j)%N.
+
+(* A rule that gives such a ranking for all scores *)
 Definition ranks (R : realFieldType) m (rank : ('I_m -> R) -> 'I_m -> 'I_m) :=
-  forall s, injective (rank s)
-    /\ (forall i j, s j < s i -> (rank s i < rank s j)%N).
+  forall s, sorts s (rank s).
 
 (* Such rankings exist: of equal scores, let the first document stand above. *)
 Theorem ranks_exist (R : realFieldType) m : exists rank, @ranks R m rank.
@@ -230,6 +226,117 @@ exists (fun s i => Ordinal (card_lt_m s i)) => s; split=> [i j [same]|i j lt].
   by move/card_lt; rewrite same ltnn.
 by apply: card_lt; rewrite /before lt.
 Qed.
+
+(* Every ranking by scores is one of those by a rule. *)
+Lemma rule_through (R : realFieldType) m (s : 'I_m -> R) rk :
+  sorts s rk -> exists2 rank, ranks rank & rank s = rk.
+Proof.
+move=> [rk_inj rk_sorts]; have [rank0 ranked0] := ranks_exist R m.
+exists (fun s' => if [forall i, s' i == s i] then rk else rank0 s').
+  move=> s'; case: ifP => [/forallP same|_]; last exact: ranked0.
+  by split=> // i j; rewrite (eqP (same i)) (eqP (same j)); apply: rk_sorts.
+by case: ifP => // /forallP[] i.
+Qed.
+
+(* The positions pos are those of an order of falling labels. *)
+Definition falling m (label : 'I_m -> nat) (pos : 'I_m -> 'I_m) :=
+  forall i j, (label j < label i)%N -> (pos i < pos j)%N.
+
+(* ------------------------------------------------------------------------- *)
+(* Gains and discounts *)
+
+(* A gain G is 0 for the label 0, and increases with the label. *)
+Record gain (R : realFieldType) := Gain {
+  gain_of :> nat -> R;
+  G0 : gain_of 0%N = 0;
+  G_increases : forall l, gain_of l <= gain_of l.+1
+}.
+
+(* The discount D of a rank, from 0, is at least 0, and decreases. *)
+Record discount (R : realFieldType) := Discount {
+  discount_of :> nat -> R;
+  D_ge0 : forall c, 0 <= discount_of c;
+  D_decreases : forall a b, (a <= b)%N -> discount_of b <= discount_of a
+}.
+
+(* The tightest weights need a convex one. *)
+Definition convex (R : realFieldType) (D : nat -> R) :=
+  forall a b c, (a <= b)%N -> D b - D (b + c)%N <= D a - D (a + c)%N.
+
+(* The gain of the paper *)
+Theorem gain_of_the_paper (R : realFieldType) :
+  exists G : gain R, forall l, G l = 2%:R ^+ l - 1.
+Proof.
+have zero : 2%:R ^+ 0 - 1 = 0 :> R by rewrite expr0 subrr.
+have increases l : 2%:R ^+ l - 1 <= 2%:R ^+ l.+1 - 1 :> R.
+  by rewrite ler_add2r exprS ler_pemull ?ler1n // exprn_ge0 ?ler0n.
+by exists (@Gain R (fun l => 2%:R ^+ l - 1) zero increases).
+Qed.
+
+(* The discount of the paper, 1 / log2(c + 2) for the rank c, is convex. Of the
+   logarithm it is used that log2(a b) = log2 a + log2 b, that it increases, and
+   that log2 2 = 1, which no other function of the real numbers has. *)
+Theorem discount_of_the_paper (R : realFieldType) (log2 : nat -> R) :
+  (forall a b, (0 < a)%N -> (0 < b)%N -> log2 (a * b)%N = log2 a + log2 b) ->
+  (forall a b, (0 < a)%N -> (a <= b)%N -> log2 a <= log2 b) ->
+  log2 2%N = 1 ->
+  exists D : discount R, (forall c, D c = (log2 c.+2)^-1) /\ convex D.
+Proof.
+move=> product increases log2_2; pose D c := (log2 c.+2)^-1.
+have log_gt0 c : 0 < log2 c.+2.
+  apply: (@lt_le_trans _ _ 1); first exact: ltr01.
+  by rewrite -log2_2 increases.
+have ge0 c : 0 <= D c by rewrite invr_ge0 ltW.
+have decreases a b : (a <= b)%N -> D b <= D a.
+  by move=> ab; rewrite lef_pinv ?posrE ?log_gt0 // increases.
+have step c : D c.+1 - D c.+2 <= D c - D c.+1.
+  have concave : log2 c.+2 + log2 c.+4 <= log2 c.+3 + log2 c.+3.
+    rewrite -!product //; apply: increases => //.
+    by rewrite (mulnS c.+2 c.+3) (mulSn c.+2 c.+3) leq_add2r.
+  rewrite /D; move: (log_gt0 c) (log_gt0 c.+1) (log_gt0 c.+2) concave.
+  set x := log2 c.+2; set y := log2 c.+3; set z := log2 c.+4.
+  move=> x_gt0 y_gt0 z_gt0.
+  rewrite -subr_ge0 => concave; rewrite -subr_ge0.
+  have -> : x^-1 - y^-1 - (y^-1 - z^-1)
+      = ((x - z) ^+ 2 + (x + z) * (y + y - (x + z))) / (2%:R * (x * y * z)).
+    by field; rewrite !gt_eqF ?ltr0n.
+  apply: divr_ge0; last by rewrite mulr_ge0 ?ler0n // ltW // !mulr_gt0.
+  by rewrite addr_ge0 ?sqr_ge0 // mulr_ge0 // addr_ge0 // ltW.
+have steps a b : (a <= b)%N -> D b - D b.+1 <= D a - D a.+1.
+  elim: b => [|b IH]; first by rewrite leqn0 => /eqP->.
+  rewrite leq_eqVlt => /orP[/eqP-> //|]; rewrite ltnS => /IH.
+  exact: le_trans (step b).
+exists (@Discount R D ge0 decreases); split=> // a b c ab /=.
+elim: c => [|c IH]; first by rewrite !addn0 !subrr.
+have split_D n : D n - D (n + c.+1)%N
+    = (D n - D (n + c)%N) + (D (n + c)%N - D (n + c).+1).
+  by rewrite addnS addrA subrK.
+by rewrite !split_D ler_add // steps // leq_add2r.
+Qed.
+
+(* The discount of NDCG@K *)
+Section Cut.
+
+Variables (R : realFieldType) (D : discount R) (K : nat).
+
+Let cut_D c : R := if (c < K)%N then D c else 0.
+
+Let cut_ge0 c : 0 <= cut_D c.
+Proof. by rewrite /cut_D; case: ifP => // _; apply: D_ge0. Qed.
+
+Let cut_decreases a b : (a <= b)%N -> cut_D b <= cut_D a.
+Proof.
+move=> ab; rewrite /cut_D; case: (ltnP b K) => [b_lt|_].
+  by rewrite (leq_ltn_trans ab b_lt) D_decreases.
+exact: cut_ge0.
+Qed.
+
+Definition cut : discount R := Discount cut_ge0 cut_decreases.
+
+Lemma cutE c : cut c = if (c < K)%N then D c else 0.
+Proof. by []. Qed.
+
+End Cut.
 
 Section Ranking.
 
@@ -276,26 +383,54 @@ Definition AP_loss (rk : 'I_m -> 'I_m) : R :=
 
 (* The weights (6), for positions from 0 *)
 Definition v_MAP i : R :=
-  if i \in relevant then n%:R / (r%:R * (n + (pos i).+1)%:R) else 0.
+  if i \in relevant
+  then r%:R^-1 - (pos i).+1%:R / (r%:R * (n + (pos i).+1)%:R) else 0.
+
+Lemma v_MAP_fraction c : (0 < r)%N ->
+  r%:R^-1 - c.+1%:R / (r%:R * (n + c.+1)%:R)
+    = n%:R / (r%:R * (n + c.+1)%:R) :> R.
+Proof.
+move=> r_gt0; have r_neq0 : r%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+have sum_neq0 : n%:R + (1 + c%:R) != 0 :> R.
+  by rewrite -mulrS -natrD pnatr_eq0 addnS.
+by rewrite natrD; field; rewrite sum_neq0.
+Qed.
+
+Lemma v_MAPE i : v_MAP i
+  = if i \in relevant then n%:R / (r%:R * (n + (pos i).+1)%:R) else 0.
+Proof.
+rewrite /v_MAP; case: ifP => // i_rel; apply: v_MAP_fraction.
+by apply/card_gt0P; exists i.
+Qed.
 
 Definition AP_round := Round x label v_MAP k (fun s => AP_loss (rank s)).
 
 Lemma v_MAP_ge0 i : 0 <= v_MAP i.
 Proof.
-by rewrite /v_MAP; case: ifP => // _; rewrite divr_ge0 ?mulr_ge0 ?ler0n.
+by rewrite v_MAPE; case: ifP => // _; rewrite divr_ge0 ?mulr_ge0 ?ler0n.
 Qed.
 
 Lemma v_MAP_sum : \sum_i v_MAP i <= 1.
 Proof.
 case: (eqVneq r 0%N) => [r0|r_neq0].
-  rewrite big1 ?ler01 // => i _; rewrite /v_MAP.
+  rewrite big1 ?ler01 // => i _; rewrite v_MAPE.
   by rewrite [relevant](cards0_eq r0) inE.
 have r_gt0 : 0 < r%:R :> R by rewrite ltr0n lt0n.
-rewrite /v_MAP -big_mkcond /=.
+under eq_bigr do rewrite v_MAPE.
+rewrite -big_mkcond /=.
 apply: (@le_trans _ _ (\sum_(i in relevant) r%:R^-1)); last first.
   by rewrite sumr_const -/r -[_ *+ r]mulr_natr mulVf // gt_eqF.
 apply: ler_sum => i _; rewrite invfM mulrCA ger_pmulr ?invr_gt0 //.
 by rewrite ler_pdivr_mulr ?ltr0n ?addnS // mul1r ler_nat -addnS leq_addr.
+Qed.
+
+Lemma AP_loss_ge0 rk : injective rk -> 0 <= AP_loss rk.
+Proof.
+move=> rk_inj; rewrite /AP_loss -/r; case: eqP => // /eqP r_neq0.
+have r_gt0 : 0 < r%:R :> R by rewrite ltr0n lt0n.
+rewrite subr_ge0 ler_pdivr_mull // mulr1 -sumr_const; apply: ler_sum => i _.
+rewrite ler_pdivr_mulr ?ltr0n // mul1r ler_nat ltnS.
+by rewrite (rank_split relevant rk_inj) leq_addr.
 Qed.
 
 Theorem AP_loss_at_most_weights :
@@ -328,7 +463,7 @@ apply: (@le_trans _ _ (\sum_(i in preceded (rank s) relevant) v_MAP i)).
   have -> : \sum_(i in preceded (rank s) relevant) v_MAP i
       = r%:R^-1 * \sum_(i in preceded (rank s) relevant) h (pos i).
     rewrite mulr_sumr; apply: eq_bigr => i; rewrite inE => /andP[i_rel _].
-    by rewrite /v_MAP i_rel invfM mulrCA.
+    by rewrite v_MAPE i_rel invfM mulrCA.
   have -> : 1 - r%:R^-1 * (\sum_(i in relevant)
         (above (rank s) relevant i).+1%:R / (rank s i).+1%:R)
       = r%:R^-1 * \sum_(i in relevant) g i.
@@ -341,19 +476,9 @@ Qed.
 (* ------------------------------------------------------------------------- *)
 (* NDCG *)
 
-(* The gain G is 0 for the label 0 and increases with the label; the discount D
-   of a rank is at least 0, decreases, and is convex. Such are 2^l - 1 and
-   1 / log2(c + 2), for ranks c from 0. *)
-Variables G D : nat -> R.
-Hypothesis G0 : G 0 = 0.
-Hypothesis G_increases : forall l, G l <= G l.+1.
-Hypothesis D_ge0 : forall c, 0 <= D c.
-Hypothesis D_decreases : forall a b, (a <= b)%N -> D b <= D a.
-Hypothesis D_convex : forall a b c, (a <= b)%N ->
-  D b - D (b + c)%N <= D a - D (a + c)%N.
-
-(* The positions are those of an order of falling labels. *)
-Hypothesis pos_falling : forall i j, (label j < label i)%N -> (pos i < pos j)%N.
+(* Now the documents have their positions in an order of falling labels. *)
+Variables (G : gain R) (D : discount R).
+Hypothesis pos_falling : falling label pos.
 
 (* The DCG of a ranking, and that of the best one. If that is 0, so is the
    loss. *)
@@ -372,13 +497,16 @@ Definition v_NDCG i : R :=
 Definition NDCG_round := Round x label v_NDCG k (fun s => NDCG_loss (rank s)).
 
 Lemma G_ge0 l : 0 <= G l.
-Proof. by elim: l => [|l IH]; rewrite ?G0 // (le_trans IH). Qed.
+Proof.
+elim: l => [|l IH]; first by rewrite G0.
+exact: le_trans IH (G_increases G l).
+Qed.
 
 Lemma Z_ge0 : 0 <= Z.
-Proof. by apply: sumr_ge0 => i _; rewrite mulr_ge0 ?G_ge0. Qed.
+Proof. by apply: sumr_ge0 => i _; rewrite mulr_ge0 ?G_ge0 ?D_ge0. Qed.
 
 Lemma G_step_ge0 l : 0 <= G l.+1 - G l.
-Proof. by rewrite subr_ge0. Qed.
+Proof. by rewrite subr_ge0 G_increases. Qed.
 
 Lemma D_step_ge0 a c : 0 <= D a - D (a + c)%N.
 Proof. by rewrite subr_ge0 D_decreases ?leq_addr. Qed.
@@ -417,12 +545,12 @@ by rewrite mulr_sumr; apply: eq_bigl => i; rewrite inE.
 Qed.
 
 Lemma G_steps l : G l = \sum_(a < l) (G a.+1 - G a).
-Proof. exact: gain_steps. Qed.
+Proof. exact/gain_steps/G0. Qed.
 
 Lemma by_levels (f : 'I_m -> R) :
   \sum_i G (label i) * f i
     = \sum_(l < top) (G l.+1 - G l) * \sum_(i in level l) f i.
-Proof. exact: gain_by_levels. Qed.
+Proof. exact/gain_by_levels/G0. Qed.
 
 Lemma NDCG_loss_by_levels (rk : 'I_m -> 'I_m) : Z != 0 ->
   1 - DCG rk / Z
@@ -448,19 +576,21 @@ Qed.
 Lemma pos_level_lt l i : i \in level l -> (pos i < #|level l|)%N.
 Proof. by move=> il; rewrite (pos_level il) above_lt. Qed.
 
-(* The weights (31) of NDCG@K are the terms of the best DCG. For them D need not
-   be convex: it is 0 from K on. *)
-Definition v_cut i : R := Z^-1 * (G (label i) * D (pos i)).
+(* The terms of the best DCG. If D is the discount of NDCG@K, which is 0 from the
+   rank K on, these are the weights (31). *)
+Definition v_cut i : R := G (label i) * D (pos i) / Z.
 Definition cut_round := Round x label v_cut k (fun s => NDCG_loss (rank s)).
 
 Lemma v_cut_ge0 i : 0 <= v_cut i.
 Proof. by rewrite !mulr_ge0 ?invr_ge0 ?Z_ge0 ?G_ge0 ?D_ge0. Qed.
 
+Lemma v_cut_total : Z != 0 -> \sum_i v_cut i = 1.
+Proof. by move=> Z_neq0; rewrite -mulr_suml divff. Qed.
+
 Lemma v_cut_sum : \sum_i v_cut i <= 1.
 Proof.
-rewrite -mulr_sumr; case: (eqVneq Z 0) => [->|Z_neq0].
-  by rewrite invr0 mul0r ler01.
-by rewrite [X in _ * X](_ : _ = Z) ?mulVf.
+case: (eqVneq Z 0) => [Z0|/v_cut_total->] //.
+by rewrite big1 ?ler01 // => i _; rewrite /v_cut Z0 invr0 mulr0.
 Qed.
 
 (* What a document of one level adds to the loss of that level: the discount at
@@ -474,6 +604,22 @@ move=> rk_inj; rewrite !sumrB (sum_places _ rk_inj) -(sum_places _ pos_inj).
 by congr (_ - _); apply: eq_bigr => i /pos_level->.
 Qed.
 
+(* Z(R) is the largest DCG of a ranking. *)
+Theorem ideal_DCG (rk : 'I_m -> 'I_m) : injective rk -> DCG rk <= Z.
+Proof.
+move=> rk_inj; rewrite -subr_ge0 -sumrB; under eq_bigr do rewrite -mulrBr.
+rewrite by_levels sumr_ge0 // => l _; rewrite mulr_ge0 ?G_step_ge0 //.
+rewrite level_DCG_lost // sumr_ge0 // => i _; rewrite subr_ge0 D_decreases //.
+by rewrite (rank_split (level l) rk_inj) leq_addr.
+Qed.
+
+Lemma NDCG_loss_ge0 (rk : 'I_m -> 'I_m) : injective rk -> 0 <= NDCG_loss rk.
+Proof.
+move=> rk_inj; rewrite /NDCG_loss; case: eqP => // /eqP Z_neq0.
+have Z_gt0 : 0 < Z by rewrite lt_def Z_neq0 Z_ge0.
+by rewrite subr_ge0 ler_pdivr_mulr // mul1r ideal_DCG.
+Qed.
+
 Lemma lost_le0 (rk : 'I_m -> 'I_m) l i : injective rk ->
   others rk (level l) i = 0%N -> lost rk l i <= 0.
 Proof.
@@ -485,7 +631,7 @@ Lemma level_DCG_cut (rk : 'I_m -> 'I_m) l : injective rk ->
     <= \sum_(i in preceded rk (level l)) D (pos i).
 Proof.
 move=> rk_inj; rewrite level_DCG_lost //.
-apply: (level_loss rk_inj D_decreases pos_inj (@pos_level_lt l)) => i _.
+apply: (level_loss rk_inj (@D_decreases _ D) pos_inj (@pos_level_lt l)) => i _.
   exact: lost_le0.
 by rewrite ler_subl_addr ler_addl D_ge0.
 Qed.
@@ -496,7 +642,7 @@ move=> s /=; rewrite /NDCG_loss; case: ifP => [_|/negbT Z_neq0].
   by apply: sumr_ge0 => i _; apply: v_cut_ge0.
 have [rank_inj _] := ranked s.
 have Z_gt0 : 0 < Z by rewrite lt_def Z_neq0 Z_ge0.
-rewrite NDCG_loss_by_levels // /v_cut -mulr_sumr ler_pmul2l ?invr_gt0 //.
+rewrite NDCG_loss_by_levels // /v_cut -mulr_suml mulrC ler_pmul2r ?invr_gt0 //.
 pose mis i := misordered (r := cut_round) s i.
 pose f i := if mis i then D (pos i) else 0.
 have -> : \sum_(i | mis i) G (label i) * D (pos i) = \sum_i G (label i) * f i.
@@ -511,12 +657,12 @@ Qed.
 
 (* The loss of one level is at most the sum over the documents of it that a less
    relevant one precedes. *)
-Lemma level_DCG (rk : 'I_m -> 'I_m) l : injective rk ->
+Lemma level_DCG (rk : 'I_m -> 'I_m) l : convex D -> injective rk ->
   \sum_(i in level l) (D (pos i) - D (rk i))
     <= \sum_(i in preceded rk (level l))
         (D (pos i) - D (pos i + (m - #|level l|))%N).
 Proof.
-move=> rk_inj; pose h c := D c - D (c + (m - #|level l|))%N.
+move=> D_convex rk_inj; pose h c := D c - D (c + (m - #|level l|))%N.
 rewrite level_DCG_lost //.
 apply: (level_loss rk_inj (h := h) _ pos_inj (@pos_level_lt l)).
 - by move=> a b; apply: D_convex.
@@ -525,9 +671,9 @@ move=> i _; rewrite /lost /h ler_add2l ler_opp2 D_decreases //.
 by rewrite (rank_split (level l) rk_inj) leq_add2l others_le.
 Qed.
 
-Theorem NDCG_loss_at_most_weights : loss_at_most_weights NDCG_round.
+Theorem NDCG_loss_at_most_weights : convex D -> loss_at_most_weights NDCG_round.
 Proof.
-move=> s /=; rewrite /NDCG_loss; case: ifP => [_|/negbT Z_neq0].
+move=> D_convex s /=; rewrite /NDCG_loss; case: ifP => [_|/negbT Z_neq0].
   by apply: sumr_ge0 => i _; apply: v_NDCG_ge0.
 have [rank_inj _] := ranked s.
 have Z_gt0 : 0 < Z by rewrite lt_def Z_neq0 Z_ge0.
@@ -537,7 +683,7 @@ under [X in _ <= X]eq_bigr => i _ do rewrite
     * (D (pos i) - D (pos i + (m - #|level l|))%N)) (label_le i)).
 rewrite (exchange_big_dep xpredT) //=; apply: ler_sum => l _.
 rewrite -mulr_sumr ler_wpmul2l ?G_step_ge0 //.
-apply: le_trans (level_DCG l rank_inj) _.
+apply: le_trans (level_DCG l D_convex rank_inj) _.
 apply: sum_le_more => i; first exact: D_step_ge0.
 move=> i_pre; rewrite (preceded_misordered _ _ i_pre) /=.
 by move: i_pre; rewrite !inE => /andP[].
@@ -560,7 +706,7 @@ Variable low : nat.
 Hypothesis low_le : forall i, (low <= label i)%N.
 
 Definition v_printed i : R :=
-  Z^-1 * ((G (label i) - G low) * (D (pos i) - D m.-1)).
+  (G (label i) - G low) * (D (pos i) - D m.-1) / Z.
 
 Definition printed_round :=
   Round x label v_printed k (fun s => NDCG_loss (rank s)).
@@ -571,7 +717,7 @@ Proof. by rewrite -[X in (_ <= X)%N]card_ord max_card. Qed.
 Lemma v_NDCG_le i : v_NDCG i <= v_printed i.
 Proof.
 have m_gt0 : (0 < m)%N := leq_ltn_trans (leq0n i) (ltn_ord i).
-rewrite ler_wpmul2l ?invr_ge0 ?Z_ge0 //.
+rewrite /v_printed mulrC ler_wpmul2l ?invr_ge0 ?Z_ge0 //.
 have -> : G (label i) - G low
     = \sum_(l < label i | (low <= l)%N) (G l.+1 - G l).
   rewrite -(big_geq_mkord low (label i) xpredT (fun l => G l.+1 - G l)).
@@ -611,7 +757,8 @@ Let G_above l := G (maxn l low) - G low.
 
 Lemma G_above_increases l : G_above l <= G_above l.+1.
 Proof.
-rewrite ler_add2r; apply: (homo_leq (@lexx _ R) (@le_trans _ R) G_increases).
+rewrite ler_add2r.
+apply: (homo_leq (@lexx _ R) (@le_trans _ R) (@G_increases _ G)).
 by rewrite geq_max !leq_max leqnSn leqnn orbT.
 Qed.
 
@@ -637,8 +784,8 @@ move=> s /=; rewrite /NDCG_loss; case: ifP => [_|/negbT Z_neq0].
   by apply: sumr_ge0 => i _; apply: v_printed_ge0.
 have [rank_inj _] := ranked s.
 have Z_gt0 : 0 < Z by rewrite lt_def Z_neq0 Z_ge0.
-rewrite -(divff Z_neq0) -mulrBl DCG_lost_above // mulrC /v_printed -mulr_sumr.
-rewrite ler_pmul2l ?invr_gt0 //.
+rewrite -(divff Z_neq0) -mulrBl DCG_lost_above // /v_printed -mulr_suml.
+rewrite ler_pmul2r ?invr_gt0 //.
 pose mis i := misordered (r := printed_round) s i.
 pose f i := if mis i then D (pos i) - D m.-1 else 0.
 have last_le i : 0 <= D (pos i) - D m.-1.
@@ -660,15 +807,15 @@ Qed.
 
 Lemma v_printed_sum : \sum_i v_printed i <= 1.
 Proof.
-have le_Z : \sum_i v_printed i <= Z^-1 * Z.
-  rewrite -mulr_sumr ler_wpmul2l ?invr_ge0 ?Z_ge0 //; apply: ler_sum => i _.
+have le_Z : \sum_i v_printed i <= Z * Z^-1.
+  rewrite -mulr_suml ler_wpmul2r ?invr_ge0 ?Z_ge0 //; apply: ler_sum => i _.
   have m_gt0 : (0 < m)%N := leq_ltn_trans (leq0n i) (ltn_ord i).
   rewrite ler_pmul ?ler_subl_addr ?ler_addl ?G_ge0 ?D_ge0 // subr_ge0.
-    by apply: (homo_leq (@lexx _ R) (@le_trans _ R) G_increases).
+    by apply: (homo_leq (@lexx _ R) (@le_trans _ R) (@G_increases _ G)).
   by rewrite D_decreases // -ltnS prednK.
 apply: le_trans le_Z _; case: (eqVneq Z 0) => [->|Z_neq0].
-  by rewrite mulr0 ler01.
-by rewrite mulVf.
+  by rewrite mul0r ler01.
+by rewrite mulfV.
 Qed.
 
 (* So these rounds are well-formed, if k is as it should be. *)
@@ -692,67 +839,78 @@ End Ranking.
 
 Section Measures.
 
-Variables (R : realFieldType) (E : space R).
-Variables G D : nat -> R.
-Hypothesis G0 : G 0 = 0.
-Hypothesis G_increases : forall l, G l <= G l.+1.
-Hypothesis D_ge0 : forall c, 0 <= D c.
-Hypothesis D_decreases : forall a b, (a <= b)%N -> D b <= D a.
-Hypothesis D_convex : forall a b c, (a <= b)%N ->
-  D b - D (b + c)%N <= D a - D (a + c)%N.
+Variables (R : realFieldType) (E : space R) (G : gain R) (D : discount R).
 
-Definition falling m (label : 'I_m -> nat) (pos : 'I_m -> 'I_m) :=
-  forall i j, (label j < label i)%N -> (pos i < pos j)%N.
+(* The ranking loss 1 - AP with the weights (6); 1 - NDCG with the tightest
+   weights, v*, or with those of (9); 1 - NDCG@K with those of (31) *)
+Inductive weights := AP_6 | NDCG_star | NDCG_9 | NDCG_31 of nat.
 
-(* The discount of NDCG@K *)
-Definition cut K c : R := if (c < K)%N then D c else 0.
-
-Lemma cut_ge0 K c : 0 <= cut K c.
-Proof. by rewrite /cut; case: ifP. Qed.
-
-Lemma cut_decreases K a b : (a <= b)%N -> cut K b <= cut K a.
-Proof.
-move=> ab; rewrite /cut; case: (ltnP b K) => [b_lt|_].
-  by rewrite (leq_ltn_trans ab b_lt) D_decreases.
-exact: cut_ge0.
-Qed.
-
-(* A round whose ranking loss is 1 - AP, with the weights (6), or 1 - NDCG, with
-   the tightest weights or with those of (9), or 1 - NDCG@K, with those of
-   (31). *)
-Inductive slam_round : round E -> Prop :=
+(* A round with this ranking loss and these weights *)
+Inductive round_with : weights -> round E -> Prop :=
 | with_AP m x label k rank (pos : 'I_m -> 'I_m) of
     ranks rank & injective pos
     & (forall i, i \in level label 0 -> (pos i < #|level label 0|)%N)
     & best_less (@AP_round R E m x label k rank pos) :
-    slam_round (AP_round x label k rank pos)
+    round_with AP_6 (AP_round x label k rank pos)
 | with_NDCG m x label k rank (pos : 'I_m -> 'I_m) of
-    ranks rank & injective pos & falling label pos
+    convex D & ranks rank & injective pos & falling label pos
     & best_less (@NDCG_round R E m x label k rank pos G D) :
-    slam_round (NDCG_round x label k rank pos G D)
+    round_with NDCG_star (NDCG_round x label k rank pos G D)
 | with_printed m x label k rank (pos : 'I_m -> 'I_m) low of
     ranks rank & injective pos & falling label pos
     & (forall i, low <= label i)%N
     & best_less (@printed_round R E m x label k rank pos G D low) :
-    slam_round (printed_round x label k rank pos G D low)
+    round_with NDCG_9 (printed_round x label k rank pos G D low)
 | with_NDCG_at m x label k rank (pos : 'I_m -> 'I_m) K of
     ranks rank & injective pos & falling label pos
-    & best_less (@cut_round R E m x label k rank pos G (cut K)) :
-    slam_round (cut_round x label k rank pos G (cut K)).
+    & best_less (@cut_round R E m x label k rank pos G (cut D K)) :
+    round_with (NDCG_31 K) (cut_round x label k rank pos G (cut D K)).
+
+Definition slam_round r := exists weights, round_with weights r.
+
+Lemma round_with_ok weights r : round_with weights r ->
+  [/\ well_formed r, loss_at_most_weights r
+    & forall s : 'I_(m r) -> R, 0 <= RML s].
+Proof.
+case=> {weights r} m x label k rank pos.
+- move=> ranked pos_inj pos_lt best; split; first exact: AP_well_formed.
+    exact: AP_loss_at_most_weights.
+  by move=> s; apply: AP_loss_ge0; case: (ranked s).
+- move=> D_convex ranked pos_inj pos_falling best; split.
+  + exact: NDCG_well_formed.
+  + exact: NDCG_loss_at_most_weights.
+  by move=> s; apply: NDCG_loss_ge0 => //; case: (ranked s).
+- move=> low ranked pos_inj pos_falling low_le best; split.
+  + exact: printed_well_formed.
+  + exact: printed_loss_at_most_weights.
+  by move=> s; apply: NDCG_loss_ge0 => //; case: (ranked s).
+move=> K ranked pos_inj pos_falling best; split.
+- exact: cut_well_formed.
+- exact: cut_loss_at_most_weights.
+by move=> s; apply: NDCG_loss_ge0 => //; case: (ranked s).
+Qed.
 
 Lemma slam_round_ok r : slam_round r -> well_formed r /\ loss_at_most_weights r.
+Proof. by case=> weights /round_with_ok[]. Qed.
+
+(* Every list of documents with labels makes such rounds, with some order of
+   equal scores. *)
+Theorem slam_rounds_exist m (x : 'I_m -> E) (label : 'I_m -> nat) K :
+  exists k rank pos,
+    [/\ round_with AP_6 (AP_round x label k rank pos),
+        convex D -> round_with NDCG_star (NDCG_round x label k rank pos G D),
+        round_with NDCG_9 (printed_round x label k rank pos G D 0)
+      & round_with (NDCG_31 K) (cut_round x label k rank pos G (cut D K))].
 Proof.
-case=> m x label k rank pos.
-- move=> ranked pos_inj pos_lt best; split; first exact: AP_well_formed.
-  exact: AP_loss_at_most_weights.
-- move=> ranked pos_inj pos_falling best; split; first exact: NDCG_well_formed.
-  exact: NDCG_loss_at_most_weights.
-- move=> low ranked pos_inj pos_falling low_le best; split.
-    exact: printed_well_formed.
-  exact: printed_loss_at_most_weights.
-move=> K ranked pos_inj pos_falling best; split.
-  by apply: cut_well_formed => //; apply: cut_ge0.
-by apply: cut_loss_at_most_weights => //; [apply: cut_ge0|apply: cut_decreases].
+have [k [best _]] := best_less_exists x label (fun=> 0) (fun=> 0).
+have [rank ranked] := ranks_exist R m.
+have [pos_inj by_label] := ranked (fun i => (label i)%:R).
+have pos_falling : falling label (rank (fun i => (label i)%:R)).
+  by move=> i j lt; apply: by_label; rewrite ltr_nat.
+have pos_lt i : i \in level label 0 ->
+    (rank (fun i => (label i)%:R) i < #|level label 0|)%N.
+  exact: pos_level_lt.
+by exists k, rank, (rank (fun i => (label i)%:R)); split=> *; constructor.
 Qed.
 
 (* Theorems 2 and 3 of the paper, and the same for NDCG@k: SLAM with these
@@ -762,12 +920,7 @@ Theorem slam_loss_at_least_ranking_loss (r : round E) :
   slam_round r -> forall s : 'I_(m r) -> R, RML s <= slam_loss s.
 Proof.
 move=> /slam_round_ok[[v_ge0 _ _] loss_le] s.
-apply: le_trans (loss_le s) _.
-apply: (@le_trans _ _ (\sum_(i | misordered s i) v i * hinge s i)).
-  apply: ler_sum => i /existsP[j /andP[ji s_le]]; rewrite ler_pemulr //.
-  by apply: le_trans (hinge_ge s ji); rewrite -addrA ler_addl subr_ge0.
-rewrite big_mkcond; apply: ler_sum => i _; case: ifP => // _.
-by rewrite mulr_ge0 // hinge_ge0.
+exact: le_trans (loss_le s) (slam_loss_ge_misordered s v_ge0).
 Qed.
 
 Variables (eta : R) (X : nat -> round E) (T : nat) (Delta : R).

@@ -9,30 +9,15 @@
    Ranks and positions are counted from 0.
 *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
-From formal Require Import perceptron_bound ranking_loss slam_losses.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Local Open Scope ring_scope.
+From formal Require Import library perceptron_bound ranking_loss slam_losses.
 
 Section TightWeights.
 
 Variables (R : realFieldType) (m : nat) (label : 'I_m -> nat).
 Implicit Types (s v : 'I_m -> R) (rk : 'I_m -> 'I_m).
 
-(* The gain increases, and the discount is at least 0, decreases, and is
-   convex. *)
-Variables G D : nat -> R.
-Hypothesis G0 : G 0 = 0.
-Hypothesis G_increases : forall l, G l <= G l.+1.
-Hypothesis D_ge0 : forall c, 0 <= D c.
-Hypothesis D_decreases : forall a b, (a <= b)%N -> D b <= D a.
-Hypothesis D_convex : forall a b c, (a <= b)%N ->
-  D b - D (b + c)%N <= D a - D (a + c)%N.
+Variables (G : gain R) (D : discount R).
+Hypothesis D_convex : convex D.
 
 (* The numbers of the documents, by falling label *)
 Variable pos : 'I_m -> 'I_m.
@@ -47,21 +32,15 @@ Let v_star := v_NDCG label pos G D.
 Lemma v_star_ge0 i : 0 <= v_star i.
 Proof. exact: v_NDCG_ge0. Qed.
 
-(* The weights for which SLAM is at least 1 - NDCG for all scores and orders of
-   equal ones *)
-Definition valid_for_NDCG v :=
-  (forall i, 0 <= v i)
-  /\ forall s rk, sorts s rk -> NDCG_loss label pos G D rk <= SLAM label v s.
-
 (* (a) *)
-Theorem tight_weights_are_valid : valid_for_NDCG v_star.
+Theorem tight_weights_are_valid : valid label (NDCG_loss label pos G D) v_star.
 Proof.
 split=> [|s rk /rule_through[rank ranked <-]]; first exact: v_star_ge0.
 have loss_le : loss_at_most_weights
     (NDCG_round (fun=> 0 : Rd R 0) label (fun=> id) rank pos G D).
   exact: NDCG_loss_at_most_weights.
-apply: le_trans (loss_le s) _.
-exact: (SLAM_ge_misordered label (fun=> 0) s v_star_ge0).
+apply: le_trans (loss_le s) _; apply: slam_loss_ge_misordered.
+exact: v_star_ge0.
 Qed.
 
 (* What the documents of one level lose in the reversed order *)
@@ -106,24 +85,27 @@ rewrite -mulr_sumr reversed_level; congr (_ * _).
 by apply: eq_bigl => i; rewrite inE.
 Qed.
 
-(* (b), second part: no valid weights have a smaller sum. The weights of
-   documents of the lowest label do not count. *)
-Theorem tight_weights_have_the_least_sum v : valid_for_NDCG v ->
-  \sum_i v_star i <= \sum_(i | [exists j, (label j < label i)%N]) v i.
+(* (b), second part: no valid weights have a smaller sum, whether those of
+   documents of the lowest label count or not. *)
+Theorem tight_weights_have_the_least_sum v :
+  valid label (NDCG_loss label pos G D) v ->
+  \sum_i v_star i <= \sum_(i | [exists j, (label j < label i)%N]) v i
+                  <= \sum_i v i.
 Proof.
-move=> [v_ge0 valid]; rewrite tight_weights_sum -SLAM_at_equal_scores.
-exact: valid (reversed_sorts R pos_inj).
+move=> [v_ge0 v_valid]; apply/andP; split; last exact: sum_le_more.
+rewrite tight_weights_sum -SLAM_at_equal_scores.
+exact: v_valid (reversed_sorts R pos_inj).
 Qed.
 
 (* (c) *)
 Theorem tight_weights_at_most_printed low i :
-  (forall i, low <= label i)%N -> v_star i <= v_9 label G D pos low i.
-Proof. by move=> low_le; rewrite v_9_v_printed v_NDCG_le. Qed.
+  (forall i, low <= label i)%N -> v_star i <= v_printed label pos G D low i.
+Proof. by move=> low_le; apply: v_NDCG_le. Qed.
 
 Theorem tight_weights_of_one_relevant : #|level label 0| = 1%N ->
-  forall i, v_star i = v_9 label G D pos 0 i.
+  forall i, v_star i = v_printed label pos G D 0 i.
 Proof.
-move=> one i; rewrite v_9_v_printed /v_star /v_NDCG /v_printed -/Z G0 subr0.
+move=> one i; rewrite /v_star /v_NDCG /v_printed -/Z G0 subr0 [RHS]mulrC.
 congr (_ * _); case: (posnP (label i)) => [->|label_gt0].
   by rewrite big_ord0 G0 mul0r.
 have i_rel : i \in level label 0 by rewrite inE.
@@ -135,7 +117,7 @@ have sub l : (l < label i)%N -> #|level label l| = 1%N.
     rewrite -one; apply: subset_leq_card; apply/subsetP => j.
     by rewrite !inE; apply: leq_ltn_trans.
   by apply/card_gt0P; exists i; rewrite inE.
-rewrite (G_steps G0) mulr_suml; apply: eq_bigr => l _.
+rewrite (G_steps G) mulr_suml; apply: eq_bigr => l _.
 by rewrite sub // pos0 add0n subn1.
 Qed.
 

@@ -6,15 +6,7 @@
      Small steps           Theorem 1 without the term 2/eta
 *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
-From formal Require Import perceptron_bound.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Local Open Scope ring_scope.
+From formal Require Import library perceptron_bound.
 
 (* ------------------------------------------------------------------------- *)
 (* Axes *)
@@ -123,7 +115,9 @@ Qed.
 
 Lemma half_loss t : (t < n)%N -> slam_loss (scores (axes t) half) = 0.
 Proof.
-move=> t_lt; rewrite /slam_loss axes_sum /= mul0r add0r.
+move=> t_lt.
+transitivity (\sum_i v i * hinge (scores (axes t) half) i) => //.
+rewrite axes_sum /= mul0r add0r.
 suff -> : hinge (scores (axes t) half) 1 = 0 by rewrite mulr0.
 apply/eqP; rewrite eq_le hinge_ge0 andbT; apply: hinge_le0 => j.
 rewrite axes_less => /andP[/eqP-> _]; rewrite /scores /=.
@@ -339,6 +333,7 @@ Proof. by rewrite /norm2 dot_vec mulr0 mulr1 add0r. Qed.
 
 Lemma up_loss : slam_loss (scores opposed up) = 0.
 Proof.
+transitivity (\sum_i v i * hinge (scores opposed up) i) => //.
 apply: big1 => i _; case: (eqVneq i 0) => [->|i0]; first by rewrite mul0r.
 suff -> : hinge (scores opposed up) i = 0 by rewrite mulr0.
 apply/eqP; rewrite eq_le hinge_ge0 andbT; apply: hinge_le0 => j.

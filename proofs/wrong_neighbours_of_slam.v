@@ -7,16 +7,9 @@
      The constant          none below 4 does in Corollary 7
 *)
 
-From mathcomp Require Import all_ssreflect perm all_algebra ring.
-From formal Require Import perceptron_bound ranking_loss wrong_neighbours.
-From formal Require Import slam_losses slam_theorem_5.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Local Open Scope ring_scope.
+From formal Require Import library perceptron_bound ranking_loss slam_losses.
+From formal Require Import slam_theorem_5 wrong_neighbours.
+From mathcomp Require Import perm.
 
 (* ------------------------------------------------------------------------- *)
 (* Equation (8) *)
@@ -55,10 +48,10 @@ Lemma listed_first i :
   i \in level two_of_three 0 -> (as_listed i < #|level two_of_three 0|)%N.
 Proof. by rewrite two_relevant relevant_of_three. Qed.
 
-Lemma weight_of_the_first : v_6 R two_of_three as_listed 0 = 4%:R^-1.
+Lemma weight_of_the_first : v_MAP R two_of_three as_listed 0 = 4%:R^-1.
 Proof.
-have -> : v_6 R two_of_three as_listed 0 = 2%:R^-1 - 1 / (2%:R * 2%:R).
-  by rewrite /v_6 two_relevant.
+have -> : v_MAP R two_of_three as_listed 0 = 2%:R^-1 - 1 / (2%:R * 2%:R).
+  by rewrite /v_MAP two_relevant relevant_of_three.
 by field.
 Qed.
 
@@ -66,20 +59,20 @@ Qed.
    below all valid ones. But (1/6, 1/4, 0) are valid as well: they are the
    weights (6) if the two relevant documents are numbered the other way. *)
 Theorem slam_equation_8_is_false : exists v : 'I_3 -> R,
-  [/\ valid_for_AP two_of_three v,
-      v_6 R two_of_three as_listed 0 = 4%:R^-1, v 0 = 6%:R^-1
-    & ~ forall i, v_6 R two_of_three as_listed i <= v i].
+  [/\ valid two_of_three (AP_loss R two_of_three) v,
+      v_MAP R two_of_three as_listed 0 = 4%:R^-1, v 0 = 6%:R^-1
+    & ~ forall i, v_MAP R two_of_three as_listed i <= v i].
 Proof.
-exists (v_6 R two_of_three exchanged).
-have v0 : v_6 R two_of_three exchanged 0 = 6%:R^-1.
-  have -> : v_6 R two_of_three exchanged 0
+exists (v_MAP R two_of_three exchanged).
+have v0 : v_MAP R two_of_three exchanged 0 = 6%:R^-1.
+  have -> : v_MAP R two_of_three exchanged 0
       = 2%:R^-1 - 2%:R / (2%:R * 3%:R).
-    by rewrite /v_6 two_relevant /exchanged tpermL.
+    by rewrite /v_MAP two_relevant relevant_of_three /exchanged tpermL.
   by field.
 split=> //; last 1 first.
 - move=> /(_ 0); rewrite v0 weight_of_the_first lef_pinv ?posrE ?ltr0n //.
   by rewrite ler_nat.
-- split=> [i|s rk]; first exact: (v_6_ge0 R exchanged_inj exchanged_first).
+- split=> [i|s rk]; first exact: v_MAP_ge0.
   by apply: slam_theorem_2; [exact: exchanged_inj | exact: exchanged_first].
 exact: weight_of_the_first.
 Qed.
@@ -87,28 +80,22 @@ Qed.
 (* ------------------------------------------------------------------------- *)
 (* The margin *)
 
-(* Equation (5) with the margin Delta in place of 1 *)
-Definition SLAM_with_margin Delta (v s : 'I_3 -> R) : R :=
-  \sum_i v i * \big[Num.max/0]_(j | (two_of_three j < two_of_three i)%N)
-                 (Delta + s j - s i).
-
 (* With a margin below 1, the loss of equal scores is below 1 - AP, if the
    irrelevant document is ranked first. *)
 Theorem slam_margin_below_1 Delta : Delta < 1 -> exists s rk,
   sorts s rk
-  /\ SLAM_with_margin Delta (v_6 R two_of_three as_listed) s
+  /\ SLAM_with Delta two_of_three (v_MAP R two_of_three as_listed) s
        < AP_loss R two_of_three rk.
 Proof.
 move=> Delta_lt1; exists (fun=> 0), (reversed as_listed).
 have listed_inj : injective as_listed by [].
 split; first exact: (reversed_sorts R listed_inj).
-rewrite (reversed_loss R listed_inj listed_first) /SLAM_with_margin.
+rewrite (reversed_loss R listed_inj listed_first) /SLAM_with.
 pose c := Num.max 0 Delta; have c_lt1 : c < 1 by rewrite lt_maxl ltr01.
-have v_ge0 := v_6_ge0 R listed_inj listed_first.
-apply: (@le_lt_trans _ _ (c * \sum_i v_6 R two_of_three as_listed i)).
+have v_ge0 := v_MAP_ge0 R two_of_three as_listed.
+apply: (@le_lt_trans _ _ (c * \sum_i v_MAP R two_of_three as_listed i)).
   rewrite mulr_sumr; apply: ler_sum => i _; rewrite mulrC ler_wpmul2r //.
-  apply: (big_ind (fun a => a <= c)) => [|a b|j _]; first by rewrite le_maxr lexx.
-    by rewrite le_maxl => -> ->.
+  apply: worst_hinge_le => [|j _]; first by rewrite le_maxr lexx.
   by rewrite addr0 subr0 le_maxr lexx orbT.
 rewrite -subr_gt0 -[X in X - _]mul1r -mulrBl mulr_gt0 ?subr_gt0 //.
 rewrite (bigD1 0) //= weight_of_the_first ltr_paddr ?invr_gt0 ?ltr0n //.

@@ -4,6 +4,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import html5lib
@@ -13,9 +14,10 @@ import polars as pl
 import pytest
 
 from pipeline_lib import papers as register
+from pipeline_lib.claims.words import Status
 from pipeline_lib.core import storage
 from pipeline_lib.papers import names
-from pipeline_lib.report import figures, site
+from pipeline_lib.report import figures, site, theorems
 from pipeline_lib.statistics import compare_runs
 
 PAPERS = names()
@@ -124,6 +126,18 @@ def test_the_page_speaks_of_the_papers_that_were_chosen(papers: Sequence[str], s
     assert len(rows) == (2 * (1 + number + (number > 1)) if number else 0) + 2 * len(ours)
     left_out = [paper for paper in PAPERS if paper not in papers]
     assert not papers or all(paper in page.sections["overview"] for paper in left_out)
+
+
+@pytest.mark.parametrize("status", ["proved", "argued", "inconclusive"])
+def test_the_front_page_explains_the_outcomes_of_theorems_that_it_lists(
+    status: Status, small: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = theorems.given
+    monkeypatch.setattr(theorems, "given", lambda claims: given([replace(one, status=status) for one in claims]))
+    first = small(papers=("slam",)).sections["overview"]
+    [outcomes] = re.findall(r"Of \d+ numbered theorems?, (.*?) \(what this means\)", first)
+    explained = re.findall(r"(Argued|Inconclusive) is", first)
+    assert explained == [word for word in ("Argued", "Inconclusive") if word.lower() in outcomes]
 
 
 @pytest.mark.parametrize("folds", [1, 2])
