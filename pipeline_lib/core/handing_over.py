@@ -20,8 +20,13 @@ __all__: list[str] = []  # internal: called by the command line and the workflow
 
 VARIABLE = "LTR_JOB_SERVER"
 """The variable of the environment that names the socket of the process; without a value, every job starts by itself."""
-OF_ONE_PROCESS = ("_", "OLDPWD", "PWD", "SHLVL", "COLUMNS", "LINES")
-"""Variables that shells, and what reads from terminals, set for single processes."""
+OF_ONE_PROCESS = (
+    *("_", "OLDPWD", "PWD", "SHLVL", "COLUMNS", "LINES"),
+    *("TMPDIR", "TMP", "TEMP", "TEMPDIR"),
+    *("GOTO_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
+)
+"""Variables that shells, what reads from terminals, and Snakemake set for single processes. No library reads them when
+it is imported, but OpenBLAS the first of the last line, and only where ``OPENBLAS_NUM_THREADS`` is not set."""
 PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGTSTP", "SIGCONT", "SIGUSR1", "SIGUSR2", "SIGXCPU")
 """Signals that reach a command and are meant for its work."""
 

@@ -135,6 +135,7 @@ def serve(address: Path, own: Mapping[str, Any]) -> Request | None:
         waiting.register(sys.stdin.fileno(), selectors.EVENT_READ)
         jobs: dict[int, _Job] = {}
         listening, forks, others = True, 0, 0
+        different: set[str] = set()
         while listening or jobs:
             for key, _ in waiting.select():
                 if key.fileobj is listener:
@@ -142,6 +143,7 @@ def serve(address: Path, own: Mapping[str, Any]) -> Request | None:
                     request = _received(connection)
                     if request is None or request.surroundings != own:
                         _refuse(connection, request)
+                        different |= _differences(own, request.surroundings) if request else set()
                         others += 1
                     elif process := os.fork():
                         _begin(jobs, process, connection, request, waiting)
@@ -160,7 +162,21 @@ def serve(address: Path, own: Mapping[str, Any]) -> Request | None:
                 elif key.data in jobs:
                     _attend(jobs, jobs[key.data], waiting, ended=key.fd == jobs[key.data].ended)
     print(f"{forks} jobs were forks of this process; {others} had other surroundings and started by themselves")
+    print(*sorted(different), sep="\n", end="")
     return None
+
+
+def _differences(own: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
+    """The names of what differs in surroundings; values may be secret."""
+    found = set()
+    for kind in own.keys() | other.keys():
+        one, another = own.get(kind), other.get(kind)
+        if isinstance(one, Mapping) and isinstance(another, Mapping):
+            names = one.keys() | another.keys()
+            found |= {f"other {kind}: {name}" for name in names if one.get(name) != another.get(name)}
+        elif one != another:
+            found.add(f"other {kind}")
+    return found
 
 
 def _received(connection: socket.socket) -> Request | None:
@@ -259,6 +275,7 @@ def _become(request: Request, server: int) -> None:
     os.environ.clear()
     os.environ.update(request.surroundings["environment"])
     del os.environ[handing_over.VARIABLE]  # this process does the work
+    tempfile.tempdir = None  # it may be another one
     sys.orig_argv[:] = request.command
     sys.argv[1:] = request.arguments
 
