@@ -46,6 +46,8 @@ PARTS = ("cli", "metrics", "sources.folds", "learners.erm", "theory.ranker_facts
 """Modules of the package that import what many jobs need of it."""
 ONE_THREAD = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
 """Memory of pyarrow is tidied by the thread that uses it."""
+PATIENCE = 10.0
+"""Seconds to wait for what a process hands over; it sends everything at once, unless it is stopped meanwhile."""
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
 _server: subprocess.Popen[bytes] | None = None
 
@@ -145,7 +147,11 @@ def serve(address: Path, own: Mapping[str, Any]) -> Request | None:
                         _refuse(connection, request)
                         different |= _differences(own, request.surroundings) if request else set()
                         others += 1
-                    elif process := os.fork():
+                    elif (process := _forked()) is None:
+                        _refuse(connection, request)
+                        different.add("the system allows no more processes or memory")
+                        others += 1
+                    elif process:
                         _begin(jobs, process, connection, request, waiting)
                         forks += 1
                     else:
@@ -161,9 +167,16 @@ def serve(address: Path, own: Mapping[str, Any]) -> Request | None:
                     waiting.unregister(sys.stdin.fileno())
                 elif key.data in jobs:
                     _attend(jobs, jobs[key.data], waiting, ended=key.fd == jobs[key.data].ended)
-    print(f"{forks} jobs were forks of this process; {others} had other surroundings and started by themselves")
-    print(*sorted(different), sep="\n", end="")
+    print(f"{forks} jobs were forks of this process; {others} started by themselves", *sorted(different), sep="\n  ")
     return None
+
+
+def _forked() -> int | None:
+    """The number of a new fork, 0 in it, and None where the system refuses one."""
+    try:
+        return os.fork()
+    except OSError:
+        return None
 
 
 def _differences(own: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
@@ -182,6 +195,7 @@ def _differences(own: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
 def _received(connection: socket.socket) -> Request | None:
     """What is handed over, or nothing where the other side has ended meanwhile."""
     files: list[int] = []
+    connection.settimeout(PATIENCE)
     try:
         size, files, *_ = socket.recv_fds(connection, 8, 3)
         content = b""
@@ -194,6 +208,8 @@ def _received(connection: socket.socket) -> Request | None:
         for file in files:
             os.close(file)
         return None
+    finally:
+        connection.settimeout(None)
 
 
 def _refuse(connection: socket.socket, request: Request | None) -> None:

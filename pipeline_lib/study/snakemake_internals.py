@@ -241,8 +241,11 @@ def jobs_to_run(workflow: Any) -> list[NeededJob]:
 
 
 def runs_jobs_itself(workflow: Any) -> bool:
-    """Whether jobs are processes on this machine with the environment of this one: no cluster, conda or container."""
-    return bool(workflow.local_exec) and not workflow.deployment_settings.deployment_method
+    """Whether jobs are processes on this machine with the environment of this one: no cluster, conda or container.
+
+    With ``--touch``, there are none.
+    """
+    return bool(workflow.local_exec and not workflow.touch) and not workflow.deployment_settings.deployment_method
 
 
 def count_in_benchmarks(helpers: Callable[[set[int]], list[int]]) -> None:

@@ -5,9 +5,11 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -167,6 +169,26 @@ def test_with_other_surroundings_a_job_starts_by_itself(folder: Path, tmp_path: 
     assert "# " in pipe.read_text()
     assert job_server.forks_for({process.pid}) == []
     assert process.wait(60) == 0
+
+
+def test_where_the_system_allows_no_fork_a_job_starts_by_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    end, other_end = os.pipe()
+    monkeypatch.setattr(sys, "stdin", os.fdopen(end))
+    monkeypatch.setattr(job_server, "_forked", lambda: None)
+    address = tmp_path / "socket"
+    server = threading.Thread(target=job_server.serve, args=(address, mock.ANY))
+    server.start()
+    _until(address.exists)
+    status, printed = ended(command("--version", **{handing_over.VARIABLE: str(address)}))
+    os.close(other_end)
+    server.join(60)
+    assert (status, printed.split()[0]) == (0, "pipeline_lib")
+    assert capsys.readouterr().out.splitlines() == [
+        "0 jobs were forks of this process; 1 started by themselves",
+        "  the system allows no more processes or memory",
+    ]
 
 
 def test_few_jobs_and_a_variable_without_a_value_start_no_server(
