@@ -75,10 +75,11 @@ def stop() -> None:
     """Let jobs start by themselves again, and the server end; it also ends with this process, however that ends."""
     global _server
     if _server is not None:
-        os.environ.pop(handing_over.VARIABLE, None)
+        folder = Path(os.environ.pop(handing_over.VARIABLE)).parent
         assert _server.stdin
         _server.stdin.close()
         _server.wait()
+        shutil.rmtree(folder, ignore_errors=True)  # which it does itself, unless it was killed
     _server = None
 
 

@@ -222,5 +222,7 @@ def test_jobs_end_with_the_server(folder: Path, tmp_path: Path) -> None:
         server.kill()
         assert ended(process) == (-signal.SIGKILL, "")
         _until(lambda: is_gone(fork))
+        assert ended(command("--version"))[0] == 0  # nobody answers any more
+        address = Path(os.environ[handing_over.VARIABLE])
         job_server.stop()
-        assert ended(command("--version"))[0] == 0  # nobody is there any more
+        assert not address.parent.exists()
