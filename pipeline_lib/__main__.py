@@ -7,7 +7,7 @@ import signal
 import sys
 from types import TracebackType
 
-from pipeline_lib.core import processor
+from pipeline_lib.core import handing_over, processor
 
 # It overrides the environment: results may not depend on it.
 processor.pin()
@@ -56,6 +56,7 @@ def _damaged_byte_code(error: BaseException) -> str | None:
 def run() -> None:
     """Run the command of this process, and end it with the status of the command."""
     global _status
+    handing_over.hand_over(sys.argv[1:])
     atexit.register(_leave)
     try:
         from pipeline_lib.cli import main

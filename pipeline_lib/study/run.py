@@ -20,6 +20,7 @@ from pipeline_lib.study import (
     console,
     frozen,
     import_closure,
+    job_server,
     planned,
     planning,
     provenance,
@@ -143,6 +144,13 @@ def write_plan(workflow: Any) -> None:
     origins.write_plan(Path(os.environ[origins.VARIABLE]), snakemake_internals.planned_commands(workflow))
 
 
+def start_jobs(workflow: Any) -> None:
+    """Let the jobs of this run start without importing libraries anew, where they are processes of this machine."""
+    if snakemake_internals.is_main_process(workflow) and snakemake_internals.runs_jobs_itself(workflow):
+        job_server.start(len(snakemake_internals.jobs_to_run(workflow)))
+        snakemake_internals.count_in_benchmarks(job_server.forks_for)
+
+
 def plan(workflow: Any, study: Configuration, data: DataSets, costs: Costs) -> console.Plan:
     """What will run and which changes cause it, what is missing and how to get it, and about how much work it is."""
     needed = snakemake_internals.jobs_to_run(workflow)
@@ -159,6 +167,7 @@ def conclude(workflow: Any, root: Path, study: Configuration, data: DataSets, ti
 
     The results are described, and the numbers of the report recomputed, if the targets included the report.
     """
+    job_server.stop()
     log = logging.getLogger("snakemake.logging")
     jobs = snakemake_internals.finished_jobs(workflow)
     page = f"reports/{study.name}/index.html"

@@ -240,6 +240,39 @@ def jobs_to_run(workflow: Any) -> list[NeededJob]:
     ]
 
 
+def runs_jobs_itself(workflow: Any) -> bool:
+    """Whether jobs are processes on this machine with the environment of this one: no cluster, conda or container.
+
+    With ``--touch``, there are none.
+    """
+    return bool(workflow.local_exec and not workflow.touch) and not workflow.deployment_settings.deployment_method
+
+
+def count_in_benchmarks(helpers: Callable[[set[int]], list[int]]) -> None:
+    """Let the measurements of a job's memory and processor time include processes that work for those of the job.
+
+    Snakemake measures the process that it starts and those that descend from it. ``helpers`` gives the numbers of the
+    others, given the numbers of those.
+    """
+    import psutil  # type: ignore[import-untyped]
+    from snakemake.benchmark import BenchmarkTimer
+
+    prepare = BenchmarkTimer.__init__
+
+    def children(process: Any, recursive: bool = False) -> list[Any]:
+        found = psutil.Process.children(process, recursive)
+        for number in helpers({process.pid, *(one.pid for one in found)}):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found.append(psutil.Process(number))
+        return list(found)
+
+    def prepare_with_helpers(timer: Any, pid: int, *arguments: Any, **named: Any) -> None:
+        prepare(timer, pid, *arguments, **named)
+        timer.main.children = partial(children, timer.main)
+
+    BenchmarkTimer.__init__ = prepare_with_helpers
+
+
 def _changed_parameters(dag: Any, job: Any) -> frozenset[str]:
     """Snakemake keeps parameters as Python writes them."""
     changed = dag.reason(job).params_changed

@@ -45,6 +45,7 @@ def python(code: str, folder: Path, **environment: str) -> tuple[int, str]:
 
 def _forked(work: Callable[..., None], folder: Path, environment: dict[str, str], *given: Any) -> tuple[int, str]:
     inherited = {name: value for name, value in os.environ.items() if name not in ("LTR_MIRROR", "PYTHONPATH")}
+    inherited["LTR_JOB_SERVER"] = ""  # jobs of runs with a stand-in for the interpreter are forks already
     with tempfile.TemporaryDirectory() as made:
         output = Path(made) / "output"
         process = _CONTEXT.Process(target=_run, args=(work, folder, inherited | environment, output, *given))

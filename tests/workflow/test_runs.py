@@ -1,7 +1,9 @@
 """The small study run for real: reruns, and what a person is told."""
 
 import json
+import os
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -236,3 +238,19 @@ def test_clean_results_removes_the_study_and_keeps_the_data(finished_copy: Proje
     assert not (finished_copy.folder / "results/small").exists()
     assert not (finished_copy.folder / "reports/small").exists()
     assert (finished_copy.folder / "data/parquet/letor-sim/documents.parquet").exists()
+
+
+def test_jobs_that_are_forks_make_the_same_bytes_and_are_measured(
+    finished: Project, with_data: Callable[..., Project]
+) -> None:
+    project = with_data()
+    environment = {name: value for name, value in os.environ.items() if name != "LTR_JOB_SERVER"}
+    subprocess.run(project.command(cores=1), cwd=project.folder, env=environment, check=True)
+    assert project.tables() == finished.tables()
+    forks, others = map(int, re.findall(r"\d+", (project.folder / ".snakemake/job-server.txt").read_text()))
+    assert forks >= 5
+    assert others == 0
+    measured = [path.read_text().splitlines() for path in (project.folder / "results/small/benchmarks").rglob("*.tsv")]
+    of_memory = [dict(zip(head.split(), row.split(), strict=True))["max_rss"] for head, row in measured]
+    assert max(float(one) for one in of_memory if one != "NA") > 60
+    assert project.planned() == {}

@@ -9,6 +9,7 @@ RUN = (
 onstart:
     INTERNALS["leave_interrupts_to_snakemake"]()
     run.write_plan(workflow)
+    run.start_jobs(workflow)
 
 
 # The part of the paths of its log and its benchmark that differs from rule to rule.
