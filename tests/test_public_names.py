@@ -13,6 +13,7 @@ from pipeline_lib import evaluation, learners, sources, surrogates, theory
 NAMES = {
     "RankingData.from_arrays": "X y qid",
     "RankingData.read_parquet": "path",
+    "evaluation.certify_training": "model data measure * level scales draws seed",
     "evaluation.compare": "runs qrels measure * baseline level resamples correction seed",
     "evaluation.values": "runs qrels measure * ties relevant_from no_relevant missing",
     "learners.cone.Fit.score": "self X * fold_in",

@@ -1,7 +1,7 @@
 """How good is a ranker at least, which of several is better, and what in the data would make any answer worthless?
 
 Functions take runs and relevance judgements as other programs have them (:mod:`pipeline_lib.evaluation.inputs`), and
-:func:`doctor` data with features.
+:func:`doctor` and :func:`certify_training` data with features.
 What they say is about queries like the given ones: queries count as exchangeable, and documents do not.
 """
 
@@ -15,8 +15,10 @@ _PLACES = {
     "Comparison": "comparison",
     "Findings": "examination",
     "Plan": "planning",
+    "TrainingCertificate": "pac_bayes",
     "Values": "inputs",
     "certify": "certificates",
+    "certify_training": "pac_bayes",
     "compare": "comparison",
     "doctor": "examination",
     "plan_labels": "planning",
@@ -29,8 +31,10 @@ __all__ = [
     "Comparison",
     "Findings",
     "Plan",
+    "TrainingCertificate",
     "Values",
     "certify",
+    "certify_training",
     "compare",
     "doctor",
     "plan_labels",

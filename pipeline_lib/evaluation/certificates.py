@@ -119,14 +119,14 @@ class Certificate:
         relation = "is" if self.baseline is None else f"less that of {self.baseline} is"
         yield (
             f"With {percent} confidence, {self.values.measure} of {self.runs[row]} on queries like these {relation} at "
-            f"least {_floor(self.lower[row])} {measured}."
+            f"least {rounded_down(self.lower[row])} {measured}."
         )
         if self.baseline is not None and self.lower[row] <= 0.0:
             yield f"These queries do not show that {self.runs[row]} is better than {self.baseline}."
         if self.chosen_from > 1:
             yield f"This holds for the best of {self.chosen_from:,} runs, whichever it is: limits are joint for all."
-        if _floor(self.worst[row]) != _floor(self.lower[row]):
-            yield f"In the worst order that equal scores allow, the limit is {_floor(self.worst[row])}."
+        if rounded_down(self.worst[row]) != rounded_down(self.lower[row]):
+            yield f"In the worst order that equal scores allow, the limit is {rounded_down(self.worst[row])}."
         yield (
             "Hoeffding's limit is as certain, but takes no account of how little values vary; the bootstrap's is "
             "approximate, and its confidence is right only for many queries."
@@ -141,7 +141,7 @@ class Certificate:
         row, queries = self.best, count(len(self.values.queries), "query", "queries")
         return (
             f"Certificate({self.values.measure} of {self.runs[row]} on {queries}: at least "
-            f"{_floor(self.lower[row])} at {100 * self.level:g} %)"
+            f"{rounded_down(self.lower[row])} at {100 * self.level:g} %)"
         )
 
     def __str__(self) -> str:
@@ -162,10 +162,10 @@ class Certificate:
         return (
             self.runs[row],
             f"{self.mean[row]:.{SHOWN}f}",
-            _floor(self.lower[row]),
-            f"{_floor(self.low[row])} to {_ceiling(self.high[row])}",
-            _floor(self.hoeffding[row]),
-            _floor(self.bootstrap[row]) if math.isfinite(self.bootstrap[row]) else "-",
+            rounded_down(self.lower[row]),
+            f"{rounded_down(self.low[row])} to {_ceiling(self.high[row])}",
+            rounded_down(self.hoeffding[row]),
+            rounded_down(self.bootstrap[row]) if math.isfinite(self.bootstrap[row]) else "-",
         )
 
 
@@ -275,7 +275,7 @@ def _limits(x: Floats, least: Floats, delta: float, seed: int) -> tuple[float, .
     return mean, lower, low, high, worst, hoeffding
 
 
-def _floor(limit: float) -> str:
+def rounded_down(limit: float) -> str:
     """A lower limit, which must not be rounded up."""
     return f"{math.floor(limit * 10**SHOWN + 1e-9) / 10**SHOWN:.{SHOWN}f}"
 

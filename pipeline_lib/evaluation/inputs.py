@@ -577,6 +577,8 @@ def _read(runs: Any, qrels: Any, *, by_ids: bool) -> tuple[dict[str, Ranked], Ju
 
 
 def _judgements_of_data(data: RankingData) -> Judged:
+    if not data.n_queries:
+        raise DataError("data: expected at least one query, found none")
     return Judged("data", _queries_of(data), data.y.astype(np.uint8), data.offsets, (), np.empty(0, np.int64))
 
 

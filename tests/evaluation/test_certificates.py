@@ -89,10 +89,10 @@ def test_ties_have_a_limit_for_the_worst_order() -> None:
 
 
 def test_printed_limits_are_rounded_away_from_the_mean() -> None:
-    assert certificates._floor(0.12349) == "0.1234"
+    assert certificates.rounded_down(0.12349) == "0.1234"
     assert certificates._ceiling(0.12341) == "0.1235"
-    assert certificates._floor(-0.12341) == "-0.1235"
-    assert (certificates._floor(0.0), certificates._ceiling(1.0), certificates._floor(0.3)) == (
+    assert certificates.rounded_down(-0.12341) == "-0.1235"
+    assert (certificates.rounded_down(0.0), certificates._ceiling(1.0), certificates.rounded_down(0.3)) == (
         "0.0000",
         "1.0000",
         "0.3000",

@@ -205,3 +205,9 @@ def test_from_which_label_documents_are_relevant_is_said_where_it_matters() -> N
 
     assert [says("AP(rel=2)", 1), says("AP", 2)] == [True, True]
     assert [says("AP", 1), says("nDCG", 2)] == [False, False]
+
+
+def test_data_without_queries_are_refused() -> None:
+    nothing = RankingData.from_arrays([[1.0]], [1], [1]).take([])
+    with pytest.raises(DataError, match="expected at least one query, found none"):
+        evaluation.values((LinearModel.of([1.0]), nothing))
