@@ -619,12 +619,20 @@ def fit_exponent(x: ArrayLike, y: ArrayLike, *, level: Probability = 0.95) -> Ex
 def needed_for_quantile(probability: Probability) -> int:
     """How many numbers :func:`quantile_interval` needs: the least n with max(p, 1 - p)^n <= 0.025.
 
+    Raises
+    ------
+    DataError
+        When more than 10^15 are needed.
+
     Example
     -------
     >>> needed_for_quantile(0.95)
     72
     """
-    return math.ceil(math.log((1.0 - LEVEL) / 2.0) / math.log(max(probability, 1.0 - probability)))
+    needed = math.log((1.0 - LEVEL) / 2.0) / math.log1p(-min(probability, 1.0 - probability))
+    if needed > 1e15:
+        raise DataError(f"probability: expected 1e-14 or more, and so much less than 1, found {probability:g}")
+    return math.ceil(needed)
 
 
 @checked
@@ -665,9 +673,9 @@ def quantile_interval(low: ArrayLike, high: ArrayLike, probability: Probability)
     n, tail = len(below), (1.0 - LEVEL) / 2.0
     if len(above) != n:
         raise DataError(f"high: expected {n} numbers, as many as in low, found {len(above)}")
+    needed = needed_for_quantile(probability)
     first, last = (math.ceil(bdtrik(share, n, probability)) for share in (tail, 1.0 - tail))
     if not 0 < first <= last < n:
-        needed = needed_for_quantile(probability)
         raise DataError(
             f"low: expected {needed} numbers or more for the interval of a {probability:g} quantile, found {n}"
         )

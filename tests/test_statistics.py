@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -470,3 +471,11 @@ def test_the_ends_of_an_interval_are_finite(high: float) -> None:
         statistics.Interval(0.6, 0.5, high)
     with pytest.raises(DataError, match="freedom: expected degrees of freedom"):
         statistics.Interval(0.6, 0.5, 0.7, high)
+
+
+@pytest.mark.parametrize("probability", [1e-320, 1e-16, 1e-15])
+def test_a_quantile_that_no_sample_could_reach_is_refused(probability: float) -> None:
+    for call in (statistics.needed_for_quantile, partial(statistics.quantile_interval, range(9), range(9))):
+        with pytest.raises(DataError, match="probability: expected 1e-14 or more"):
+            call(probability)
+    assert statistics.needed_for_quantile(1e-13) == pytest.approx(math.log(40.0) * 1e13, rel=1e-9)

@@ -472,8 +472,11 @@ def _completed(
     return derived.completed(X, starts, missing, made.marked)
 
 
-def arrow_table(frame: Any) -> pa.Table:
-    """A data frame of pandas, polars or any library that offers Arrow's interface, as a table of Arrow."""
+def arrow_table(frame: Any, where: str = "frame") -> pa.Table:
+    """A data frame of pandas, polars or any library that offers Arrow's interface, as a table of Arrow.
+
+    Messages call it ``where``.
+    """
     import pyarrow as pa
 
     try:
@@ -482,8 +485,8 @@ def arrow_table(frame: Any) -> pa.Table:
         if isinstance(frame, pa.Table) or hasattr(frame, "__arrow_c_stream__"):
             return pa.table(frame)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, ValueError, TypeError) as error:
-        raise DataError(f"frame: expected columns of numbers, and queries of numbers or text ({error})") from error
-    raise ArgumentError(f"frame: expected a data frame of pandas or polars, found {checks.shown(frame)}")
+        raise DataError(f"{where}: expected columns of numbers, and queries of numbers or text ({error})") from error
+    raise ArgumentError(f"{where}: expected a data frame of pandas or polars, found {checks.shown(frame)}")
 
 
 def runs(values: NDArray[Any]) -> Iterator[tuple[int, int]]:

@@ -643,7 +643,9 @@ def _is_run(runs: Any) -> bool:
 
 
 def _is_frame(table: Any) -> bool:
-    return hasattr(table, "__arrow_c_stream__") or (hasattr(table, "columns") and not isinstance(table, Mapping))
+    if isinstance(table, Mapping | RankingData):
+        return False
+    return hasattr(table, "__arrow_c_stream__") or hasattr(table, "columns")
 
 
 @dataclass(frozen=True, eq=False)
@@ -707,7 +709,9 @@ def _of_dictionaries(given: Mapping[Any, Any], where: str, role: str) -> _Table:
     try:
         column = pa.array(names, pa.string())
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # not all of them are texts
-        column = pa.array(list(map(str, names)), pa.string())
+        column = pa.array([None if one is None else str(one) for one in names], pa.string())
+    if None in given or column.null_count:
+        raise DataError(f"{where}: expected a name for every query and every document, found None")
     query = np.repeat(np.arange(len(lists)), np.fromiter(map(len, lists.values()), np.int64, len(lists)))
     if role == "score":  # to find equal ids would take longer than to look each of them up
         return _Table(list(lists), column, query, np.arange(len(names)), numbers)
@@ -716,7 +720,7 @@ def _of_dictionaries(given: Mapping[Any, Any], where: str, role: str) -> _Table:
 
 
 def _of_frame(frame: Any, where: str, role: str, known: Sequence[str]) -> _Table:
-    table = columns.arrow_table(frame)
+    table = columns.arrow_table(frame, where)
     queries, documents, numbers = (
         _column(table.schema.names, what, names, where)
         for what, names in (("query", QUERIES), ("document", DOCUMENTS), (role, known))

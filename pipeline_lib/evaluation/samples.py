@@ -106,7 +106,7 @@ def of_frame(frame: Any, said: Mapping[str, Any]) -> Sample:
     DataError
         As :meth:`RankingData.from_frame`.
     """
-    table = columns.arrow_table(frame)
+    table = columns.arrow_table(frame, "data")
     missing = _marking(said.get("missing", "refuse"), table.schema.names)
     data = RankingData.from_frame(table, **{**said, "missing": missing})
     names = data.feature_names or ()

@@ -142,12 +142,12 @@ def problems(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _problems_of_roles(entry, ways)
     given: dict[Path, str] = {}
     for key in ("files", *ROLES):
-        for path in dict.fromkeys(_paths(entry.get(key))):
+        for path, name in {expanded(one): one for one in _names(entry.get(key))}.items():
             if path in given:
                 yield key, f"expected other files than `{given[path]}` has, found {str(path)!r} in both"
             given[path] = key
             if (problem := _problem_of_file(path)) is not None:
-                yield key, problem
+                yield key, problem + (f", which {name!r} stands for" if name.startswith("~") else "")
     named = [path for role in ("files", *ROLES) for path in _paths(entry.get(role))]
     tables = [path for path in named if _is_table(path)]
     separated = [path for path in named if Path(unpacked_name(path)).suffix.lower() in SEPARATORS]
@@ -217,9 +217,13 @@ def _first_of(path: Path, names: Iterable[str], endings: Sequence[str] = ("",)) 
     return None
 
 
-def _paths(value: object) -> tuple[Path, ...]:
+def _names(value: object) -> tuple[str, ...]:
     given = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else ()
-    return tuple(expanded(one) for one in given if isinstance(one, str) and one)
+    return tuple(one for one in given if isinstance(one, str) and one)
+
+
+def _paths(value: object) -> tuple[Path, ...]:
+    return tuple(map(expanded, _names(value)))
 
 
 def _problem_of_file(path: Path) -> str | None:

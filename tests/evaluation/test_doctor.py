@@ -375,3 +375,8 @@ def test_a_feature_that_orders_few_lists_is_named_without_being_a_finding(querie
     assert ("label among the features" in checks(found)) == is_found
     assert any(f"{NAMES[0]} orders all lists" in note for note in found.notes) == (not is_found)
     assert not any("orders all lists" in note for note in doctor(data).notes)
+
+
+def test_a_file_that_is_missing_is_named_as_it_was_given() -> None:
+    with pytest.raises(DataError, match=r"expected a file, found no .*, which '~/no-such-file.csv' stands for"):
+        doctor("~/no-such-file.csv")

@@ -211,3 +211,19 @@ def test_data_without_queries_are_refused() -> None:
     nothing = RankingData.from_arrays([[1.0]], [1], [1]).take([])
     with pytest.raises(DataError, match="expected at least one query, found none"):
         evaluation.values((LinearModel.of([1.0]), nothing))
+
+
+@pytest.mark.parametrize("nameless", [{"q": {None: 1, "a": 2}}, {"q": {None: 300, 7: 1}}, {None: {"a": 1}}])
+def test_a_query_or_document_without_a_name_is_refused(nameless: Any) -> None:
+    lists = {"q": {"a": 1, "b": 0}}
+    with pytest.raises(DataError, match=r"^qrels: expected a name for every query and every document, found None"):
+        evaluation.values(lists, nameless)
+    with pytest.raises(DataError, match=r"^run 1: expected a name for every"):
+        evaluation.values(nameless, lists)
+
+
+def test_data_are_no_frame(tmp_path: Path) -> None:
+    data, lists = RankingData.from_arrays([[1.0], [2.0]], [0, 1], [1, 1]), {"q": {"a": 1, "b": 0}}
+    for runs, qrels, named in ((lists, data, "qrels"), ({"a": lists, "b": data}, lists, "b"), (data, lists, "runs")):
+        with pytest.raises(ArgumentError, match=rf"^{named}: expected .*found a RankingData"):
+            evaluation.values(runs, qrels)
