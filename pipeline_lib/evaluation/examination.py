@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -222,9 +221,9 @@ def _sample(data: Any, given: dict[str, Any]) -> tuple[Sample, int, tuple[str, .
     if isinstance(data, Mapping):
         entry = dict(data)
     elif isinstance(data, str | os.PathLike):
-        entry = _entry([expanded(os.fspath(data))])
+        entry = _entry([os.fspath(data)])
     elif isinstance(data, Sequence) and data and all(isinstance(one, str | os.PathLike) for one in data):
-        entry = _entry([expanded(os.fspath(one)) for one in data])
+        entry = _entry(list(map(os.fspath, data)))
     elif not hasattr(data, "columns") and not hasattr(data, "__arrow_c_stream__"):
         expected = "files, an entry of `datasets`, RankingData or a data frame"
         raise ArgumentError(f"data: expected {expected}, found {checks.shown(data)}")
@@ -237,15 +236,15 @@ def _sample(data: Any, given: dict[str, Any]) -> tuple[Sample, int, tuple[str, .
     return sample, settings.relevant_from, tuple(name for name in policies if getattr(settings, name) != "refuse")
 
 
-def _entry(paths: Sequence[Path]) -> dict[str, Any]:
+def _entry(names: Sequence[str]) -> dict[str, Any]:
     """The entry of some files, which have the roles that their names say if every one says another."""
-    if len(paths) == 1 and paths[0].is_dir():
-        return {"folder": str(paths[0])}
-    roles = [roles_in(path) for path in paths]
-    by_role = {role: str(path) for path, found in zip(paths, roles, strict=True) for role in found}
-    if {"train", "test"} <= by_role.keys() and len(by_role) == len(paths) and all(len(one) == 1 for one in roles):
+    if len(names) == 1 and (folder := expanded(names[0])).is_dir():
+        return {"folder": str(folder)}
+    roles = [roles_in(expanded(name)) for name in names]
+    by_role = {role: name for name, found in zip(names, roles, strict=True) for role in found}
+    if {"train", "test"} <= by_role.keys() and len(by_role) == len(names) and all(len(one) == 1 for one in roles):
         return dict(by_role)
-    return {"files": [str(path) for path in paths]}
+    return {"files": list(names)}
 
 
 def _examined(sample: Sample, relevant_from: int, said: Sequence[str], difference: float | None, seed: int) -> Findings:
