@@ -97,7 +97,7 @@ def of_claim(claim: str, checks: Sequence[Check], trials: Sequence[Trial]) -> tu
     >>> curve.statement, curve.unit, curve.trials, curve.in_some.false_in
     ('gap ≤ bound', '% of the limit', 9, 4)
     >>> curve.everywhere.noticed_from, curve.noticed_from
-    (0.0, 9.0)
+    (0.0, 14.0)
     """
     found = []
     for number, check in enumerate(checks):

@@ -18,6 +18,8 @@ from pipeline_lib.report.tables import Cell, Table, col, short, table
 
 NUMBERED = re.compile(r"(?:Section [\d.]+, )?(?:Theorem|Lemma|Corollary|Proposition)s? \d")
 """How the place of a claim at a numbered statement begins."""
+PROOF = re.compile(r"^Proofs? of ")
+"""How the place of a step of a proof may begin."""
 THEOREM = re.compile(r"(?:Section [\d.]+, )?Theorems? (\d+(?:\.\d+)?)(?: and (?:(\d+(?:\.\d+)?)|.*))?")
 """The place of a claim that is a theorem itself, or two, not a step of a proof; "and" may lead to a second place."""
 CORRECTED = re.compile(r"(?<!of )(?<!after )(?<!before )Theorems? (\d+(?:\.\d+)?)(?: and (\d+(?:\.\d+)?))?")
@@ -111,8 +113,8 @@ def theorems(claims: Iterable[JudgedClaim]) -> list[Theorem]:
 
 
 def _is_numbered(claim: JudgedClaim) -> bool:
-    """Whether a claim is a numbered statement itself, and no step of its proof."""
-    return bool(NUMBERED.match(claim.where)) and "proof" not in claim.where.lower()
+    """Whether a claim is a numbered statement, or a step of the proof of one."""
+    return bool(NUMBERED.match(PROOF.sub("", claim.where)))
 
 
 def given(claims: Sequence[JudgedClaim]) -> Mapping[str, Any]:
