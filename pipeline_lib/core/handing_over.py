@@ -62,7 +62,12 @@ def hand_over(arguments: list[str]) -> None:
     import json
     import socket
 
-    job = json.dumps([os.getcwd(), sys.orig_argv, arguments, surroundings()]).encode()
+    try:
+        job = json.dumps([os.getcwd(), sys.orig_argv, arguments, surroundings()]).encode()
+        for standard in (0, 1, 2):
+            os.fstat(standard)
+    except OSError:  # the folder is gone, or one of its files is closed
+        return
     with socket.socket(socket.AF_UNIX) as server:
         try:
             server.connect(address)

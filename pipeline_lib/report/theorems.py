@@ -144,8 +144,8 @@ def _table(found: Sequence[Theorem]) -> Table:
     papers = {name: register.get(name) for name in dict.fromkeys(one.paper for one in found)}
     made = table(
         "theorems",
-        "The numbered theorems as they are printed; the margin is the factor by which a bound could be smaller before "
-        "a trial contradicts it",
+        "The numbered theorems as they are printed, but for what errata correct; the margin is the factor by which a "
+        "bound, of several the loosest, could be smaller before a trial contradicts it",
         [dict(_row(one, decades)) for one in found],
         [
             col("theorem", "Theorem", "running"),

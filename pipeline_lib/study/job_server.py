@@ -11,6 +11,7 @@ it, and ends with the run, after the jobs at work. Forks end with the server, an
 their work.
 """
 
+import atexit
 import contextlib
 import ctypes
 import gc
@@ -25,6 +26,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,6 +50,10 @@ ONE_THREAD = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
 """Memory of pyarrow is tidied by the thread that uses it."""
 PATIENCE = 10.0
 """Seconds to wait for what a process hands over; it sends everything at once, unless it is stopped meanwhile."""
+PASSED_ON = {signal.SIGKILL, signal.SIGSTOP, *(getattr(signal, name) for name in handing_over.PASSED_ON)}
+"""Signals that a fork is sent."""
+LONGEST_NAME = 80
+"""The name of a socket has at most 107 bytes, that of the folder of temporary files at most so many."""
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
 _server: subprocess.Popen[bytes] | None = None
 
@@ -55,20 +61,29 @@ _server: subprocess.Popen[bytes] | None = None
 def start(jobs: int) -> None:
     """Let the jobs of this process, of which there are so many, be forks of a server from the moment that it is ready.
 
-    Nothing is done where they are few, where the variable is set already, or where the system is not Linux.
+    Nothing is done where they are few, where the variable is set already, or where the system is not Linux, has no
+    short name for a socket, or refuses a folder or a process.
     """
     global _server
     stop()
-    if jobs < FEWEST_JOBS or handing_over.VARIABLE in os.environ or not sys.platform.startswith("linux"):
+    if jobs < FEWEST_JOBS or handing_over.VARIABLE in os.environ or not hasattr(os, "pidfd_open"):
         return
-    folder = Path(tempfile.mkdtemp(prefix="jobs-"))
-    os.environ[handing_over.VARIABLE] = str(folder / "socket")
-    command = [sys.executable, "-m", "pipeline_lib.study.job_server", str(folder)]
-    OUTPUT.parent.mkdir(exist_ok=True)
-    with OUTPUT.open("wb") as output:
-        _server = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
-        )
+    with contextlib.suppress(OSError):  # every job then starts by itself
+        long = len(os.fsencode(tempfile.gettempdir())) > LONGEST_NAME
+        folder = Path(tempfile.mkdtemp(prefix="jobs-", dir="/tmp" if long else None))
+        os.environ[handing_over.VARIABLE] = str(folder / "socket")
+        try:
+            OUTPUT.parent.mkdir(exist_ok=True)
+            command = [sys.executable, "-m", "pipeline_lib.study.job_server", str(folder)]
+            with OUTPUT.open("wb") as output:
+                _server = subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+                )
+        except OSError:
+            del os.environ[handing_over.VARIABLE]
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        atexit.register(stop)  # a run that fails ends without a call of it
 
 
 def stop() -> None:
@@ -142,18 +157,19 @@ def serve(address: Path, own: Mapping[str, Any]) -> Request | None:
         while listening or jobs:
             for key, _ in waiting.select():
                 if key.fileobj is listener:
-                    connection, _ = listener.accept()
+                    if (connection := _accepted(listener)) is None:
+                        continue
                     request = _received(connection)
                     if request is None or request.surroundings != own:
                         _refuse(connection, request)
                         different |= _differences(own, request.surroundings) if request else set()
                         others += 1
-                    elif (process := _forked()) is None:
+                    elif (job := _forked(connection)) is None:
                         _refuse(connection, request)
-                        different.add("the system allows no more processes or memory")
+                        different.add("the system allows no more processes, memory or open files")
                         others += 1
-                    elif process:
-                        _begin(jobs, process, connection, request, waiting)
+                    elif job.process:
+                        _begin(jobs, job, request, waiting)
                         forks += 1
                     else:
                         for one in jobs.values():
@@ -172,11 +188,28 @@ def serve(address: Path, own: Mapping[str, Any]) -> Request | None:
     return None
 
 
-def _forked() -> int | None:
-    """The number of a new fork, 0 in it, and None where the system refuses one."""
+def _accepted(listener: socket.socket) -> socket.socket | None:
+    """The connection of somebody who waits, or nothing while the system allows no more open files."""
     try:
-        return os.fork()
+        return listener.accept()[0]
     except OSError:
+        time.sleep(0.1)
+        return None
+
+
+def _forked(connection: socket.socket) -> _Job | None:
+    """A new fork, with the number 0 in it, and nothing where the system refuses one or what tells of its end."""
+    try:
+        process = os.fork()
+    except OSError:
+        return None
+    if not process:
+        return _Job(0, connection, -1)
+    try:
+        return _Job(process, connection, os.pidfd_open(process))
+    except OSError:
+        os.kill(process, signal.SIGKILL)  # its command does the work once it has been refused
+        os.waitpid(process, 0)
         return None
 
 
@@ -202,6 +235,8 @@ def _received(connection: socket.socket) -> Request | None:
         content = b""
         while len(content) < int.from_bytes(size, "big") and (more := connection.recv(1 << 20)):
             content += more
+        if len(files) != 3:
+            raise OSError("the system allows no more open files")
         caller = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         folder, command, arguments, surroundings = json.loads(content)
         return Request(folder, command, arguments, surroundings, int.from_bytes(caller[:4], sys.byteorder), files)
@@ -219,17 +254,15 @@ def _refuse(connection: socket.socket, request: Request | None) -> None:
     connection.close()
 
 
-def _begin(
-    jobs: dict[int, _Job], process: int, connection: socket.socket, request: Request, waiting: selectors.BaseSelector
-) -> None:
+def _begin(jobs: dict[int, _Job], job: _Job, request: Request, waiting: selectors.BaseSelector) -> None:
     """Tell that a fork is at work, and wait for its end and for signals to pass on."""
     for file in request.files:
         os.close(file)
-    job = jobs[process] = _Job(process, connection, os.pidfd_open(process))
+    jobs[job.process] = job
     with contextlib.suppress(OSError):
-        connection.sendall(b"y")
-    waiting.register(connection, selectors.EVENT_READ, process)
-    waiting.register(job.ended, selectors.EVENT_READ, process)
+        job.connection.sendall(b"y")
+    waiting.register(job.connection, selectors.EVENT_READ, job.process)
+    waiting.register(job.ended, selectors.EVENT_READ, job.process)
 
 
 def _attend(jobs: dict[int, _Job], job: _Job, waiting: selectors.BaseSelector, *, ended: bool) -> None:
@@ -239,7 +272,8 @@ def _attend(jobs: dict[int, _Job], job: _Job, waiting: selectors.BaseSelector, *
         with contextlib.suppress(OSError):
             signals = job.connection.recv(64)
         for number in signals or [signal.SIGKILL]:  # none: the caller was killed
-            signal.pidfd_send_signal(job.ended, number)
+            if number in PASSED_ON:
+                signal.pidfd_send_signal(job.ended, number)
         if not signals:
             waiting.unregister(job.connection)
         return

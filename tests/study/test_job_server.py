@@ -2,9 +2,12 @@
 
 import os
 import re
+import resource
+import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -176,7 +179,7 @@ def test_where_the_system_allows_no_fork_a_job_starts_by_itself(
 ) -> None:
     end, other_end = os.pipe()
     monkeypatch.setattr(sys, "stdin", os.fdopen(end))
-    monkeypatch.setattr(job_server, "_forked", lambda: None)
+    monkeypatch.setattr(job_server, "_forked", lambda _: None)
     address = tmp_path / "socket"
     server = threading.Thread(target=job_server.serve, args=(address, mock.ANY))
     server.start()
@@ -187,7 +190,7 @@ def test_where_the_system_allows_no_fork_a_job_starts_by_itself(
     assert (status, printed.split()[0]) == (0, "pipeline_lib")
     assert capsys.readouterr().out.splitlines() == [
         "0 jobs were forks of this process; 1 started by themselves",
-        "  the system allows no more processes or memory",
+        "  the system allows no more processes, memory or open files",
     ]
 
 
@@ -226,3 +229,53 @@ def test_jobs_end_with_the_server(folder: Path, tmp_path: Path) -> None:
         address = Path(os.environ[handing_over.VARIABLE])
         job_server.stop()
         assert not address.parent.exists()
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_a_command_without_a_standard_file_does_its_work_itself(folder: Path, closed: int) -> None:
+    words = [sys.executable, "-m", "pipeline_lib", "--version"]
+    given = {0: "<&-", 1: ">&-", 2: "2>&-"}[closed]
+    shell = subprocess.run(f"{shlex.join(words)} {given}", shell=True, capture_output=True, check=False)
+    assert shell.returncode == 0
+    # The server is there for the next one.
+    process = command("--version")
+    assert ended(process)[0] == 0
+
+
+def test_a_server_without_files_left_refuses_and_goes_on(folder: Path, tmp_path: Path) -> None:
+    assert job_server._server is not None
+    resource.prlimit(job_server._server.pid, resource.RLIMIT_NOFILE, (18, 18))
+    pipes = [tmp_path / f"pipe-{i}" for i in range(12)]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    processes = [command("default-configuration", "--page", str(pipe)) for pipe in pipes]
+    _until(lambda: job_server.forks_for({one.pid for one in processes}))
+    for pipe in pipes:
+        assert pipe.read_text()
+    assert [ended(process)[0] for process in processes] == [0] * len(pipes)
+    assert job_server._server.poll() is None
+
+
+def test_where_names_of_temporary_files_are_long_there_is_a_server_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = tmp_path / ("a folder ä " * 12)
+    long.mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(handing_over.VARIABLE, raising=False)
+    monkeypatch.setattr(job_server, "_server", None)  # that of the other tests goes on
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    job_server.start(job_server.FEWEST_JOBS)
+    assert len(os.environ[handing_over.VARIABLE]) < 100
+    job_server.stop()
+
+
+def test_where_there_can_be_no_server_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(handing_over.VARIABLE, raising=False)
+    monkeypatch.setattr(job_server, "_server", None)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / ".snakemake").write_text("")  # no folder, so that nothing can be written into it
+    job_server.start(job_server.FEWEST_JOBS)
+    assert handing_over.VARIABLE not in os.environ
+    assert [path.name for path in tmp_path.iterdir()] == [".snakemake"]
