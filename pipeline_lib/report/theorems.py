@@ -18,7 +18,7 @@ from pipeline_lib.report.tables import Cell, Table, col, short, table
 
 NUMBERED = re.compile(r"(?:Section [\d.]+, )?(?:Theorem|Lemma|Corollary|Proposition)s? \d")
 """How the place of a claim at a numbered statement begins."""
-PROOF = re.compile(r"^Proofs? of ")
+PROOF = re.compile(r"^(?:Section [\d.]+, )?[Pp]roofs? of ")
 """How the place of a step of a proof may begin."""
 THEOREM = re.compile(r"(?:Section [\d.]+, )?Theorems? (\d+(?:\.\d+)?)(?: and (?:(\d+(?:\.\d+)?)|.*))?")
 """The place of a claim that is a theorem itself, or two, not a step of a proof; "and" may lead to a second place."""
