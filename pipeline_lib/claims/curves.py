@@ -259,7 +259,7 @@ def _errors(quantity: Quantity, trials: Sequence[Trial], draw: Draw) -> Floats:
     A value is too large as far as its interval reaches below it.
     """
     values = [as_interval(quantity, trial) for trial in trials]
-    chances = draw(len(values))
+    chances = np.maximum(draw(len(values)), np.finfo(np.float64).tiny)  # no error is infinite
     errors = np.zeros((DRAWS, len(values)))
     for freedom in dict.fromkeys(one.freedom for one in values):
         chosen = [i for i, one in enumerate(values) if one.freedom == freedom and one.low < one.high]
@@ -273,16 +273,12 @@ def _errors(quantity: Quantity, trials: Sequence[Trial], draw: Draw) -> Floats:
 
 def _apart(number: int, rng: np.random.Generator) -> Floats:
     """How large the errors of trials are among those that there might be, if they are independent of each other."""
-    return _never_0(rng.random((DRAWS, number)))
+    return rng.random((DRAWS, number))
 
 
 def _together(number: int, rng: np.random.Generator) -> Floats:
     """The same, if what makes one trial too large makes all others too large as well: the errors rise together."""
-    return np.broadcast_to(_never_0(rng.random((DRAWS, 1))), (DRAWS, number))
-
-
-def _never_0(chances: Floats) -> Floats:
-    return np.maximum(chances, np.finfo(np.float64).tiny)
+    return np.broadcast_to(rng.random((DRAWS, 1)), (DRAWS, number))
 
 
 def _or_infinite(number: float | None) -> float:

@@ -148,11 +148,6 @@ class TrainingCertificate:
     def predict(self, data: RankingData, *, seed: Seed) -> Floats:
         """Scores of the randomised ranker, shape (N,), with weights that are drawn anew for every query.
 
-        Raises
-        ------
-        DataError
-            When the data have other features than those of training.
-
         Parameters
         ----------
         data : RankingData
@@ -160,6 +155,11 @@ class TrainingCertificate:
         seed : int or tuple
             For the weights. Calls for different queries need different seeds: with the same one they would share their
             weights.
+
+        Raises
+        ------
+        DataError
+            When the data have other features than those of training.
         """
         self.model.predict(data)  # whether these are the features of training
         rng = generator(*axes_of(seed), "evaluation", "randomised ranker")
