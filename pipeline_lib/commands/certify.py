@@ -29,13 +29,11 @@ def run(
     baseline: Annotated[Path | None, "run from which differences are certified, chosen beforehand"] = None,
     chosen_from: Annotated[int, "from how many runs these were chosen, by these queries"] = 1,
     level: Annotated[float, "confidence of the limits"] = statistics.LEVEL,
-    relevant_from: Annotated[int, "smallest label of a relevant document, for map, p, recall and rr"] = 1,
+    relevant_from: inputs.RelevantFromOption = 1,
     ties: Annotated[inputs.Ties, "of equal scores, as for evaluate-run"] = "mean",
-    no_relevant: Annotated[
-        str, "what a query without relevant documents counts as, from 0 to 1; skip leaves such queries out"
-    ] = "0",
-    missing: Annotated[inputs.Missing, "whether judged queries that a run lacks count as 0 or are left out"] = "zero",
-    y_max: Annotated[int | None, "largest label of the scale, for err (default: the largest of the qrels)"] = None,
+    no_relevant: inputs.NoRelevantOption = "0",
+    missing: inputs.MissingOption = "zero",
+    y_max: inputs.LargestLabelOption = None,
     seed: Annotated[int, "seed of the orders of bets, not to be chosen by the result"] = 0,
     json: Annotated[bool, "print JSON"] = False,
     html: Annotated[Output | None, "output file for a page with a figure (.html), which loads nothing"] = None,

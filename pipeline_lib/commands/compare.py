@@ -34,13 +34,11 @@ def run(
     false_discovery_rate: Annotated[
         bool, "hold the expected share of wrong findings, and not the probability of any (Benjamini-Hochberg)"
     ] = False,
-    relevant_from: Annotated[int, "smallest label of a relevant document, for map, p, recall and rr"] = 1,
+    relevant_from: inputs.RelevantFromOption = 1,
     ties: Annotated[inputs.Ties, "of equal scores, as for evaluate-run"] = "mean",
-    no_relevant: Annotated[
-        str, "what a query without relevant documents counts as, from 0 to 1; skip leaves such queries out"
-    ] = "0",
-    missing: Annotated[inputs.Missing, "whether judged queries that a run lacks count as 0 or are left out"] = "zero",
-    y_max: Annotated[int | None, "largest label of the scale, for err (default: the largest of the qrels)"] = None,
+    no_relevant: inputs.NoRelevantOption = "0",
+    missing: inputs.MissingOption = "zero",
+    y_max: inputs.LargestLabelOption = None,
     resamples: Annotated[int, "number of random patterns of signs"] = statistics.RESAMPLES,
     seed: Annotated[int, "seed of the patterns"] = 0,
     json: Annotated[bool, "print JSON"] = False,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pipeline_lib import metrics, ranking, statistics
 from pipeline_lib.core.arrays import Floats
-from pipeline_lib.core.errors import ConfigurationError, DataError
+from pipeline_lib.core.errors import ConfigurationError
 from pipeline_lib.core.files import Output, write_text
 from pipeline_lib.core.markup import count
 from pipeline_lib.core.seeds import generator
@@ -58,12 +58,10 @@ def run(
         "of equal scores: the mean over all orders of their documents, or that of the file, or an end, or the order "
         "by falling ids that trec_eval has; the column of ranks is not read",
     ] = "mean",
-    relevant_from: Annotated[int, "smallest label of a relevant document, for map, p, recall and rr"] = 1,
-    no_relevant: Annotated[
-        str, "what a query without relevant documents counts as, from 0 to 1; skip leaves such queries out"
-    ] = "0",
-    missing: Annotated[inputs.Missing, "whether judged queries that a run lacks count as 0 or are left out"] = "zero",
-    y_max: Annotated[int | None, "largest label of the scale, for err (default: the largest of the qrels)"] = None,
+    relevant_from: inputs.RelevantFromOption = 1,
+    no_relevant: inputs.NoRelevantOption = "0",
+    missing: inputs.MissingOption = "zero",
+    y_max: inputs.LargestLabelOption = None,
     level: Annotated[float, "level of the intervals"] = 0.95,
     resamples: Annotated[int, "number of bootstrap draws"] = 10_000,
     seed: Annotated[int, "seed of the bootstrap draws"] = 0,
@@ -83,29 +81,24 @@ def run(
         _LOG.warning(note)
     scale = judged.largest_label if y_max is None else y_max
     order: ranking.Ties = "file" if ties == "trec_eval" else ties
-    found: dict[str, dict[str, Floats]] = {"asked": {}, "worst": {}, "best": {}}
+    found: dict[str, Floats] = {}
     for least in dict.fromkeys(least for _, least in named.values()):
         of_least = {name: measure for name, (measure, of_measure) in named.items() if of_measure == least}
         highest = inputs.best_values(judged, list(of_least.values()), least)
-        for which, taken in (("asked", order), ("worst", "worst"), ("best", "best")):
-            of_measures = inputs.measured(of_run, highest, taken, scale, least)
-            found[which] |= {name: of_measures[measure] for name, measure in of_least.items()}
-    kept = {name: _kept(name, of, found, of_run, of_empty, missing) for name, of in named.items()}
-    asked = found["asked"]
-    ends = _intervals(asked, kept, level=level, resamples=resamples, seed=seed)
-    summary = [
-        Summary(
-            name,
-            asked[name][rows].mean(),
-            low,
-            high,
-            int(rows.sum()),
-            found["worst"][name][rows].mean(),
-            found["best"][name][rows].mean(),
-        )
-        for name, rows in kept.items()
-        for low, high in [ends.get(name, (None, None))]
-    ]
+        ends: tuple[ranking.Ties, ...] = (order, "worst", "best")
+        tables = [inputs.measured(of_run, highest, taken, scale, least) for taken in ends]
+        found |= {name: np.stack([table[measure] for table in tables]) for name, measure in of_least.items()}
+    kept = {}
+    for name, (measure, least) in named.items():
+        empty = inputs.settle_empty(found[name], judged, measure, least, of_empty)
+        kept[name] = inputs.counted(judged, [of_run], empty, of_empty, missing)
+    asked = {name: found[name][0] for name in named}
+    limits = _intervals(asked, kept, level=level, resamples=resamples, seed=seed)
+    summary = []
+    for name, rows in kept.items():
+        mean, worst, best = (float(values[rows].mean()) for values in found[name])
+        low, high = limits[name]
+        summary.append(Summary(name, mean, low, high, int(rows.sum()), worst, best))
     queries = count(max(row.queries for row in summary), "query", "queries")
     print(f"{queries}, {100 * level:g} % bootstrap intervals\n\n{_text(summary)}")
     if output is not None:
@@ -134,31 +127,11 @@ def _named(measures: Sequence[str], relevant_from: int) -> dict[str, tuple[str, 
     return found
 
 
-def _kept(
-    name: str,
-    of: tuple[str, int],
-    found: dict[str, dict[str, Floats]],
-    of_run: inputs.Ranked,
-    no_relevant: metrics.NoRelevant,
-    missing: inputs.Missing,
-) -> NDArray[np.bool_]:
-    """The queries that count; the values of those without relevant documents become what they count as."""
-    measure, least = of
-    for values in found.values():
-        empty = inputs.settle_empty(values[name], of_run.judged, measure, least, no_relevant)
-    kept = ~empty if no_relevant == "skip" else np.ones(len(empty), bool)
-    if missing == "skip":
-        kept &= np.isin(np.arange(len(kept)), of_run.places)
-    if not kept.any():
-        raise DataError(f"{of_run.judged.where}: {name}: expected at least one query to measure, found none")
-    return kept
-
-
 def _intervals(
     values: dict[str, Floats], kept: dict[str, NDArray[np.bool_]], *, level: float, resamples: int, seed: int
-) -> dict[str, tuple[float, float]]:
-    """The intervals of the means; measures that count the same queries, at least two, have the same draws."""
-    ends: dict[str, tuple[float, float]] = {}
+) -> dict[str, tuple[float | None, float | None]]:
+    """The intervals of the means of at least two queries; measures that count the same ones have the same draws."""
+    ends: dict[str, tuple[float | None, float | None]] = dict.fromkeys(kept, (None, None))
     for rows in {mask.tobytes(): mask for mask in kept.values() if mask.sum() > 1}.values():
         alike = [name for name, mask in kept.items() if np.array_equal(mask, rows)]
         table = np.column_stack([values[name][rows] for name in alike])

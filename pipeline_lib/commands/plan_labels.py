@@ -42,12 +42,10 @@ def run(
     baseline: Annotated[str | None, "file or name of the run with which each of the others is compared"] = None,
     level: Annotated[float, "level of intervals and tests, joint for all differences"] = 0.95,
     ties: Annotated[inputs.Ties, "what equal scores mean"] = "mean",
-    relevant_from: Annotated[int, "smallest label of a relevant document, for map, p, recall and rr"] = 1,
-    no_relevant: Annotated[
-        str, "what a query without relevant documents counts as, from 0 to 1; skip leaves such queries out"
-    ] = "0",
-    missing: Annotated[inputs.Missing, "whether judged queries that a run lacks count as 0 or are left out"] = "zero",
-    y_max: Annotated[int | None, "largest label of the scale, for err (default: the largest of the qrels)"] = None,
+    relevant_from: inputs.RelevantFromOption = 1,
+    no_relevant: inputs.NoRelevantOption = "0",
+    missing: inputs.MissingOption = "zero",
+    y_max: inputs.LargestLabelOption = None,
     seed: Annotated[int, "seed of the resampling"] = 0,
     json: Annotated[bool, "print JSON"] = False,
     html: Annotated[Output | None, "output file for a page with the curves (.html)"] = None,

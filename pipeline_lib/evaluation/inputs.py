@@ -27,11 +27,11 @@ Conventions, which notes name where they matter:
 import ast
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,14 @@ NAMED = 3
 _ENDINGS = re.compile(r"(\.(gz|run|res|trec|txt))+$", re.IGNORECASE)
 _MEASURE = re.compile(r"(?P<family>\w+?)(?P<options>\(.*\))?(@(?P<rank>[0-9]+))?")
 _TREC_EVAL = re.compile(r"(ndcg_cut|P|recall)[_.]([0-9]+)")
+
+RelevantFromOption = Annotated[int, "smallest label of a relevant document, for map, p, recall and rr"]
+NoRelevantOption = Annotated[
+    str, "what a query without relevant documents counts as, from 0 to 1; skip leaves such queries out"
+]
+"""Of a command, which :func:`no_relevant_of` reads."""
+MissingOption = Annotated[Missing, "whether judged queries that a run lacks count as 0 or are left out"]
+LargestLabelOption = Annotated[int | None, "largest label of the scale, for err (default: the largest of the qrels)"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -158,10 +166,11 @@ class Ranked:
         found = []
         if self.unjudged:
             found.append(f"{self.where}: queries that are not judged do not count: {_some(self.unjudged)}.")
-        if self.missing and missing == "zero":
-            found.append(f"{self.where}: judged queries that are not in the run count as 0: {_some(self.missing)}.")
-        elif self.missing:
-            found.append(f"{self.where} lacks judged queries, which are left out: {_some(self.missing)}.")
+        lacking = self.missing
+        if lacking and missing == "zero":
+            found.append(f"{self.where}: judged queries that are not in the run count as 0: {_some(lacking)}.")
+        elif lacking:
+            found.append(f"{self.where} lacks judged queries, which are left out: {_some(lacking)}.")
         return found
 
 
@@ -221,24 +230,18 @@ def values(
     order: ranking.Ties = "file" if ties == "trec_eval" else ties
     found = np.empty((3, len(of_runs), len(judged.queries)))
     notes = []
-    kept = np.ones(len(judged.queries), bool)
     for row, run in enumerate(of_runs.values()):
         ends: tuple[ranking.Ties, ...] = (order, "worst", "best") if run.may_tie else (order,)
         for side, one in enumerate(ends):
             found[side:, row] = measured(run, best, one, scale, least)[name]
         notes += run.notes(missing)
-        if missing == "skip":
-            kept &= np.isin(np.arange(len(kept)), run.places)
     empty = settle_empty(found, judged, name, least, no_relevant)
-    if no_relevant == "skip":
-        kept &= ~empty
-    if not kept.any():
-        raise DataError(f"{judged.where}: expected at least one query to measure, found none")
+    kept = counted(judged, of_runs.values(), empty, no_relevant, missing)
     if empty.any():
-        counted = "are left out" if no_relevant == "skip" else f"count as {no_relevant:g}"
+        taken = "are left out" if no_relevant == "skip" else f"count as {no_relevant:g}"
         if no_relevant == "skip" or metrics.get(name).needs_relevant:
             lacking = [judged.queries[place] for place in np.flatnonzero(empty).tolist()]
-            notes.append(f"Queries without relevant documents {counted}: {_some(lacking)}.")
+            notes.append(f"Queries without relevant documents {taken}: {_some(lacking)}.")
     found = found[:, :, kept]
     queries = tuple(query for query, keep in zip(judged.queries, kept.tolist(), strict=True) if keep)
     if least > 1 and metrics.get(name).binary:
@@ -486,6 +489,25 @@ def settle_empty(
         if metrics.get(name).needs_relevant:
             found[..., empty] = value
     return empty
+
+
+def counted(
+    judged: Judged, runs: Iterable[Ranked], empty: NDArray[np.bool_], no_relevant: metrics.NoRelevant, missing: Missing
+) -> NDArray[np.bool_]:
+    """The queries that count, of which ``empty`` are without relevant documents.
+
+    Raises
+    ------
+    DataError
+        When there is none.
+    """
+    kept = ~empty if no_relevant == "skip" else np.ones(len(empty), bool)
+    if missing == "skip":
+        for run in runs:
+            kept &= np.isin(np.arange(len(kept)), run.places)
+    if not kept.any():
+        raise DataError(f"{judged.where}: expected at least one query to measure, found none")
+    return kept
 
 
 def gains_note(name: str, judged: Judged) -> list[str]:
