@@ -199,7 +199,12 @@ def numbers(
     wrong = ~np.isfinite(values) & ~absent
     if missing:
         wrong &= ~np.isnan(values)
-    refuse(place, wrong, name, lambda row: f"expected a finite number in the column {name!r}, found {values[row]}")
+
+    def text(row: int) -> str:
+        what = f"expected a finite number in the column {name!r}, found {values[row]}"
+        return f"{what}; {advice}" if np.isnan(values[row]) else what
+
+    refuse(place, wrong, name, text)
     return values
 
 

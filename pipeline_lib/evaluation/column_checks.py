@@ -150,9 +150,12 @@ def position(data: RankingData, names: list[str], equal: float) -> list[Finding]
     return found
 
 
-def missing(data: RankingData, names: list[str], masks: dict[int, NDArray[np.bool_]], equal: float) -> list[Finding]:
-    """Features that lack values."""
+def missing(
+    data: RankingData, names: list[str], masks: dict[int, NDArray[np.bool_]], equal: float, text: bool
+) -> list[Finding]:
+    """Features that lack values, in LETOR ``text`` or in tables, where they can also be marked."""
     found = []
+    other = "`missing: zero` takes 0" if text else "`missing: flag` marks it as well"
     for j, mask in masks.items():
         if not mask.any():
             continue
@@ -166,7 +169,7 @@ def missing(data: RankingData, names: list[str], masks: dict[int, NDArray[np.boo
                 "scores",
                 value,
                 equal,
-                f"`missing: mean` takes the mean of the query, `missing: flag` marks it as well{leaks}",
+                f"`missing: mean` takes the mean of the query, {other}{'' if text else leaks}",
                 columns=(names[j],),
                 queries=_queries_of(mask, data),
             )
@@ -193,7 +196,9 @@ def extreme(data: RankingData, names: list[str]) -> list[Finding]:
             if (mask := _far(data.X[:, j], query, data.n_features)) is None:
                 continue
             text = f"{data.X[mask, j][0]:g} or the like, far from all other values"
-            remedy = "if it stands for no value, leave the cell empty and write `missing: mean`"
+            remedy = (
+                "if it stands for no value, leave the cell empty (in LETOR text, write NULL) and say `missing: mean`"
+            )
         clipped = data.X[:, j].copy()
         clipped[mask] = np.clip(clipped[mask], data.X[~mask, j].min(), data.X[~mask, j].max())
         as_is = _least_squares_with(data, j, data.X[:, j]) if as_is is None else as_is

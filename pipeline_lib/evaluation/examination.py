@@ -24,6 +24,7 @@ from pipeline_lib.learners.lambdamart import LONGEST_LIST
 from pipeline_lib.sources import pitfalls
 from pipeline_lib.sources.own_settings import roles_in
 from pipeline_lib.sources.pitfalls import CUTOFF, FALSE_ALARMS, Finding
+from pipeline_lib.sources.tables import is_table
 
 __all__ = ["CHECKS", "Finding", "Findings", "doctor"]
 
@@ -258,7 +259,8 @@ def _examined(sample: Sample, relevant_from: int, said: Sequence[str], differenc
     found += column_checks.labels(data, names, mean)
     found += column_checks.position(data, names, mean)
     if "missing" not in said:
-        found += column_checks.missing(data, names, _masks(sample.parts), mean)
+        text = any(one.path is not None and not is_table(one.path) for one in sample.parts)
+        found += column_checks.missing(data, names, _masks(sample.parts), mean, text)
     if "extreme" not in said:
         found += column_checks.extreme(data, names)
     twins = Twins(data, differ)

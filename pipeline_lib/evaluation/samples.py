@@ -17,7 +17,7 @@ from pipeline_lib.core.arrays import Floats
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.files import expanded
 from pipeline_lib.data import columns, stored_data
-from pipeline_lib.data.derived import flagged_among
+from pipeline_lib.data.derived import filled, flagged_among
 from pipeline_lib.data.ranking_data import RankingData
 from pipeline_lib.data.stored_data import LARGEST_VALUE, Missing
 from pipeline_lib.sources import own_data, readers, tables
@@ -267,18 +267,23 @@ def _read(path: Path, role: str, options: Options, known: Layout, cells: int) ->
     # The hash may have left nothing of a file of few and long queries.
     kept = [one for one in kept if one.names] or [found]
     X = np.concatenate([one.X for one in kept])
+    starts = np.r_[0, np.cumsum(np.concatenate([one.sizes for one in kept]))].astype(np.int64)
+    absent = np.isnan(X)  # only in text: of tables the values are filled, and marked
+    if absent.any():
+        X = filled(X, starts[:-1])
     marked = known.derived.marked
     width = X.shape[1] - len(marked)
     all_names = known.feature_names
     data = RankingData(
         np.ascontiguousarray(X[:, :width]),
         np.concatenate([one.label for one in kept]).astype(np.int32),
-        np.r_[0, np.cumsum(np.concatenate([one.sizes for one in kept]))].astype(np.int64),
+        starts,
         np.arange(sum(len(one.names) for one in kept)),
         None if all_names is None else all_names[:width],
         tuple(name for one in kept for name in one.names),
     )
     missing = {j: X[:, width + i] > 0.0 for i, j in enumerate(marked)}
+    missing |= {int(j): absent[:, j] for j in np.flatnonzero(absent.any(axis=0))}
     rows = np.concatenate([one.first_rows for one in kept])
     return Part(path.name, role, data, path, rows, names, not grouped, row, missing), share
 

@@ -18,7 +18,7 @@ from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.derived import ABSENT, MAX_FEATURES
 from pipeline_lib.data.labels import SCALE_AND_SHIFT, SPELLED, PolicyOrNone, expected, grades, remedy
 from pipeline_lib.data.problems import Enough, Problems
-from pipeline_lib.data.stored_data import BYTES_PER_GROUP, LARGEST_VALUE, Extreme, Repeated, TextMissing, rows_per_group
+from pipeline_lib.data.stored_data import BYTES_PER_GROUP, LARGEST_VALUE, Extreme, Missing, Repeated, rows_per_group
 from pipeline_lib.sources import letor_kernels as kernels
 from pipeline_lib.sources.compression import opened, other_kind
 
@@ -63,9 +63,10 @@ class Form:
         How whoever reads the file asks for another policy, for messages.
     extreme : "refuse", "clip" or "missing"
         What is done about values beyond the range of float32: see :data:`pipeline_lib.data.stored_data.Extreme`.
-    missing : "refuse", "zero" or "mean"
-        What is done about values such as ``nan``; for ``mean``, and then for those that are ``extreme``, too, blocks
-        hold NaN, and whoever reads them calls :func:`pipeline_lib.data.derived.filled`. Otherwise a missing value is 0.
+    missing : "refuse", "zero", "mean" or "flag"
+        What is done about values such as ``nan``; for ``mean`` and ``flag``, and then for those that are ``extreme``,
+        too, blocks hold NaN, and whoever reads them calls :func:`pipeline_lib.data.derived.filled`. Otherwise a missing
+        value is 0.
     repeated : "refuse" or "last"
         Which value a feature has that stands several times in a line, if that is no error.
     """
@@ -76,7 +77,7 @@ class Form:
     first_id: int = 1
     spelled: str = SPELLED
     extreme: Extreme = "refuse"
-    missing: TextMissing = "refuse"
+    missing: Missing = "refuse"
     repeated: Repeated = "refuse"
 
 
@@ -327,7 +328,7 @@ class Reader:
 
     def _value(self, text: bytes, feature: int, piece: bytes, start: int, line: int) -> np.float32:
         """A value of many digits, one that float32 cannot hold, or none."""
-        absent = np.float32(np.nan if self.form.missing == "mean" else 0.0)
+        absent = np.float32(np.nan if self.form.missing in ("mean", "flag") else 0.0)
         if not NUMBER.fullmatch(text):
             if text not in _MISSING:
                 fault = len(piece[: start - 1].rstrip(b"0123456789"))

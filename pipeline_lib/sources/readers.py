@@ -283,7 +283,7 @@ def _form(options: tables.Options, n_features: int | None, qid: str, first_id: i
         first_id,
         options.spelled,
         options.extreme,
-        options.missing,  # type: ignore[arg-type]
+        options.missing,
         options.repeated_features,
     )
 

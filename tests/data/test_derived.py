@@ -173,6 +173,13 @@ def test_missing_values_of_arrays(kind: Any) -> None:
             RankingData.from_arrays(X, [0, 1, 2], [1, 1, 2])
 
 
+@pytest.mark.parametrize("none", [None, np.nan])
+def test_no_value_in_a_frame_is_an_error_that_names_the_remedy(none: Any) -> None:
+    """Frames of polars hold null and NaN; those of pandas hand both on as null."""
+    with pytest.raises(DataError, match=r"row 1: .*the column 'a', found .*missing='mean'"):
+        RankingData.from_frame(pl.DataFrame({"qid": 1, "label": 0, "a": [1.0, none]}))
+
+
 @pytest.mark.parametrize("missing", ["refuse", "zero", "mean", "flag"])
 def test_infinite_values_are_never_missing(missing: Any) -> None:
     with pytest.raises(DataError, match="finite"):

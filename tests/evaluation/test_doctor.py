@@ -282,6 +282,31 @@ def test_missing_values_of_a_table_with_their_lines(tmp_path) -> None:
     assert not len(doctor({"files": str(path), "missing": "mean"}))
 
 
+def test_missing_values_of_text_as_those_of_a_table(tmp_path) -> None:
+    """The same documents in both formats: the same finding, the same rankers, and a remedy that the format takes."""
+    data = planted()
+    age = data.X[:, 2].astype(object)
+    age[data.y == 2] = ""
+    tabled = doctor(table(tmp_path / "some.csv", data, age=age))
+    path, query = tmp_path / "some.txt", np.repeat(np.arange(data.n_queries), data.documents_per_query)
+    with path.open("w", encoding="utf-8") as file:
+        for label, name, x in zip(data.y, query, data.X, strict=True):
+            values = " ".join(f"{j}:{'NULL' if j == 3 and label == 2 else repr(float(v))}" for j, v in enumerate(x, 1))
+            file.write(f"{label} qid:{name} {values}\n")
+    found = doctor(path)
+    one, same = only(found, "missing values"), only(tabled, "missing values")
+    assert one.columns == ("feature 3",)
+    assert (one.as_is, one.mended, one.queries) == (same.as_is, same.mended, same.queries)
+    assert (found.equal, found.best, found.trained) == (tabled.equal, tabled.best, tabled.trained)
+    assert "flag" in same.remedy
+    assert "flag" not in one.remedy
+    assert "missing: zero" in one.remedy
+    line = 1 + data.offsets[int(np.searchsorted(data.offsets, np.flatnonzero(data.y == 2)[0], side="right")) - 1]
+    assert one.where[0].startswith(f"{path}:{line} ")
+    for policy in ("mean", "zero"):
+        assert "missing values" not in checks(doctor({"files": str(path), "missing": policy}))
+
+
 def test_values_beyond_float32_and_columns_of_one_file(tmp_path) -> None:
     data = planted()
     age = data.X[:, 2].astype(np.float64)
