@@ -7,6 +7,8 @@ when none works, one error lists them all.
 
 import http.client
 import re
+import shutil
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -14,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from pipeline_lib.core.errors import DataError, DownloadError
+from pipeline_lib.core.errors import DataError, DownloadError, StorageError
 from pipeline_lib.core.files import naming, replacing
 from pipeline_lib.sources.catalog import LARGEST_ARCHIVE, Archive
 from pipeline_lib.sources.digests import BLOCK_BYTES, check_archive
@@ -25,6 +27,10 @@ ATTEMPTS = 5
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds between attempts; doubled every time
 PASSING_STATUSES = {408, 425, 429, 500, 502, 503, 504}
 TIMEOUT = 60.0  # seconds without a byte
+LEAST_RATE, RATE_WINDOW = 4096.0, 60.0  # bytes per second that are expected over every so many seconds
+REPORT_EVERY = 5.0  # seconds
+SPARED_BYTES = 1 << 28  # that stay free on the disk
+ROOM_EVERY = 1 << 24  # bytes after which the free space is looked at again
 
 T = TypeVar("T")
 
@@ -72,7 +78,7 @@ def download(
     DownloadError
         When no candidate works: what was tried, why each failed, and how to get the file by hand.
     StorageError
-        At once when the folder cannot be written or the disk is full.
+        At once when the folder cannot be written, or the disk is full or would be left with less than 256 MiB.
     """
     failures = list(tried)
     for address, archive in candidates:
@@ -98,9 +104,7 @@ def _fetch(address: str, archive: Archive, target: Path) -> None:
     with replacing(target) as partial:
         for attempt in range(ATTEMPTS):
             try:
-                with naming(partial), partial.open("wb") as file:
-                    for block in _received(address, archive):
-                        file.write(block)
+                _save(address, archive, partial)
                 break
             except _PassingError as error:
                 if attempt == ATTEMPTS - 1:
@@ -110,6 +114,32 @@ def _fetch(address: str, archive: Archive, target: Path) -> None:
             check_archive(partial, archive)
         except DataError as error:
             raise _SourceError(f"wrong file ({error}); removed") from error
+
+
+def _save(address: str, archive: Archive, partial: Path) -> None:
+    """Write what a server sends while the disk has room; how much has come is shown now and then."""
+    size, looked, shown = 0, 0, time.monotonic()
+    _check_room(partial, archive.bytes or 0)
+    of_all = f" of {archive.bytes / 1e6:,.1f}" if archive.bytes else ""
+    with naming(partial), partial.open("wb") as file:
+        for block in _received(address, archive):
+            size += len(block)
+            if size - looked >= ROOM_EVERY:
+                looked = size
+                _check_room(partial, len(block))
+            file.write(block)
+            if time.monotonic() - shown >= REPORT_EVERY:
+                shown = time.monotonic()
+                print(f"{archive.name}: {size / 1e6:,.1f}{of_all} MB", file=sys.stderr, flush=True)
+
+
+def _check_room(partial: Path, more: int) -> None:
+    free = shutil.disk_usage(partial.parent).free
+    if free - more < SPARED_BYTES:
+        raise StorageError(
+            f"{partial.parent}: cannot be written: {more / 1e6:,.1f} MB more and {SPARED_BYTES / 1e6:,.0f} MB to spare "
+            f"are needed, {free / 1e6:,.1f} MB are free; make room"
+        )
 
 
 def _received(address: str, archive: Archive) -> Iterator[bytes]:
@@ -122,9 +152,16 @@ def _received(address: str, archive: Archive) -> Iterator[bytes]:
             if re.fullmatch(r"[0-9]+", length):
                 total = int(length)
                 _check_size("offers", total, archive, whole=True)
+            began, before = time.monotonic(), 0
             while block := response.read1(BLOCK_BYTES):
                 size += len(block)
                 _check_size("sent", size, archive)
+                # A server that sends a byte now and then would never time out.
+                if (seconds := time.monotonic() - began) >= RATE_WINDOW:
+                    if size - before < LEAST_RATE * seconds:
+                        rate = f"{(size - before) / seconds:,.0f} bytes per second over {seconds:,.0f} s"
+                        raise _PassingError(f"{rate}; at least {LEAST_RATE:,.0f} are expected")
+                    began, before = time.monotonic(), size
                 yield block
     except urllib.error.HTTPError as error:
         with error:

@@ -103,7 +103,7 @@ def server() -> Iterator[Server]:
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses between attempts, none of which takes place."""
     asked: list[float] = []
-    clock = SimpleNamespace(sleep=asked.append)
+    clock = SimpleNamespace(sleep=asked.append, monotonic=time.monotonic)
     monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(module, "ATTEMPTS", 3)
     return asked
@@ -185,6 +185,41 @@ def test_a_full_disk_is_named_at_once(server, tmp_path, monkeypatch):
     with pytest.raises(StorageError, match=r"x\.zip.*the disk is full"):
         fetch(server, tmp_path)
     assert files(tmp_path) == []
+
+
+def test_a_download_that_would_fill_the_disk_is_refused(server, tmp_path, monkeypatch):
+    free = [module.SPARED_BYTES + len(BODY)]
+    monkeypatch.setattr(module.shutil, "disk_usage", lambda _: SimpleNamespace(free=free[0]))
+    fetch(server, tmp_path / "enough")
+    free[0] -= 1
+    with pytest.raises(StorageError, match=r"cannot be written: 0\.3 MB more and 268 MB to spare are needed"):
+        fetch(server, tmp_path / "full")
+    assert len(server.requests) == 1
+    # The size is not known beforehand, and the disk fills meanwhile.
+    looks = iter([module.SPARED_BYTES * 2, 0])
+    monkeypatch.setattr(module, "ROOM_EVERY", 1)
+    monkeypatch.setattr(module.shutil, "disk_usage", lambda _: SimpleNamespace(free=next(looks)))
+    with pytest.raises(StorageError, match="cannot be written"):
+        fetch(server, tmp_path / "full", UNKNOWN)
+    assert files(tmp_path / "full") == []
+
+
+def test_a_server_that_drips_is_not_waited_for(server, tmp_path, monkeypatch, pauses):
+    """Bytes come all the time, so that nothing times out, but too few of them."""
+    monkeypatch.setattr(module, "RATE_WINDOW", 0.2)
+    monkeypatch.setattr(module, "LEAST_RATE", 1e9)
+    server.answers = [Answer(chunk_pause=0.05)]
+    with pytest.raises(DownloadError, match=r"bytes per second over .* at least 1,000,000,000 .*\(3 attempts\)"):
+        fetch(server, tmp_path)
+    assert (pauses, files(tmp_path)) == ([1.0, 2.0], [])
+
+
+def test_how_much_has_come_is_shown(server, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(module, "REPORT_EVERY", 0.0)
+    fetch(server, tmp_path / "known")
+    assert "x.zip: 0.3 of 0.3 MB\n" in capsys.readouterr().err
+    fetch(server, tmp_path / "unknown", UNKNOWN)
+    assert "x.zip: 0.3 MB\n" in capsys.readouterr().err
 
 
 def test_a_silent_server_is_given_up(server, tmp_path, monkeypatch):
