@@ -157,6 +157,15 @@ def test_a_number_that_no_convention_gives_is_unexplained() -> None:
     assert not gives(REFERENCE, "nan-first", 1.0, 1e-9)
 
 
+@pytest.mark.parametrize("own", [REFERENCE, Convention(empty="nan")])
+def test_no_value_for_an_empty_list_is_not_taken_for_a_way_to_treat_ordinary_queries(own: Convention) -> None:
+    given = {id: {"value": float(x)} for id in VECTORS if (x := value(VECTORS[id], own)) is not None}
+    one = page.Answers("pyltr", "1", given | {"no-document": {"value": math.nan}})
+    assert one.reasons["no-document"]
+    libraries_of = {name: libraries for name, _, libraries in page.conventions([one])}
+    assert libraries_of["nan"] == ("none" if own == REFERENCE else "pyltr")
+
+
 def test_names_rise_in_the_order_of_the_data() -> None:
     names = query([0] * 100, [0.0] * 100).names
     assert list(names) == sorted(names)

@@ -218,11 +218,16 @@ def library(one: Answers) -> list[str]:
 
 
 def conventions(every: Sequence[Answers]) -> list[tuple[str, str, str]]:
-    """A row for each deviation: its name, what it means, and the libraries that are explained by it."""
+    """A row for each deviation: its name, what it means, and the libraries that are explained by it.
+
+    What a library returns for an empty list, which has no NDCG, does not show how it treats ordinary queries.
+    """
     rows = []
     for name in dict.fromkeys(one.name for one in (*DEVIATIONS, RANDOM)):
-        says = " Or: ".join(dict.fromkeys(one.says for one in (*DEVIATIONS, RANDOM) if one.name == name))
-        users = [one.name for one in every if any(name in names_of(reason) for reason in one.reasons.values())]
+        meant = [one for one in (*DEVIATIONS, RANDOM) if one.name == name]
+        says = " Or: ".join(dict.fromkeys(one.says for one in meant))
+        shows = [v for v in VECTORS if value(VECTORS[v]) is not None or not all(one.field in ORDINARY for one in meant)]
+        users = [one.name for one in every if any(name in names_of(one.reasons.get(id)) for id in shows)]
         rows.append((name, says, "; ".join(users) or "none"))
     return rows
 
