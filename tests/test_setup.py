@@ -215,7 +215,7 @@ def test_the_hosted_checks_run_the_commands_of_make_on_every_python_that_is_supp
     commands = [step["run"] for job in checks.values() for step in job["steps"] if "run" in step]
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     called = {target for command in commands for target in re.findall(r"^make ?(\S*)$", command)}
-    assert {"", "lint", "test", "docs", "lowest", "newest"} == called
+    assert {"", "lint", "test", "docs", "lowest", "newest", "formal"} == called
     assert called - {""} <= targets
     matrix = checks["check"]["strategy"]["matrix"]
     assert PROJECT["requires-python"] == f">={matrix['python'][0]}"
