@@ -17,6 +17,7 @@ from pipeline_lib.claims.trials import Trial
 from pipeline_lib.claims.verdicts import LEVEL, Check, Quantity, amount, as_interval, difference, jointly
 from pipeline_lib.claims.words import spoken
 from pipeline_lib.core.arrays import Floats
+from pipeline_lib.core.markup import rounded
 from pipeline_lib.core.seeds import generator
 
 Draw = Callable[[int], Floats]
@@ -75,7 +76,7 @@ class _World:
         for _ in range(HALVINGS):
             middle = (low + enough) / 2
             low, enough = (low, middle) if self.shares(middle, false)[kind] >= NOTICED else (middle, enough)
-        return _rounded_up(enough)
+        return rounded(enough, "up", digits=2)
 
 
 def of_claim(claim: str, checks: Sequence[Check], trials: Sequence[Trial]) -> tuple[Curve, ...]:
@@ -283,12 +284,6 @@ def _together(number: int, rng: np.random.Generator) -> Floats:
 
 def _or_infinite(number: float | None) -> float:
     return math.inf if number is None else number
-
-
-def _rounded_up(number: float) -> float:
-    """The next number of two significant digits."""
-    digits = 1 - math.floor(math.log10(number))
-    return float(f"{math.ceil(round(number * 10.0**digits, 6)) / 10.0**digits:.2g}")
 
 
 def _axis(number: float) -> float:

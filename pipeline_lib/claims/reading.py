@@ -29,6 +29,7 @@ from pipeline_lib.claims.trials import Trial, Value, is_number
 from pipeline_lib.claims.verdicts import Name, Prose, Titled
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.expressions import column, evaluated, parsed
+from pipeline_lib.core.markup import rounded
 from pipeline_lib.core.settings import Settings, Truth, demand
 from pipeline_lib.statistics import Interval
 
@@ -261,10 +262,10 @@ def _written(number: Any, form: str, before: str) -> str:
     digits = re.fullmatch(r",?\.(\d)([f%g])", form)
     side = re.search(r"\b(at least|at most|up to) $", before)
     if digits and side and number:
-        places = int(digits[1]) + {"f": 0, "%": 2, "g": -1}[digits[2]]
-        unit = 10.0 ** (places - math.floor(math.log10(abs(number))) if digits[2] == "g" else places)
-        rounded = math.floor(number * unit + 1e-9) if side[1] == "at least" else math.ceil(number * unit - 1e-9)
-        number = rounded / unit
+        places = (
+            {"decimals": int(digits[1]) + 2 * (digits[2] == "%")} if digits[2] != "g" else {"digits": int(digits[1])}
+        )
+        number = rounded(number, "down" if side[1] == "at least" else "up", **places)
     return format(number, form)
 
 

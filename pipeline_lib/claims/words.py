@@ -5,6 +5,7 @@ import re
 from typing import Literal, get_args
 
 from pipeline_lib.claims.trials import Trial
+from pipeline_lib.core.markup import rounded
 from pipeline_lib.statistics import Interval
 
 Status = Literal[
@@ -44,12 +45,10 @@ def rounded_down(number: float) -> str:
     """
     if not 0 < number < math.inf:
         return "∞" if number > 0 else plain(number)
-    digits = 2 - math.floor(math.log10(number))
-    # What rounding errors and solvers leave in the ninth digit must not take one from the third.
-    scaled = math.floor(round(number * 10.0**digits, 6)) / 10.0**digits
+    shown, digits = rounded(number, "down", digits=3), 2 - math.floor(math.log10(number))
     if digits > 6:
-        return f"{scaled:.3g}"
-    return f"{scaled:,.{max(digits, 0)}f}".rstrip("0").rstrip(".") if digits > 0 else f"{scaled:,.0f}"
+        return f"{shown:.3g}"
+    return f"{shown:,.{max(digits, 0)}f}".rstrip("0").rstrip(".") if digits > 0 else f"{shown:,.0f}"
 
 
 def spoken(quantity: float | str) -> str:

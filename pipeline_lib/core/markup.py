@@ -1,7 +1,11 @@
-"""How are names written in running text, so that none is interpreted as markup?"""
+"""How are names and numbers written in running text, so that no name is taken for markup and no limit is exceeded?"""
 
 import re
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Literal
+
+Direction = Literal["down", "up"]
 
 
 def quoted(words: str) -> str:
@@ -35,3 +39,21 @@ def count(number: int, noun: str, plural: str = "") -> str:
     ('1 query', '1,200 queries')
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def rounded(number: float, direction: Direction, *, digits: int | None = None, decimals: int | None = None) -> float:
+    """The next smaller or larger number of so many significant digits, or decimals: for "at least" and "at most".
+
+    What rounding errors and solvers leave in the ninth digit must not take one from those that are shown.
+
+    Example
+    -------
+    >>> rounded(4.559, "down", digits=3), rounded(4.551, "up", digits=3), rounded(3352.9, "down", digits=3)
+    (4.55, 4.56, 3350.0)
+    >>> rounded(1.7499999997, "down", digits=3), rounded(1.7499, "down", digits=3), rounded(-0.12, "up", decimals=1)
+    (1.75, 1.74, -0.1)
+    """
+    exact = Decimal(f"{number:.9g}")
+    last = -decimals if decimals is not None else exact.adjusted() + 1 - (digits or 1)
+    side = ROUND_FLOOR if direction == "down" else ROUND_CEILING
+    return float(exact.quantize(Decimal(1).scaleb(last), rounding=side)) + 0.0  # -0.0 is 0.0, too

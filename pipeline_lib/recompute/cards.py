@@ -168,7 +168,7 @@ def _written(number: Any, form: str, before: str) -> str:
     words = re.search(r"\b(at least|at most|up to) $", before)
     if fixed is None or words is None:
         return format(number, form)
-    exact = Decimal(f"{number:.12g}")
+    exact = Decimal(f"{number:.9g}")
     last = {"f": 0, "%": -2, "g": exact.adjusted() + 1}[fixed[3]] - int(fixed[2])
     towards = ROUND_FLOOR if words[1] == "at least" else ROUND_CEILING
     return format(float(exact.quantize(Decimal(1).scaleb(last), rounding=towards)) + 0.0, form)

@@ -47,7 +47,6 @@ their names hand what they show; there, a table may also be made of mappings, wi
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -59,7 +58,7 @@ from pipeline_lib import papers
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.claims.trials import Trial
 from pipeline_lib.core.errors import DataError, hint
-from pipeline_lib.core.markup import count, listed
+from pipeline_lib.core.markup import Direction, count, listed, rounded
 from pipeline_lib.report import chains, declared_figures, markdown, proofs_section, tables, titles
 from pipeline_lib.report.blocks import TEMPLATES, Block, Definitions, Interactive, Listing, Section
 from pipeline_lib.report.claims_section import ClaimList, linked
@@ -72,8 +71,8 @@ from pipeline_lib.statistics import Interval
 FILTERS: Mapping[str, Callable[..., str]] = {
     "whole": lambda value: whole(round(value)).text,
     "stated": lambda rows, column, digits=None, form=None: _stated(rows, column, digits, form),
-    "at_least": lambda rows, column, digits=None, form=None: _limit(rows, column, digits, form, ROUND_FLOOR),
-    "at_most": lambda rows, column, digits=None, form=None: _limit(rows, column, digits, form, ROUND_CEILING),
+    "at_least": lambda rows, column, digits=None, form=None: _limit(rows, column, digits, form, "down"),
+    "at_most": lambda rows, column, digits=None, form=None: _limit(rows, column, digits, form, "up"),
     "code": lambda words: Markup(f"`{words}`") if "`" not in words else words,
     "listed": lambda values: listed([str(value) for value in values]),
 }
@@ -214,29 +213,29 @@ def _stated(rows: Rows, column: str, digits: int | None, form: tables.Form | Non
     if len(found) > 1:
         raise DataError(f"{rows.source}: expected one value of {column}, found {len(found)}")
     for value, low, high in found:
-        ends = f"{_rounded(low, digits, form, ROUND_FLOOR)}, {_rounded(high, digits, form, ROUND_CEILING)}"
+        ends = f"{_rounded(low, digits, form, 'down')}, {_rounded(high, digits, form, 'up')}"
         return tables.shown_as(value, form, digits).text + (f" [{ends}]" if low < high else "")
     return UNINFORMATIVE
 
 
-def _limit(rows: Rows, column: str, digits: int | None, form: tables.Form | None, direction: str) -> str:
+def _limit(rows: Rows, column: str, digits: int | None, form: tables.Form | None, direction: Direction) -> str:
     """The limit of the values of a column: their smallest with "at least", or their largest with "at most"."""
     found = rows.intervals(column)
     if not found:
         return UNINFORMATIVE
-    if direction == ROUND_FLOOR:
+    if direction == "down":
         return f"at least {_rounded(min(low for _, low, _ in found), digits, form, direction)}"
     return f"at most {_rounded(max(high for *_, high in found), digits, form, direction)}"
 
 
-def _rounded(value: float, digits: int | None, form: tables.Form | None, direction: str) -> str:
+def _rounded(value: float, digits: int | None, form: tables.Form | None, direction: Direction) -> str:
     """A number rounded in one direction, to so many decimals (of per cent), or else to three significant digits."""
-    exact = Decimal(f"{value:.9g}")  # what arithmetic adds in the last digits is no reason to round
-    if digits is None:
-        last = min(0, exact.adjusted() - 2) if exact.adjusted() < 7 else exact.adjusted() - 2
+    if digits is not None:
+        shown = rounded(value, direction, decimals=digits + (2 if form == "percent" else 0))
+    elif 1e3 <= abs(value) < 1e7:  # such numbers are shown whole
+        shown = rounded(value, direction, decimals=0)
     else:
-        last = -digits - (2 if form == "percent" else 0)
-    shown = float(exact.quantize(Decimal(1).scaleb(last), rounding=direction))
+        shown = rounded(value, direction, digits=3)
     return tables.shown_as(shown, form, digits).text
 
 
