@@ -377,7 +377,9 @@ def _parts(file: pq.ParquetFile) -> list[dict[str, Any]]:
 def _query_boundaries(
     file: pq.ParquetFile, path: str | os.PathLike[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    names = checks.whole_numbers(f"{path}: qid", _filled(file.read(columns=["qid"], use_threads=False), "qid", path))
+    names = checks.whole_numbers(
+        f"{path}: qid", column_values(file.read(columns=["qid"], use_threads=False), "qid", path)
+    )
     change = np.r_[True, names[1:] != names[:-1]] if len(names) else np.zeros(0, bool)
     row = 0
     parts = _parts(file)
@@ -393,7 +395,8 @@ def _query_boundaries(
     return np.r_[starts, len(names)].astype(np.int64), names[starts].astype(np.int64)
 
 
-def _filled(table: pa.Table, name: str, path: str | os.PathLike[str]) -> NDArray[Any]:
+def column_values(table: pa.Table, name: str, path: str | os.PathLike[str]) -> NDArray[Any]:
+    """The numbers of a column, or of its lists one after the other; a DataError where there is none."""
     column = table.column(name).combine_chunks()
     values = column.flatten() if name == "features" else column
     if column.null_count or values.null_count:
@@ -432,10 +435,10 @@ def _read_queries(
         local: NDArray[np.int64] | slice = rows[lo:hi] - group_starts[group]
         if rows[hi - 1] - rows[lo] == hi - lo - 1:  # consecutive rows are copied at once, not gathered one by one
             local = slice(rows[lo] - group_starts[group], rows[hi - 1] - group_starts[group] + 1)
-        y[lo:hi] = checks.labels(f"{path}: label", _filled(table, "label", path))[local]
-        X[lo:hi] = _filled(table, "features", path).reshape(-1, d)[local]
+        y[lo:hi] = checks.labels(f"{path}: label", column_values(table, "label", path))[local]
+        X[lo:hi] = column_values(table, "features", path).reshape(-1, d)[local]
         if weights is not None:
-            weights[lo:hi] = _filled(table, WEIGHT_COLUMN, path)[local]
+            weights[lo:hi] = column_values(table, WEIGHT_COLUMN, path)[local]
         if names is not None:
             first = targets[np.searchsorted(targets[:-1], lo) : np.searchsorted(targets[:-1], hi)]
             names += table.column(QUERY_COLUMN).take(rows[first] - group_starts[group]).to_pylist()

@@ -19,7 +19,7 @@ from pipeline_lib.core.checks import Natural, checked
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.seeds import seed
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.data.stored_data import queries_of_parts, query_index
+from pipeline_lib.data.stored_data import column_values, queries_of_parts, query_index
 from pipeline_lib.sources.catalog import ROLES, DataSet
 
 if TYPE_CHECKING:
@@ -91,13 +91,20 @@ def queries(path: str | os.PathLike[str], fold: Natural, part: Part) -> NDArray[
     DamagedFileError
         When its content has changed since it was written.
     """
-    table = storage.read_table(path)
-    if not {"fold", "part", "query"} <= set(table.columns):
-        raise DataError(f"{path}: expected the columns fold, part and query, found {', '.join(table.columns)}")
-    known = table["fold"].unique().sort().to_list()
+    # Without polars and pandas, for which a training has no other use: importing one takes longer than a short training.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with storage.checked(path) as file:
+        table = pq.ParquetFile(file).read(use_threads=False)
+    if not {"fold", "part", "query"} <= set(table.column_names):
+        raise DataError(f"{path}: expected the columns fold, part and query, found {', '.join(table.column_names)}")
+    folds = column_values(table, "fold", path)
+    known = np.unique(folds).tolist()
     if fold not in known:
         raise DataError(f"{path}: expected a fold of {known}, found {fold}")
-    return table.filter(fold=fold, part=part)["query"].to_numpy().astype(np.int64)
+    parts = np.array(table["part"].cast(pa.string()).to_pylist())
+    return column_values(table, "query", path)[(folds == fold) & (parts == part)].astype(np.int64)
 
 
 @checked

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
@@ -110,6 +113,18 @@ def test_an_unknown_fold_or_part_is_an_error(tmp_path, data_path, fold, part, me
     write_folds(catalog.get("MQ2008"), data_path, tmp_path / "folds.parquet")
     with pytest.raises(DataError, match=message):
         queries(tmp_path / "folds.parquet", fold, part)
+
+
+def test_a_fold_is_read_without_importing_libraries_of_tables(tmp_path, data_path):
+    """Importing one of them takes longer than many trainings."""
+    write_folds(catalog.get("MQ2008"), data_path, tmp_path / "folds.parquet")
+    script = (
+        "import sys\nfrom pipeline_lib.sources import folds\n"
+        f"data = folds.read({str(data_path)!r}, {str(tmp_path / 'folds.parquet')!r}, 1, 'train')\n"
+        "print(data.n_queries, *sys.modules.keys() & {'pandas', 'polars', 'pyarrow.dataset'})"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(len(queries(tmp_path / "folds.parquet", 1, "train")))]
 
 
 def test_what_is_no_table_of_folds_is_an_error(tmp_path, data_path):
