@@ -42,20 +42,17 @@ NOT_RECORDED = "not recorded"
 """What is said of a claim or an experiment that is newer than the record of the study."""
 
 ARTEFACT = """\
-One row for each experiment of the default study: the claims for which it gives evidence, with the status that was
-recorded, and the time of all its jobs on one core with the memory of the largest. `{command}`, with the rules of the
-row, makes its tables again, and what they need, such as models; captions in a report have the whole command.
-`{certificates}` checks the claims that have certificates alone. [How a claim is judged](claims.md) explains the
-statuses; claims that are not run need data that cannot be had without agreeing to terms
-([data sets](../data/README.md)).
+One row for each experiment of the default study: the claims for which it gives evidence, with their recorded status,
+and the time of all its jobs on one core with the memory of the largest. `{command}`, with the rules of the row, makes
+its tables again, and what they need, such as models; captions in a report have the whole command. `{certificates}`
+checks the claims that have certificates alone. [How a claim is judged](claims.md) explains the statuses; claims that
+are not run need data that cannot be had without agreeing to terms ([data sets](../data/README.md)).
 
-`make` makes the whole study: {minutes:.0f} minutes of one core, of which jobs that belong to no paper, such as the
-training of models, take {other:.0f}, and {megabytes:.0f} MB for each job that runs at a time. It was recorded on {date}
-with {cores} cores ({machine}, Python {python}, commit {code}) while the machine did other work as well. Once the
-packages are installed, neither data nor a network nor an accelerator is needed.
-
-`python -m pipeline_lib compare-studies default` then says how far the results are those of the record: all claims by
-status and numbers, and all tables by digest.
+`make` makes the whole study: {minutes:.0f} minutes of one core, of which jobs of no paper, such as the training of
+models, take {other:.0f}, and {megabytes:.0f} MB for each job at a time. It was recorded on {date} with {cores} cores
+({machine}, Python {python}, commit {code}), while the machine did other work as well. Once the packages are installed,
+neither data nor a network nor an accelerator is needed. `python -m pipeline_lib compare-studies default` then says how
+far results are those of the record: claims by status and numbers, tables by digest.
 """
 
 
