@@ -91,7 +91,7 @@ def queries(path: str | os.PathLike[str], fold: Natural, part: Part) -> NDArray[
     DamagedFileError
         When its content has changed since it was written.
     """
-    # Without polars and pandas, for which a training has no other use: importing one takes longer than a short training.
+    # Without polars and pandas: to import one takes longer than a short training, which has no other use for it.
     import pyarrow as pa
     import pyarrow.parquet as pq
 
