@@ -180,7 +180,7 @@ class Step:
     files: Sequence[str] = ()
     facts: Sequence[str] = ()
     surrogates: Sequence[str] | Callable[[Any], Iterable[str]] = ()
-    cost: Cost = field(default_factory=lambda: Cost(2.0, 0.0, 600.0))
+    cost: Cost = field(default_factory=lambda: Cost(0.5, 0.0, 600.0))
     seconds: Callable[[Any, Cell], float] = lambda settings, cell: 0.0
     megabytes: Callable[[Any], float] = lambda settings: 0.0
     seconds_grow_with_data: bool = False

@@ -60,6 +60,7 @@ class Costs:
             return step.estimate(wildcards, cells, sum(map(self._data.sampled_cells, at_once)))
         cells = 0.0 if dataset is None else self._data.size(dataset).cells
         extra = self._resampling_seconds(name) if name in ("summarise_results", "compare_models") else 0.0
+        extra += planning.SECONDS_PER_PAPER.get(name, 0.0) * len(self._study.papers)
         return Estimate.of(planning.cost(name), cells, extra)
 
     def _resampling_seconds(self, name: str) -> float:

@@ -171,7 +171,7 @@ EXPERIMENT = Experiment(
         measure,
         rows=(ConeLink,),
         documents=EVERY,
-        cost=Cost(3.0, start_mb=500.0),
+        cost=Cost(1.0, start_mb=500.0),
         seconds=lambda settings, cell: 2e-3 * settings.kinds**2 * settings.repetitions * len(settings.queries),
     ),
 )

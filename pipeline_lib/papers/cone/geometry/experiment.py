@@ -457,5 +457,5 @@ def checks(settings: GeometrySettings, seed: int) -> Iterator[Statement]:
 
 EXPERIMENT = Experiment(
     GeometrySettings,
-    Step("geometry", measure, rows=(Proper, Halfspace, Solution, Size, Nested, Surface, Statement), cost=Cost(15.0)),
+    Step("geometry", measure, rows=(Proper, Halfspace, Solution, Size, Nested, Surface, Statement), cost=Cost(8.0)),
 )

@@ -151,6 +151,6 @@ EXPERIMENT = Experiment(
         files=["workflow/published/cone-table1.csv"],
         facts=["reproduces", "statistics"],
         rows=(Cell, Published),
-        cost=Cost(1.0),
+        cost=Cost(0.3),
     ),
 )

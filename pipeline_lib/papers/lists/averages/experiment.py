@@ -160,7 +160,7 @@ EXPERIMENT = Experiment(
         measure,
         rows=(Packing, ClosedForm),
         surrogates=(LOSS,),
-        cost=Cost(4.0),
+        cost=Cost(1.5),
         # Every candidate of both balls scores all documents; comparing their losses takes far less.
         seconds=lambda settings, cell: 2.8e-8 * settings.candidates * sum(settings.queries) * sum(settings.documents),
     ),

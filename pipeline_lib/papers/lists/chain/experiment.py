@@ -270,7 +270,7 @@ EXPERIMENT = Experiment(
         rows=(ListsLink,),
         documents=EVERY,
         surrogates=lambda settings: [loss.surrogate for loss in settings.losses],
-        cost=Cost(2.0, start_mb=500.0),
+        cost=Cost(0.5, start_mb=500.0),
         seconds=lambda settings, cell: 5e-5 * settings.repetitions * len(settings.losses) * sum(settings.queries),
     ),
 )

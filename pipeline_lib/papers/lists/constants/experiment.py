@@ -172,7 +172,7 @@ EXPERIMENT = Experiment(
         measure,
         rows=(Constant, Growth, Invariance),
         surrogates=surrogates.NAMES,
-        cost=Cost(15.0, start_mb=800.0),
+        cost=Cost(5.0, start_mb=800.0),
         seconds=lambda settings, cell: 0.1 * sum(settings.lengths) * settings.restarts,
     ),
 )

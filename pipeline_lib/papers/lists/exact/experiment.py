@@ -143,6 +143,6 @@ EXPERIMENT = Experiment(
         measure,
         rows=(Uniform, Growth, Expectation, Slack, Packing, Sentence),
         surrogates=("listnet", "ranksvm", "smooth-dcg", "squared"),
-        cost=Cost(13.0, start_mb=600.0),
+        cost=Cost(5.0, start_mb=600.0),
     ),
 )

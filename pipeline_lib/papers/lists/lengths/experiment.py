@@ -293,6 +293,6 @@ EXPERIMENT = Experiment(
         measure,
         rows=(LengthBound, FreeOfLength, Misled, LengthPower, Unbounded),
         surrogates=("listnet", "smooth-dcg"),
-        cost=Cost(4.0, start_mb=600.0),
+        cost=Cost(1.0, start_mb=600.0),
     ),
 )

@@ -221,7 +221,7 @@ EXPERIMENT = Experiment(
         "compare",
         measure,
         rows=(FamilyWise, Power, SignPatterns),
-        cost=Cost(2.0),
+        cost=Cost(1.0),
         seconds=lambda settings, cell: _seconds(settings),
     ),
 )

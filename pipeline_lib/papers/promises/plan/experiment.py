@@ -125,7 +125,7 @@ EXPERIMENT = Experiment(
         measure,
         rows=(Broken,),
         documents=EVERY,
-        cost=Cost(2.0, 1.0),
+        cost=Cost(0.5, 1.0),
         seconds=lambda settings, cell: 2e-3 * settings.pilots * len(settings.queries),
     ),
 )

@@ -303,7 +303,7 @@ EXPERIMENT = Experiment(
         rows=(Excess,),
         divided={"surrogate": lambda settings: SURROGATES, "part": lambda settings: range(settings.parts)},
         surrogates=SURROGATES,
-        cost=Cost(3.0, start_mb=800.0),
+        cost=Cost(0.5, start_mb=800.0),
         seconds=_seconds,
     ),
     Step("rates", join, reads=(Excess,), rows=(Mean,), facts=["statistics"]),

@@ -210,7 +210,7 @@ EXPERIMENT = Experiment(
         measure,
         rows=(Statistic,),
         surrogates=("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@k"),
-        cost=Cost(5.0, start_mb=400.0),
+        cost=Cost(0.5, start_mb=400.0),
         seconds=lambda settings, cell: 1e-4 * settings.lists * len(settings.lengths),
     ),
 )

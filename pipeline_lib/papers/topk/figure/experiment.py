@@ -214,7 +214,7 @@ EXPERIMENT = Experiment(
         documents=EVERY,
         rows=(Curve, Gap),
         surrogates=(*CONVEX, "smooth-dcg", "listnet"),
-        cost=Cost(2.0, 20.0, 500.0, 20.0),
-        seconds=lambda settings, cell: 6e-5 * settings.rounds * settings.seeds,
+        cost=Cost(0.5, 20.0, 500.0, 20.0),
+        seconds=lambda settings, cell: 1.2e-5 * settings.rounds * settings.seeds,
     ),
 )

@@ -236,8 +236,8 @@ EXPERIMENT = Experiment(
         rows=(LinkOfLoss,),
         divided={"loss": lambda settings: settings.losses},
         surrogates=SURROGATES,
-        cost=Cost(3.0, start_mb=700.0),
+        cost=Cost(0.5, start_mb=700.0),
         seconds=_seconds,
     ),
-    Step("chain", join, reads=(LinkOfLoss,), rows=(TwoLayerLink,), cost=Cost(1.0)),
+    Step("chain", join, reads=(LinkOfLoss,), rows=(TwoLayerLink,), cost=Cost(0.3)),
 )

@@ -135,5 +135,5 @@ def _covariance(law: Mapping[Drawn, Fraction], a: int, b: int) -> Fraction:
 
 
 EXPERIMENT = Experiment(
-    DefinitionsSettings, Step("definitions", measure, rows=(AllPairs, Covariances), cost=Cost(1.0, start_mb=500.0))
+    DefinitionsSettings, Step("definitions", measure, rows=(AllPairs, Covariances), cost=Cost(0.3, start_mb=500.0))
 )

@@ -137,4 +137,4 @@ def _exact(extreme: Extreme, lists: Lists, delta: float) -> Exact:
     )
 
 
-EXPERIMENT = Experiment(ExtremesSettings, Step("extremes", measure, rows=(Exact,), cost=Cost(4.0, start_mb=500.0)))
+EXPERIMENT = Experiment(ExtremesSettings, Step("extremes", measure, rows=(Exact,), cost=Cost(1.0, start_mb=500.0)))

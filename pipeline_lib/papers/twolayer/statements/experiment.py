@@ -213,7 +213,7 @@ EXPERIMENT = Experiment(
         measure,
         rows=(Identity, Remark, ShortList),
         surrogates=SURROGATES,
-        cost=Cost(1.0, start_mb=500.0),
+        cost=Cost(0.5, start_mb=500.0),
         seconds=lambda settings, cell: 5e-5 * settings.draws,
     ),
 )

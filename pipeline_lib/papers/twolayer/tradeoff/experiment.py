@@ -310,6 +310,6 @@ EXPERIMENT = Experiment(
         seconds=lambda settings, cell: 1e-4 * settings.repetitions / settings.slices * sum(settings.budgets),
     ),
     Step(
-        "tradeoff", join, reads=(Measured,), rows=(Split, Best), surrogates=SURROGATES, cost=Cost(2.0, start_mb=500.0)
+        "tradeoff", join, reads=(Measured,), rows=(Split, Best), surrogates=SURROGATES, cost=Cost(0.8, start_mb=500.0)
     ),
 )
