@@ -55,7 +55,8 @@ Each was measured at 340 MB, most of it for the libraries that the experiments i
 TRAINING_SECONDS = 5.0
 """What a training takes, at most, so that one job trains a model on all folds, one after the other.
 
-The start of a job takes about a second; several jobs may run at a time, and one that fails is repeated from its begin.
+The start of a job that is no fork takes up to two seconds; several jobs may run at a time, and one that fails is
+repeated from its begin.
 """
 
 

@@ -1,6 +1,6 @@
 """Which jobs train the models of a study, on which folds, with which settings and code, and at what cost?
 
-The start of a job takes about a second. Where a training takes less than a few, one job trains a model on all folds
+The start of a job takes up to two seconds. Where a training takes less than a few, one job trains a model on all folds
 (rule ``train_model``); otherwise each fold has a job (rule ``train_fold``), so that these can run at the same time.
 """
 
