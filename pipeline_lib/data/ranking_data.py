@@ -409,7 +409,7 @@ rows by query
         Raises
         ------
         DataError
-            When a feature is called like another of these columns.
+            When a feature is called like another of these columns, or like one that holds the ids of documents.
 
         Example
         -------
@@ -424,6 +424,11 @@ rows by query
         others = ["qid", "label", *(["weight"] if self.weights is not None else [])]
         if taken := set(others) & set(names):
             raise DataError(f"feature_names: expected other names than {listed(others)}, found {sorted(taken)[0]!r}")
+        if ids := [name for name in names if name.lower() in _by_name("data.columns").DOCUMENTS]:
+            raise DataError(
+                f"feature_names: expected other names than those of ids, found {ids[0]!r}, which from_frame would take "
+                "for the ids of documents; rename it"
+            )
         queries = self.qids if self.query_names is None else np.array(self.query_names, dtype=object)
         frame = pd.DataFrame(self.X, columns=list(names))
         frame.insert(0, "qid", np.repeat(queries, self.documents_per_query))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline_lib.core.errors import ArgumentError, DataError
 from pipeline_lib.data import ranking_data
+from pipeline_lib.data.columns import DOCUMENTS, LABELS, QUERIES
 from pipeline_lib.data.ranking_data import RankingData, Standardisation
 from tests.samples import same
 
@@ -32,7 +33,7 @@ def data_sets(draw: st.DrawFn) -> RankingData:
     names = tuple(draw(st.lists(texts, min_size=n_queries, max_size=n_queries, unique=True))) if named else None
     numbers = st.integers(-(2**63), 2**63 - 1)
     qids = range(n_queries) if named else draw(st.lists(numbers, min_size=n_queries, max_size=n_queries, unique=True))
-    known = ("qid", "query_id", "query", "topic", "label", "relevance", "rel", "grade", "y")
+    known = (*QUERIES, *LABELS, *DOCUMENTS)
     features = texts.filter(lambda name: name.lower() not in known)
     feature_names = tuple(draw(st.lists(features, min_size=d, max_size=d, unique=True)))
     return RankingData(X, y, np.r_[0, np.cumsum(sizes)], np.array(qids, np.int64), feature_names, names)
@@ -61,6 +62,13 @@ def test_features_without_names_are_numbered_in_a_frame() -> None:
     assert data.to_pandas().to_dict("list") == {"qid": [7], "label": [1], "1": [1.0], "2": [2.0]}
     with pytest.raises(DataError, match="'label'"):
         RankingData.from_arrays([[1.0]], [1], [7], feature_names=["label"]).to_pandas()
+
+
+@pytest.mark.parametrize("name", ["DOCNO", "docid"])
+def test_a_feature_that_would_be_read_as_ids_of_documents_is_refused(name: str) -> None:
+    data = RankingData.from_arrays([[1.0, 2.0]], [1], [7], feature_names=["bm25", name])
+    with pytest.raises(DataError, match=f"found '{name}', .*ids of documents"):
+        data.to_pandas()
 
 
 @pytest.mark.parametrize("kind", [list, np.array, lambda names: np.array(names, object), pd.Series])
