@@ -1,5 +1,6 @@
 """Compare a data set's raw text files with its manifest by SHA-256, and obtain missing files again."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -20,5 +21,6 @@ def run(
     raw = manifest.parent.parent
     listed = required(data_set, raw)
     if data_set.source == "download" and not all(path.exists() for path in listed.files(raw).values()):
-        acquisition.obtain(data_set, raw, mirrors.configured_mirrors(), network=True)
+        network = not os.environ.get(mirrors.OFFLINE)
+        acquisition.obtain(data_set, raw, mirrors.configured_mirrors(), network=network)
     raw_files.write_record(record, raw_files.check(data_set, raw, listed), planned_with)

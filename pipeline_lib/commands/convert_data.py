@@ -73,11 +73,19 @@ def check_counts(data_set: catalog.DataSet, summary: conversion.ConversionSummar
     Raises
     ------
     DataError
-        When rows, queries or labels differ.
+        When rows, queries or labels differ, or the rows or queries of a part.
     """
     expected = data_set.counts
     if expected is None:
         return
+    for part in summary.parts:
+        for name in ("rows", "queries"):
+            wanted, value = getattr(data_set.parts[part.name], name), getattr(part, name)
+            if wanted is not None and name not in expected.approximate and wanted != value:
+                raise DataError(
+                    f"{data_set.name}: expected {wanted} {name} in the part {part.name}, found {value}; its file is "
+                    "not that of the data set, or it is that of another part"
+                )
     labels = tuple(summary.labels.get(label, 0) for label in range(max(summary.labels) + 1))
     found = {"rows": summary.rows, "queries": summary.queries, "labels": labels}
     for name, value in found.items():

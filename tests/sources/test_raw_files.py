@@ -13,8 +13,9 @@ from pipeline_lib.commands import check_raw, convert_data, describe_data
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DamagedFileError, DataError
 from pipeline_lib.data.stored_data import read_parts
-from pipeline_lib.sources import catalog, raw_files
+from pipeline_lib.sources import catalog, mirrors, raw_files
 from pipeline_lib.sources.acquisition import obtain
+from pipeline_lib.sources.conversion import ConversionSummary, PartSummary
 from pipeline_lib.sources.manifest import read_manifest, required
 from pipeline_lib.sources.mirrors import Mirrors
 
@@ -92,6 +93,40 @@ def test_deleted_text_is_unpacked_again_by_the_check(data_set: catalog.DataSet, 
     run(check_raw, arguments(tmp_path))
     assert path.read_bytes() == TEXTS["S2"]
     assert (tmp_path / "raw/Small/manifest.json").read_bytes() == manifest
+
+
+@pytest.mark.parametrize("offline", ["yes", ""])
+def test_the_check_uses_the_network_only_where_a_run_may(
+    data_set: catalog.DataSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, offline: str
+) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr(check_raw.acquisition, "obtain", lambda *_, network: asked.append(network))
+    monkeypatch.setenv(mirrors.OFFLINE, offline)
+    (tmp_path / "raw/Small/S2.txt").unlink()
+    with pytest.raises(DataError, match=r"S2\.txt"):
+        run(check_raw, arguments(tmp_path))
+    assert asked == [not offline]
+
+
+def counted(**of_parts: tuple[int, int]) -> ConversionSummary:
+    """What a conversion counts, by the rows and queries of the parts."""
+    parts = tuple(PartSummary(name, rows, queries, "") for name, (rows, queries) in of_parts.items())
+    rows, queries = sum(part.rows for part in parts), sum(part.queries for part in parts)
+    return ConversionSummary(rows, queries, 2, {0: rows}, parts, 1, 1.0, 1, 0)
+
+
+def test_parts_that_stand_in_for_each_other_are_noticed_by_their_counts(tmp_path: Path) -> None:
+    parts = unverified()
+    for k, part in enumerate(parts.values()):
+        part |= {"rows": k + 2, "queries": 1}
+    known = small_set(tmp_path, parts=parts)
+    right = {name: (k + 2, 1) for k, name in enumerate(parts)}
+    convert_data.check_counts(known, counted(**right))
+    exchanged = right | {"S1": right["S2"], "S2": right["S1"]}
+    with pytest.raises(DataError, match="Small: expected 2 rows in the part S1, found 3"):
+        convert_data.check_counts(known, counted(**exchanged))
+    about = small_set(tmp_path, parts=parts, counts={"rows": 20, "queries": 5, "approximate": ["rows"]})
+    convert_data.check_counts(about, counted(**exchanged))
 
 
 def test_a_change_is_accepted_by_deleting_the_manifest(data_set: catalog.DataSet, tmp_path: Path) -> None:

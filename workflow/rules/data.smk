@@ -137,7 +137,7 @@ use rule data_job as split_folds with:
 
 
 rule download:
-    """Download the missing data sets of the study; the only target that uses the network."""
+    """Download the missing data sets of the study; only this target and records of raw files use the network."""
     input:
         [str(raw_files.record_path(name)) for name in STUDY.datasets if DATA.catalog[name].has_text],
     localrule: True
@@ -145,5 +145,8 @@ rule download:
 
 # In the environment of the jobs, because a data set is the same wherever it comes from.
 if snakemake_internals.is_main_process(workflow):
-    downloading = "download" in map(own_name, snakemake_internals.targets(sys.argv[1:]))
+    wanted = snakemake_internals.targets(sys.argv[1:])
+    # A record that is asked for by name is how a raw file is restored.
+    records = {str(raw_files.record_path(name)) for name in STUDY.datasets}
+    downloading = "download" in map(own_name, wanted) or not records.isdisjoint(wanted)
     os.environ[mirrors.OFFLINE] = "" if downloading else "yes"
