@@ -60,7 +60,7 @@ def lemma_1_mean(terms: Term, scores: ArrayLike, k: Count, gamma: Probability) -
     for top, probability in p.items():
         orders = list(itertools.permutations(top))
         numerator = np.sum([terms(order) for order in orders], axis=0)
-        total = total + probability * numerator / sum(p[order] for order in orders)
+        total = total + probability * numerator / math.fsum(p[order] for order in orders)
     return np.asarray(total)
 
 

@@ -548,7 +548,7 @@ def _try_on_coins(where: str, value: float, n: int, known: dict[str, Any]) -> No
     logs = [
         math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2) for k in range(fewest + 1)
     ]
-    holds = 1.0 - sum(map(math.exp, logs))
+    holds = 1.0 - math.fsum(map(math.exp, logs))
     if holds < 1.0 - delta - 1e-9:
         told = (
             f"{holds:.6g} for a loss that is {largest:g} or 0 with probability 1/2 each, at n = {n}, delta = {delta:g}"

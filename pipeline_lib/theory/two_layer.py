@@ -410,7 +410,7 @@ def _log_binomial_sum(k: int, largest: int) -> float:
         return k * math.log(2.0)
     logs = [math.lgamma(k + 1) - math.lgamma(i + 1) - math.lgamma(k - i + 1) for i in range(largest + 1)]
     top = max(logs)
-    return top + math.log(sum(math.exp(one - top) for one in logs))
+    return top + math.log(math.fsum(math.exp(one - top) for one in logs))
 
 
 def _average(complexity: Complexity, m: NDArray[np.int64]) -> float:

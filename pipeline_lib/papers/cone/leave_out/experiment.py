@@ -343,7 +343,7 @@ def twins(case: Twins) -> TwinsFailure:
         "failure_with_mean_beta": lambda sample: with_beta(mean_beta),
     }
     failed: dict[str, Any] = {
-        name: sum((one.probability for one in samples if one.risk > one.empirical_risk + margin(one) + 1e-12), 0.0)
+        name: math.fsum(one.probability for one in samples if one.risk > one.empirical_risk + margin(one) + 1e-12)
         for name, margin in margins.items()
     }
     return TwinsFailure(**vars(case), largest_beta=beta, **failed)
