@@ -1,6 +1,6 @@
 """Check the counterexamples to printed statements in exact arithmetic, and print them.
 
-Each is the smallest instance on which a statement of a paper fails, with the printed relation, the one that
+Each is a small instance on which a statement of a paper fails, with the printed relation, the one that
 holds instead, and both sides in rational numbers; square brackets enclose an irrational number. The exit status is 1 if
 one of them does not show what it should.
 """

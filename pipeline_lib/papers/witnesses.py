@@ -1,6 +1,6 @@
 r"""How is a counterexample stated, so that exact arithmetic decides it and a reader can follow by hand?
 
-A witness is the smallest instance on which a printed statement fails, with the relation that is printed, the one that
+A witness is a small instance on which a printed statement fails, with the relation that is printed, the one that
 holds instead, and both sides of each in rational numbers. An irrational number (a logarithm, a root, a power of e) is
 enclosed between two rationals by inequalities between integers; a relation holds, or fails, if it does so for all
 numbers between them.

@@ -1,4 +1,4 @@
-"""How are the errata shown: what is printed, what holds, the claims that decide it, and the smallest instance?"""
+"""How are the errata shown: what is printed, what holds, the claims that decide it, and a small instance?"""
 
 import html
 import re

@@ -1,5 +1,6 @@
 """How is the ledger shown: as a picture with a cell for every claim, by status, and as a table of all claims?"""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +12,6 @@ from pipeline_lib.claims import coverage, errata
 from pipeline_lib.claims.errata import Kind
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
 from pipeline_lib.claims.severity import SLACK, Curve
-from pipeline_lib.claims.verdicts import LEVEL
 from pipeline_lib.claims.words import BY_PROOF, STATUSES, plain, rounded_down
 from pipeline_lib.core.markup import count
 from pipeline_lib.report import theorems
@@ -20,12 +20,13 @@ from pipeline_lib.report.claims_section import FAULTS, excluded
 from pipeline_lib.report.markdown import prose
 from pipeline_lib.report.results import Row
 from pipeline_lib.report.tables import Cell, whole
-from pipeline_lib.statistics import Interval
 
 WHOSE = {"Stated by the paper": False, "Stated by this project, on its own or as a correction": True}
 """Whether claims about papers are the project's own, by what the ledger calls them."""
 PROMISED = "Promised by this software"
 """What it calls those that are about its own commands, and no paper."""
+UNLIKELY = 0.05
+"""So likely at most is a claim verified that is false by a hair, where its rule is called severe."""
 
 
 KINDS: Mapping[Kind, tuple[str, str]] = {
@@ -227,17 +228,18 @@ def given(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any] | None:
 def noise(claims: Iterable[JudgedClaim]) -> dict[str, Any] | None:
     r"""How many verified claims rest on intervals, and how likely one of them is wrong at worst; None without any.
 
-    A claim that is false by a hair in all its trials is verified with probability :math:`a = 1/40` at most, as all its
-    trials hold together at 95 % and an error on one side alone verifies it. Of k such claims one at least is verified
-    with probability :math:`1 - (1 - a)^k`, if they do not depend on each other.
+    A claim that is false by a hair in all its trials with intervals is verified with the probability at which its
+    severity curves begin, that of its most severe check at most. Those with probabilities :math:`a_i` of at most
+    :data:`UNLIKELY` are counted; of these, one at least is verified with probability :math:`1 - \prod_i (1 - a_i)`, if
+    they do not depend on each other. The others have a tolerance, or exact trials that hold.
     """
-    rest = sum(
-        claim.status == "verified"
-        and any(isinstance(value, Interval) for trial in claim.trials for value in trial.values.values())
-        for claim in claims
-    )
-    each = (1 - LEVEL) / 2
-    return {"claims": rest, "each": each, "mean": rest * each, "any": 1 - (1 - each) ** rest} if rest else None
+    curves = [c.severity.curves for c in claims if c.status == "verified" and c.severity and c.severity.curves]
+    if not curves:
+        return None
+    passed = [min(1.0 - curve.everywhere.noticed[0] for curve in ones) for ones in curves]
+    severe = [one for one in passed if one <= UNLIKELY]
+    together = 1.0 - math.prod(1.0 - one for one in severe)
+    return {"claims": len(passed), "severe": len(severe), "most": UNLIKELY, "mean": math.fsum(severe), "any": together}
 
 
 def _order(claim: JudgedClaim) -> tuple[int, bool, Any]:

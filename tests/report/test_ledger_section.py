@@ -7,11 +7,10 @@ import pytest
 from page_of_paper import claims_of, judged
 
 from pipeline_lib.claims import errata
-from pipeline_lib.claims.judged import JudgedPaper, JudgedProof, JudgedStudy, JudgedTrial
+from pipeline_lib.claims.judged import JudgedPaper, JudgedProof, JudgedStudy
 from pipeline_lib.claims.severity import Curve, Line, Plant, Severity
 from pipeline_lib.report.claims_section import ClaimList
 from pipeline_lib.report.ledger_section import KINDS, certificates, given, noise, summary
-from pipeline_lib.statistics import Interval
 
 STATUSES = {"topk-thm52": "inconclusive", "topk-thm52-constant": "refuted", "topk-thm41": "not-run"}
 
@@ -36,18 +35,25 @@ def test_controls_that_must_pass_are_no_statements_known_to_be_false() -> None:
     assert summary(JudgedStudy("study", tuple(known), {}), ["cone"])["controls"] == {"put": 4, "caught": 2}
 
 
-def test_the_chance_that_a_verified_claim_is_false_is_told_for_all_that_rest_on_intervals() -> None:
-    noisy, exact = (
-        (JudgedTrial({"m": 5}, {"gap": value}, "tables/a.parquet", "verified"),) for value in (Interval(1, 0.5, 2), 1.0)
-    )
-    first, second, third = (judged(one, "verified") for one in claims_of("cone")[:3])
-    every = [replace(first, trials=noisy), replace(second, trials=noisy), replace(third, trials=exact)]
+def test_the_chance_that_a_verified_claim_is_false_is_told_for_all_whose_curves_begin_severely() -> None:
+    """Of several checks the most severe one counts; a tolerance, by which a curve begins at 0, is told apart."""
+
+    def curve(begins: float) -> Curve:
+        return Curve("gap ≤ bound", "", 4, 0, 5.0, Line(4, (begins, *[1.0] * 10), (0.5,) * 11, 0.0), None)
+
+    first, second, third, fourth = (judged(one, "verified") for one in claims_of("cone")[:4])
+    every = [
+        replace(first, severity=Severity(4, 4, curves=(curve(0.1), curve(0.975)))),
+        replace(second, severity=Severity(4, 4, curves=(curve(0.98),))),
+        replace(third, severity=Severity(4, 4, curves=(curve(0.0),))),
+        replace(fourth, severity=Severity(4, 4)),
+    ]
     found = noise(every)
     assert found is not None
-    assert found["claims"] == 2
-    assert found["mean"] == pytest.approx(0.05)
-    assert found["any"] == pytest.approx(1 - 0.975**2)
-    assert noise([replace(first, trials=noisy, status="refuted")]) is None
+    assert (found["claims"], found["severe"]) == (3, 2)
+    assert found["mean"] == pytest.approx(0.045)
+    assert found["any"] == pytest.approx(1 - 0.975 * 0.98)
+    assert noise([replace(every[0], status="refuted"), fourth]) is None
 
 
 def test_a_curve_stands_in_place_of_a_margin_that_rests_on_intervals_alone() -> None:

@@ -1,5 +1,6 @@
 // The page "Explore the theory": what the papers' formulas say for numbers that the reader chooses. The first half are pure
-// functions, grouped and named as the modules of pipeline_lib/theory and tested against them; the second half draws.
+// functions, grouped and named as the modules they are from (pipeline_lib/theory; SLAM and its perceptron) and tested
+// against them; the second half draws.
 "use strict";
 
 // ================ lists: pipeline_lib/theory/entropy.py ================

@@ -1,4 +1,4 @@
-"""On which smallest instances do printed statements of `cone` on the geometry of cones fail, exactly?
+"""On which small instances do printed statements of `cone` on the geometry of cones fail, exactly?
 
 A cone is {U w: w ≥ 0}; the basis vectors are the columns u_1, ..., u_K of U, here written as rows.
 """

@@ -1,4 +1,4 @@
-"""On which smallest instances do printed statements of `cone` on Table 1 fail, exactly?"""
+"""On which small instances do printed statements of `cone` on Table 1 fail, exactly?"""
 
 from fractions import Fraction as F
 

@@ -1,4 +1,4 @@
-"""On which smallest samples do the proofs and closed forms of Rademacher averages fail, in exact arithmetic?"""
+"""On which small samples do the proofs and closed forms of Rademacher averages fail, in exact arithmetic?"""
 
 import math
 from fractions import Fraction as F

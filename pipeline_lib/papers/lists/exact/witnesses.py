@@ -1,4 +1,4 @@
-"""On which smallest instances do closed forms, short statements and proof steps of `lists` fail, in exact arithmetic?
+"""On which small instances do closed forms, short statements and proof steps of `lists` fail, in exact arithmetic?
 
 The logarithm of 2 is enclosed by e^2 < 8 and e^7 > 2^10, which give 2/3 < ln 2 < 7/10.
 """

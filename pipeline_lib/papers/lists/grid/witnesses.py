@@ -1,4 +1,4 @@
-"""On which smallest instance is the printed regret of gradient descent not sharp, in exact arithmetic?"""
+"""On which small instance is the printed regret of gradient descent not sharp, in exact arithmetic?"""
 
 from fractions import Fraction as F
 

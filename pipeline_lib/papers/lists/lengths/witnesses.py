@@ -1,4 +1,4 @@
-"""On which smallest instances do the bounds need the length of lists and the range of losses, in exact arithmetic?"""
+"""On which small instances do the bounds need the length of lists and the range of losses, in exact arithmetic?"""
 
 from fractions import Fraction as F
 

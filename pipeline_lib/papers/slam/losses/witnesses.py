@@ -1,4 +1,4 @@
-"""On which smallest instances do printed statements of `slam` on losses and weights fail, in exact arithmetic?"""
+"""On which small instances do printed statements of `slam` on losses and weights fail, in exact arithmetic?"""
 
 from fractions import Fraction as F
 from itertools import permutations, product

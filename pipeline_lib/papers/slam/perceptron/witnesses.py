@@ -1,4 +1,4 @@
-"""On which smallest instances do printed statements of `slam` on its perceptron fail, in exact arithmetic?"""
+"""On which small instances do printed statements of `slam` on its perceptron fail, in exact arithmetic?"""
 
 from fractions import Fraction as F
 

@@ -1,4 +1,4 @@
-"""On which smallest instances do printed sentences of `slam` fail, in exact arithmetic?"""
+"""On which small instances do printed sentences of `slam` fail, in exact arithmetic?"""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -60,7 +60,9 @@ CUTOFF = 10
 class WeightsSettings(Settings):
     """The tightest weights of SLAM, and for which data its risk is smallest at w = 0."""
 
-    enumerated: Sizes = Field((2, 3, 4), description="values of m for which all label vectors are enumerated")
+    enumerated: Sizes = Field(
+        (2, 3, 4), description="values of m for which the label vectors with a lowest label of 0 are enumerated"
+    )
     enumerated_label: Annotated[Whole, Le(4)] = Field(2, description="largest label of these vectors")
     lengths: Annotated[Rising, at_least(3)] = Field((5, 10, 20, 50), description="documents per query in samples")
     documents: Whole = Field(10000, description="documents in a simulated sample, over all queries")
@@ -138,7 +140,7 @@ class ShortLists(
 
 
 def measure(job: Job) -> Iterator[Row]:
-    """The tight weights of all label vectors, and where the minimiser is 0."""
+    """The tight weights of all label vectors whose lowest label is 0, and where the minimiser is 0."""
     yield from enumerated(job.settings)
     yield from phases(job.settings, job.datasets(), job.seed)
 

@@ -1,4 +1,4 @@
-"""On which smallest instance does the constant of Theorem 5.2 fail, exactly?"""
+"""On which small instance does the constant of Theorem 5.2 fail, exactly?"""
 
 from fractions import Fraction as F
 

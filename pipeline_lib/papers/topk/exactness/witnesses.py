@@ -1,4 +1,4 @@
-"""On which smallest instances do the printed estimators, probabilities, lemmas and constants fail, exactly?"""
+"""On which small instances do the printed estimators, probabilities, lemmas and constants fail, exactly?"""
 
 from collections.abc import Sequence
 from fractions import Fraction as F

@@ -1,4 +1,4 @@
-"""On which smallest instance does Algorithm 1 make the gain of SmoothDCG smaller, exactly?"""
+"""On which small instance does Algorithm 1 make the gain of SmoothDCG smaller, exactly?"""
 
 from fractions import Fraction as F
 

@@ -1,4 +1,4 @@
-"""On which smallest instances do laws of labels that k documents do not tell apart have other best orders, exactly?"""
+"""On which small instances do laws of labels that k documents do not tell apart have other best orders, exactly?"""
 
 from collections.abc import Sequence
 from fractions import Fraction as F

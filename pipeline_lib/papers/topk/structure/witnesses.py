@@ -1,4 +1,4 @@
-"""On which smallest instances do printed sentences on the surrogates fail, exactly?"""
+"""On which small instances do printed sentences on the surrogates fail, exactly?"""
 
 from fractions import Fraction as F
 

@@ -1,4 +1,4 @@
-"""On which smallest instance are elements of an (n, m)-sample dependent, in exact arithmetic?"""
+"""On which small instance are elements of an (n, m)-sample dependent, in exact arithmetic?"""
 
 from fractions import Fraction as F
 

@@ -1,4 +1,4 @@
-"""On which smallest instances do printed statements on the two layers fail, in exact arithmetic?
+"""On which small instances do printed statements on the two layers fail, in exact arithmetic?
 
 Expectations over finite populations are sums.
 """

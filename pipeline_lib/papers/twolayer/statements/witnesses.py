@@ -1,4 +1,4 @@
-"""On which smallest instances do the remark after Theorem 1 and the printed discussions fail, in exact arithmetic?
+"""On which small instances do the remark after Theorem 1 and the printed discussions fail, in exact arithmetic?
 
 Rademacher averages of finite classes are sums. 5/2 < e < 3.
 """
