@@ -18,7 +18,20 @@ from pathlib import Path
 
 SHIM = Path(__file__).with_name("shim.c")
 OPERATIONS = (
-    *("write", "log", "read", "open", "rename", "fsync", "ftruncate", "close", "unlink", "chmod", "mkdir"),
+    *(
+        "write",
+        "log",
+        "read",
+        "open",
+        "rename",
+        "fsync",
+        "ftruncate",
+        "close",
+        "close of a log",
+        "unlink",
+        "chmod",
+        "mkdir",
+    ),
     *("fork", "mmap", "malloc"),
 )
 """Kinds of calls, in the order of the shim."""
@@ -33,6 +46,7 @@ ERRORS: dict[str, tuple[int, ...]] = {
     "fsync": (errno.EIO, errno.ENOSPC),
     "ftruncate": (errno.EIO, errno.ENOSPC),
     "close": (errno.EIO, errno.ENOSPC, errno.EDQUOT),
+    "close of a log": (errno.EIO, errno.ENOSPC, errno.EDQUOT),
     "unlink": (errno.EIO,),
     "chmod": (errno.EIO, errno.EPERM),
     "mkdir": (errno.ENOSPC, errno.EIO),

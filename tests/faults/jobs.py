@@ -58,11 +58,12 @@ def of_plan(printed: str) -> dict[str, Job]:
 
 
 class Study:
-    """A finished study in a folder, whose jobs are done again."""
+    """A study in a folder, whose jobs are done again, with the package that is in the folder ``code``."""
 
-    def __init__(self, folder: Path, faults: Faults, environment: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, faults: Faults, environment: Mapping[str, str], code: Path | None = None) -> None:
         self.folder, self.faults = folder, faults
-        self.environment = {**environment, **faults.environment(), "PYTHONPATH": str(folder), "PYTHONSAFEPATH": "1"}
+        path = {"PYTHONPATH": str(code or folder), "PYTHONSAFEPATH": "1"}
+        self.environment = {**environment, **faults.environment(), **path}
         self._known: dict[str, tuple[dict[str, str | None], dict[str, int]]] = {}
 
     @contextlib.contextmanager

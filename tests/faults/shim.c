@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /* As OPERATIONS in __init__.py has them. */
-enum operation { WRITE, LOG, READ, OPEN, RENAME, SYNC, TRUNCATE, CLOSE, UNLINK, CHMOD, FOLDER, FORK, MAP, ALLOCATE, KINDS };
+enum operation { WRITE, LOG, READ, OPEN, RENAME, SYNC, TRUNCATE, CLOSE, CLOSE_LOG, UNLINK, CHMOD, FOLDER, FORK, MAP, ALLOCATE, KINDS };
 
 struct plan {
     int64_t operation, first, times, error; /* the error -1 stands for half of what is to be written */
@@ -113,14 +113,19 @@ static int named_fails(enum operation kind, int folder, const char *name) {
     return kind != KINDS && fails(kind, path);
 }
 
-/* Whether writing to an open file fails. The output of a job, its log, counts apart. */
+/* The output of a job, its log, counts apart. */
+static int is_log(const char *path) {
+    size_t length = strlen(path);
+    return length > 4 && !strcmp(path + length - 4, ".log");
+}
+
+/* Whether writing to an open file fails. */
 static int writing_fails(int handle) {
     char path[4096];
     int error = errno;
     const char *ours = path_of(handle, path, sizeof path);
-    size_t length = ours ? strlen(ours) : 0;
     errno = error;
-    return ours && fails(length > 4 && !strcmp(ours + length - 4, ".log") ? LOG : WRITE, ours);
+    return ours && fails(is_log(ours) ? LOG : WRITE, ours);
 }
 
 #define UNLESS(failure, ...)                                                                                           \
@@ -247,7 +252,7 @@ int close(int handle) {
     int written = ours && (fcntl(handle, F_GETFL) & O_ACCMODE) != O_RDONLY;
     errno = error;
     int status = REAL(close)(handle);
-    UNLESS(written && fails(CLOSE, ours), status);
+    UNLESS(written && fails(is_log(ours) ? CLOSE_LOG : CLOSE, ours), status);
 }
 
 int unlink(const char *name) {

@@ -1,0 +1,66 @@
+"""Single calls of the system that fail in the jobs of data sets; ``tests/workflow/test_failing_calls.py`` has more."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from . import ERRORS, Faults, NoCompiler, name_of
+from .jobs import Job, Study
+
+ROOT = Path(__file__).parents[2]
+MANIFEST = "data/raw/letor-sim/manifest.json"
+CONVERTED = [
+    f"--{name}=data/parquet/letor-sim/{name}.{end}" for name, end in (("documents", "parquet"), ("summary", "json"))
+]
+
+
+def job(*words: str) -> Job:
+    return Job(
+        [sys.executable, "-m", "pipeline_lib", *words, "--threads", "1", "--code", "1"], f"results/{words[0]}.log"
+    )
+
+
+SIMULATE = job("simulate-data", "--dataset=letor-sim", "--queries=8", "--seed=1", f"--manifest={MANIFEST}")
+CONVERT = job("convert-data", "--dataset=letor-sim", f"--manifest={MANIFEST}", *CONVERTED)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    """A folder with a small data set, and a server whose forks are its jobs."""
+    folder = tmp_path_factory.mktemp("study")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    try:
+        faults = Faults(tmp_path_factory.mktemp("faults"), folder)
+    except NoCompiler as reason:
+        pytest.skip(str(reason))
+    made = Study(folder, faults, environment, ROOT)
+    with made.served():
+        made.undisturbed(SIMULATE)
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("command", "operation", "number", "error", "word"),
+    [
+        (SIMULATE, "write", 1, "ENOSPC", "refused"),
+        (CONVERT, "rename", 1, "EIO", "refused"),
+        (CONVERT, "open", 1, "EMFILE", "refused"),
+        (CONVERT, "write", 1, "short", "survived"),
+        (CONVERT, "fork", 1, "EAGAIN", "survived"),
+        # What is closed is closed also where the system tells only then that something could not be written.
+        (CONVERT, "close of a log", 1, "EDQUOT", "survived"),
+        (CONVERT, "close of a log", 4, "EDQUOT", "survived"),
+        (CONVERT, "close", 1, "ENOSPC", "refused"),
+        (CONVERT, "close", 2, "EIO", "refused"),
+        (SIMULATE, "write", 2, "EIO", "refused"),
+    ],
+)
+def test_a_call_that_fails_is_survived_or_named(
+    study: Study, command: Job, operation: str, number: int, error: str, word: str
+) -> None:
+    [chosen] = [one for one in ERRORS[operation] if name_of(one) == error]
+    verdict = study.judge(command, operation, number, chosen)
+    assert verdict.word == word, verdict.line
