@@ -27,15 +27,19 @@ SIMULATE = job("simulate-data", "--dataset=letor-sim", "--queries=8", "--seed=1"
 CONVERT = job("convert-data", "--dataset=letor-sim", f"--manifest={MANIFEST}", *CONVERTED)
 
 
+def faults_of(place: Path, folder: Path) -> Faults:
+    try:
+        return Faults(place, folder)
+    except NoCompiler as reason:
+        pytest.skip(str(reason))
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
     """A folder with a small data set, and a server whose forks are its jobs."""
     folder = tmp_path_factory.mktemp("study")
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
-    try:
-        faults = Faults(tmp_path_factory.mktemp("faults"), folder)
-    except NoCompiler as reason:
-        pytest.skip(str(reason))
+    faults = faults_of(tmp_path_factory.mktemp("faults"), folder)
     made = Study(folder, faults, environment, ROOT)
     with made.served():
         made.undisturbed(SIMULATE)
@@ -56,6 +60,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         (CONVERT, "close", 1, "ENOSPC", "refused"),
         (CONVERT, "close", 2, "EIO", "refused"),
         (SIMULATE, "write", 2, "EIO", "refused"),
+        (CONVERT, "read", 5, "EIO", "refused"),
     ],
 )
 def test_a_call_that_fails_is_survived_or_named(
@@ -64,3 +69,40 @@ def test_a_call_that_fails_is_survived_or_named(
     [chosen] = [one for one in ERRORS[operation] if name_of(one) == error]
     verdict = study.judge(command, operation, number, chosen)
     assert verdict.word == word, verdict.line
+
+
+CARELESS = """
+import os, sys
+name, way = sys.argv[1], sys.argv[2]
+try:
+    with open(name if way != "renamed" else name + ".new", "w") as file:
+        file.write("all of it")
+    if way == "renamed":
+        os.rename(name + ".new", name)
+except OSError:
+    if way != "quiet":
+        raise
+    print("error: something went wrong")
+    sys.exit(sys.argv[3:] == ["told"])
+"""
+"""A job that does not take care of what fails."""
+
+
+@pytest.mark.parametrize(
+    ("words", "operation", "error", "word"),
+    [
+        (["quiet"], "write", "ENOSPC", "damaged"),
+        (["loud"], "write", "EIO", "damaged"),
+        (["quiet"], "open", "EMFILE", "silently wrong"),
+        (["quiet", "told"], "open", "EMFILE", "unnamed"),
+        (["renamed"], "rename", "EIO", "traceback"),
+    ],
+)
+def test_a_careless_job_is_found(tmp_path: Path, words: list[str], operation: str, error: str, word: str) -> None:
+    (tmp_path / "code/pipeline_lib").mkdir(parents=True)
+    (tmp_path / "code/pipeline_lib/__main__.py").write_text(CARELESS)
+    (tmp_path / "study/results").mkdir(parents=True)
+    study = Study(tmp_path / "study", faults_of(tmp_path / "faults", tmp_path / "study"), os.environ, tmp_path / "code")
+    careless = Job([sys.executable, "-m", "pipeline_lib", "results/a.txt", *words], "careless.log")
+    [chosen] = [one for one in ERRORS[operation] if name_of(one) == error]
+    assert study.judge(careless, operation, 1, chosen).word == word
