@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PosixPath
 from typing import Any, BinaryIO
 
-from pipeline_lib.core.errors import ConfigurationError, DataError, StorageError, printable
+from pipeline_lib.core.errors import ConfigurationError, DataError, StorageError, is_refused_memory, printable
 
 MOST_LINKS = 40
 """So many links, one to the next, are followed by Linux as well."""
@@ -81,6 +81,31 @@ start again
         raise
 
 
+@contextmanager
+def naming_what_is_read(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise an error that names ``path`` when polars, which reads it in the block, is refused its content.
+
+    Raises
+    ------
+    DataError
+
+    Example
+    -------
+    >>> with naming_what_is_read("table.parquet"):
+    ...     raise OSError("Input/output error (os error 5)")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.DataError: table.parquet: cannot be read (Input/output error); check the disk, and \
+start again
+    """
+    try:
+        yield
+    except Exception as error:
+        if _OF_RUST.search(str(error)) and not is_refused_memory(error):
+            raise DataError(f"{path}: cannot be read ({_reason(error)}); {_remedy(error)}") from error
+        raise
+
+
 def _is_of_writing(error: Exception) -> bool:
     """Whether an error is about the file that is being written, which the system, or a library, need not name.
 
@@ -88,21 +113,26 @@ def _is_of_writing(error: Exception) -> bool:
     """
     if isinstance(error, OSError) and error.filename is not None:
         return str(error.filename).endswith(".partial")
-    if type(error) is OSError:
-        return error.errno is not None or str(error) == _OF_ARROW
-    return bool(_OF_RUST.search(str(error)))
+    if type(error) is OSError and (error.errno is not None or str(error) == _OF_ARROW):
+        return True
+    return bool(_OF_RUST.search(str(error))) and not is_refused_memory(error)
 
 
 def _reason(error: Exception) -> str:
     """What the system says of an error, or else the library."""
-    found = _OF_RUST.search(str(error))
-    number = int(found[1]) if found else getattr(error, "errno", None)
+    number = _number(error)
     return os.strerror(number) if number else printable(" ".join(str(error).split()))
+
+
+def _number(error: Exception) -> int | None:
+    """The number that the system has for an error, which polars has in the text."""
+    found = _OF_RUST.search(str(error))
+    return int(found[1]) if found else getattr(error, "errno", None)
 
 
 def _remedy(error: Exception) -> str:
     """What to do about an error of the system."""
-    number = getattr(error, "errno", None)
+    number = _number(error)
     if number in (errno.EMFILE, errno.ENFILE):
         return "raise the limit of open files (`ulimit -n`), and start again"
     return "allow writing in its folder" if number in _NOT_ALLOWED else "check the disk, and start again"

@@ -10,7 +10,7 @@ from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
 
-from . import ERRORS, OPERATIONS, Faults, jobs
+from . import OPERATIONS, Faults, jobs
 
 
 def main() -> int:
@@ -21,7 +21,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[], help="only these commands")
     parser.add_argument("--operations", nargs="*", default=OPERATIONS, help="only these kinds of calls")
     parser.add_argument("--alone", action="store_true", help="start every job by itself, not as a fork of a server")
-    parser.add_argument("--share", type=float, default=1.0, help="try this share of all failures, drawn at random")
+    parser.add_argument("--most", type=int, help="try at most so many failures of every kind of call, drawn at random")
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     folder = chosen.folder.resolve()
@@ -29,7 +29,6 @@ def main() -> int:
     printed = subprocess.run(plan, cwd=folder, capture_output=True, text=True, check=True)
     rng = random.Random(chosen.seed)
     counts: Counter[str] = Counter()
-    words: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as place:
         study = jobs.Study(folder, Faults(Path(place), folder), os.environ)
         with nullcontext() if chosen.alone else study.served():
@@ -37,16 +36,18 @@ def main() -> int:
                 if chosen.only and name not in chosen.only:
                     continue
                 print(name, study.undisturbed(job)[1], flush=True)
-                for operation, number, error in jobs.every_failure(study, job, ERRORS, chosen.operations.__contains__):
-                    if rng.random() >= chosen.share:
-                        continue
-                    found = study.judge(job, operation, number, error)
-                    counts[f"{operation}: {found.word}"] += 1
-                    words[found.word] += 1
-                    if found.word not in jobs.GOOD:
-                        print(found.line, flush=True)
-    print(dict(sorted(counts.items())), dict(words), f"{words.total()} failures", sep="\n")
-    return int(any(word not in jobs.GOOD for word in words))
+                for operation in chosen.operations:
+                    every = list(jobs.every_failure(study, job, operation))
+                    drawn = every if chosen.most is None else rng.sample(every, min(chosen.most, len(every)))
+                    for number, error in sorted(drawn):
+                        found = study.judge(job, operation, number, error)
+                        counts[f"{operation}: {found.word}"] += 1
+                        if found.word not in jobs.GOOD:
+                            print(found.line, flush=True)
+                print(dict(sorted(counts.items())), flush=True)
+    wrong = {what: count for what, count in counts.items() if what.partition(": ")[2] not in jobs.GOOD}
+    print(f"{counts.total()} failures, {sum(wrong.values())} findings")
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":

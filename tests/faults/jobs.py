@@ -10,13 +10,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from pipeline_lib.core import handing_over
 
-from . import Faults, name_of
+from . import ERRORS, Faults, name_of
 
 MADE = ("data", "results", "reports")
 PATIENCE = 120.0
@@ -200,12 +200,8 @@ def named(hit: Path) -> str:
     return partial[1] if partial else hit.name
 
 
-def every_failure(
-    study: Study, job: Job, errors: Mapping[str, tuple[int, ...]], wanted: Callable[[str], bool]
-) -> Iterator[tuple[str, int, int]]:
-    """Every call of a job with every error that it may have: kind of call, number, error."""
-    _, counts = study.undisturbed(job)
-    for operation, numbers in errors.items():
-        for number in range(1, counts[operation] + 1 if wanted(operation) else 1):
-            for error in numbers:
-                yield operation, number, error
+def every_failure(study: Study, job: Job, operation: str) -> Iterator[tuple[int, int]]:
+    """Every call of a kind in a job with every error that it may have: the number of the call, and the error."""
+    for number in range(1, study.undisturbed(job)[1][operation] + 1):
+        for error in ERRORS[operation]:
+            yield number, error

@@ -49,18 +49,23 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
 @pytest.mark.parametrize(
     ("command", "operation", "number", "error", "word"),
     [
-        (SIMULATE, "write", 1, "ENOSPC", "refused"),
-        (CONVERT, "rename", 1, "EIO", "refused"),
-        (CONVERT, "open", 1, "EMFILE", "refused"),
+        (SIMULATE, "write", 2, "EIO", "refused"),
+        (CONVERT, "close", 1, "ENOSPC", "refused"),
         (CONVERT, "write", 1, "short", "survived"),
-        (CONVERT, "fork", 1, "EAGAIN", "survived"),
         # What is closed is closed also where the system tells only then that something could not be written.
         (CONVERT, "close of a log", 1, "EDQUOT", "survived"),
-        (CONVERT, "close of a log", 4, "EDQUOT", "survived"),
-        (CONVERT, "close", 1, "ENOSPC", "refused"),
-        (CONVERT, "close", 2, "EIO", "refused"),
-        (SIMULATE, "write", 2, "EIO", "refused"),
-        (CONVERT, "read", 5, "EIO", "refused"),
+        *(
+            pytest.param(*failure, marks=pytest.mark.slow)
+            for failure in (
+                (SIMULATE, "write", 1, "ENOSPC", "refused"),
+                (CONVERT, "rename", 1, "EIO", "refused"),
+                (CONVERT, "open", 1, "EMFILE", "refused"),
+                (CONVERT, "read", 5, "EIO", "refused"),
+                (CONVERT, "fork", 1, "EAGAIN", "survived"),
+                (CONVERT, "close of a log", 4, "EDQUOT", "survived"),
+                (CONVERT, "close", 2, "EIO", "refused"),
+            )
+        ),
     ],
 )
 def test_a_call_that_fails_is_survived_or_named(
@@ -69,6 +74,18 @@ def test_a_call_that_fails_is_survived_or_named(
     [chosen] = [one for one in ERRORS[operation] if name_of(one) == error]
     verdict = study.judge(command, operation, number, chosen)
     assert verdict.word == word, verdict.line
+
+
+SPLIT = job("split-folds", "--dataset=letor-sim", CONVERTED[0], "--folds=data/parquet/letor-sim/folds.parquet")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("operation", ["open", "malloc"])
+def test_what_polars_and_arrow_are_refused_is_named(study: Study, operation: str) -> None:
+    study.undisturbed(CONVERT)
+    for number in range(1, study.undisturbed(SPLIT)[1][operation] + 1, 1 if operation == "open" else 9):
+        verdict = study.judge(SPLIT, operation, number, ERRORS[operation][-3 if operation == "open" else 0])
+        assert verdict.word == "refused", verdict.line
 
 
 CARELESS = """
@@ -100,6 +117,7 @@ except OSError:
 )
 def test_a_careless_job_is_found(tmp_path: Path, words: list[str], operation: str, error: str, word: str) -> None:
     (tmp_path / "code/pipeline_lib").mkdir(parents=True)
+    (tmp_path / "code/pipeline_lib/__init__.py").touch()
     (tmp_path / "code/pipeline_lib/__main__.py").write_text(CARELESS)
     (tmp_path / "study/results").mkdir(parents=True)
     study = Study(tmp_path / "study", faults_of(tmp_path / "faults", tmp_path / "study"), os.environ, tmp_path / "code")

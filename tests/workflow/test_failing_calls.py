@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults import ERRORS, Faults, NoCompiler, jobs, name_of
+from tests.faults import ERRORS, OPERATIONS, Faults, NoCompiler, jobs, name_of
 
 from .conftest import Project
 
@@ -32,10 +32,9 @@ def test_jobs_survive_or_name_what_fails(finished_copy: Project, tmp_path: Path)
     wrong = []
     with study.served():
         for job in jobs.of_plan(finished_copy.snakemake("-n", "-p", "--forceall")).values():
-            every = list(jobs.every_failure(study, job, ERRORS, lambda operation: True))
-            kinds = sorted({operation for operation, _, _ in every})
-            for kind in rng.sample(kinds, 4):
-                verdict = study.judge(job, *rng.choice([failure for failure in every if failure[0] == kind]))
+            every = {operation: list(jobs.every_failure(study, job, operation)) for operation in OPERATIONS}
+            for operation in rng.sample([operation for operation in OPERATIONS if every[operation]], 4):
+                verdict = study.judge(job, operation, *rng.choice(every[operation]))
                 counts[verdict.word] += 1
                 if verdict.word not in jobs.GOOD:
                     wrong.append(verdict.line)
