@@ -91,7 +91,7 @@ def is_refused_memory(error: BaseException) -> bool:
     >>> is_refused_memory(OSError(2, "No such file or directory"))
     False
     """
-    texts = ("failed to map segment", "Cannot allocate memory")
+    texts = ("failed to map segment", "Cannot allocate memory", "ZSTD_DCtx create failed")
     found: BaseException | None = error
     while found is not None:
         if isinstance(found, MemoryError) or any(text in str(found) for text in texts):

@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PosixPath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from pipeline_lib.core.errors import ConfigurationError, DataError, StorageError
+from pipeline_lib.core.errors import ConfigurationError, DataError, StorageError, is_refused_memory, printable
 
 MOST_LINKS = 40
 """So many links, one to the next, are followed by Linux as well."""
@@ -24,6 +24,9 @@ MOST_OF_NAME = 50
 """So many letters of a file's name begin that of its temporary file, which must not be too long."""
 PARQUET = "a Parquet file"
 _HEAD = 4096
+_OF_RUST = re.compile(r"\(os error (\d+)\)")
+_OF_ARROW = "error closing file"
+_NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR)
 
 
 def is_full(error: BaseException) -> bool:
@@ -51,11 +54,20 @@ def expanded(name: str) -> Path:
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Raise an error that names ``path`` when the block, which writes it, finds the disk full.
+    """Raise an error that names ``path`` when the block, which writes it, finds the disk full, or it fails otherwise.
 
     Raises
     ------
     StorageError
+
+    Example
+    -------
+    >>> with naming("model.json"):
+    ...     raise OSError(errno.EIO, "Input/output error")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.StorageError: model.json: cannot be written (Input/output error); check the disk, and \
+start again
     """
     try:
         yield
@@ -64,7 +76,66 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     except Exception as error:
         if is_full(error):
             raise StorageError(f"{path}: cannot be written, the disk is full; free space and start again") from error
+        if _is_of_writing(error):
+            raise StorageError(f"{path}: cannot be written ({_reason(error)}); {_remedy(error)}") from error
         raise
+
+
+@contextmanager
+def naming_what_is_read(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise an error that names ``path`` when polars, which reads it in the block, is refused its content.
+
+    Raises
+    ------
+    DataError
+
+    Example
+    -------
+    >>> with naming_what_is_read("table.parquet"):
+    ...     raise OSError("Input/output error (os error 5)")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.core.errors.DataError: table.parquet: cannot be read (Input/output error); check the disk, and \
+start again
+    """
+    try:
+        yield
+    except Exception as error:
+        if _OF_RUST.search(str(error)) and not is_refused_memory(error):
+            raise DataError(f"{path}: cannot be read ({_reason(error)}); {_remedy(error)}") from error
+        raise
+
+
+def _is_of_writing(error: Exception) -> bool:
+    """Whether an error is about the file that is being written, which the system, or a library, need not name.
+
+    Errors of connections are of other classes, those of other files name these, and damaged content has no number.
+    """
+    if isinstance(error, OSError) and error.filename is not None:
+        return str(error.filename).endswith(".partial")
+    if type(error) is OSError and (error.errno is not None or str(error) == _OF_ARROW):
+        return True
+    return bool(_OF_RUST.search(str(error))) and not is_refused_memory(error)
+
+
+def _reason(error: Exception) -> str:
+    """What the system says of an error, or else the library."""
+    number = _number(error)
+    return os.strerror(number) if number else printable(" ".join(str(error).split()))
+
+
+def _number(error: Exception) -> int | None:
+    """The number that the system has for an error, which polars has in the text."""
+    found = _OF_RUST.search(str(error))
+    return int(found[1]) if found else getattr(error, "errno", None)
+
+
+def _remedy(error: Exception) -> str:
+    """What to do about an error of the system."""
+    number = _number(error)
+    if number in (errno.EMFILE, errno.ENFILE):
+        return "raise the limit of open files (`ulimit -n`), and start again"
+    return "allow writing in its folder" if number in _NOT_ALLOWED else "check the disk, and start again"
 
 
 class Output(PosixPath):
@@ -244,6 +315,25 @@ def is_made_by_runs(path: Path) -> bool:
     return ".." not in path.parts and any(path.absolute().is_relative_to(Path.cwd() / folder) for folder in folders)
 
 
+class _Read(io.FileIO):
+    """A file whose content the system may refuse, as of a disk that fails: what it says then names the file."""
+
+    def _named(self, read: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return read(*arguments)
+        except OSError as error:
+            raise DataError(f"{self.name}: cannot be read ({_said(error)}); check the disk, and start again") from error
+
+    def readinto(self, buffer: Any) -> int | None:
+        return self._named(super().readinto, buffer)
+
+    def read(self, size: int = -1) -> bytes:
+        return self._named(super().read, size)
+
+    def readall(self) -> bytes:
+        return self._named(super().readall)
+
+
 def reading(path: str | os.PathLike[str]) -> io.FileIO:
     """Open a file of a person for reading its bytes, without a buffer.
 
@@ -264,8 +354,8 @@ write its content to a file
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISREG(mode):
-            file = open(path, "rb", buffering=0)  # noqa: SIM115
-            file.read(1)  # which the system may refuse, as of the memory of a process
+            file = _Read(path)
+            io.FileIO.read(file, 1)  # which the system may refuse, as of the memory of a process
             file.seek(0)
             return file
     except (OSError, ValueError) as error:
@@ -357,8 +447,12 @@ def _partial_file(named: Path, target: Path) -> Path:
     except OSError as error:
         if is_full(error):
             raise
-        raise StorageError(f"{named}: cannot be written ({error.strerror}); allow writing in its folder") from error
-    os.close(handle)
+        raise StorageError(f"{named}: cannot be written ({error.strerror}); {_remedy(error)}") from error
+    try:
+        os.close(handle)
+    except OSError:
+        os.unlink(name)
+        raise
     return Path(name)
 
 

@@ -26,8 +26,9 @@ from pipeline_lib.core.errors import (
     OtherOriginError,
     PipelineError,
     UnsignedFileError,
+    is_refused_memory,
 )
-from pipeline_lib.core.files import PARQUET, is_made_by_runs, kind, reading, replacing
+from pipeline_lib.core.files import PARQUET, is_made_by_runs, kind, naming_what_is_read, reading, replacing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -135,7 +136,7 @@ def read_table(path: str | os.PathLike[str], columns: Sequence[str] | None = Non
     """
     import polars as pl
 
-    with checked(path) as file:
+    with checked(path) as file, naming_what_is_read(path):
         return pl.read_parquet(file, columns=columns if columns is None else list(columns))
 
 
@@ -181,8 +182,11 @@ def checked(path: str | os.PathLike[str], *, required: bool = True) -> Iterator[
 
 
 @contextmanager
-def parquet_of_others(path: str | os.PathLike[str]) -> Iterator[None]:
+def parquet_of_others(path: str | os.PathLike[str], *, compared: bool = False) -> Iterator[None]:
     """Put into words what Arrow says, while the block reads it, of a Parquet file that states no checksum.
+
+    A damaged file may ask for any amount of memory. Where the bytes were ``compared`` with a checksum, it is the system
+    that gives too little, and the error says so.
 
     Raises
     ------
@@ -205,6 +209,8 @@ file or a damaged one (Deserializing page header failed.); write it anew, or cop
     except PipelineError:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+        if compared and is_refused_memory(error):
+            raise
         said = " ".join(str(error).split())
         raise DataError(
             f"{path}: expected a Parquet file that can be read, found another file or a damaged one ({said}); write it "

@@ -364,7 +364,7 @@ def query_index(
 def _open_parquet(path: str | os.PathLike[str], *, stored: bool) -> Iterator[pq.ParquetFile]:
     import pyarrow.parquet as pq
 
-    with storage.checked(path, required=stored) as source, storage.parquet_of_others(path):
+    with storage.checked(path, required=stored) as source, storage.parquet_of_others(path, compared=stored):
         file = pq.ParquetFile(source)
         _check_columns(file.schema_arrow, path)
         yield file

@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -241,23 +241,27 @@ def _received(connection: socket.socket) -> Request | None:
         folder, command, arguments, surroundings = json.loads(content)
         return Request(folder, command, arguments, surroundings, int.from_bytes(caller[:4], sys.byteorder), files)
     except (OSError, ValueError):
-        for file in files:
-            os.close(file)
+        _close(files)
         return None
     finally:
         connection.settimeout(None)
 
 
 def _refuse(connection: socket.socket, request: Request | None) -> None:
-    for file in request.files if request else ():
-        os.close(file)
+    _close(request.files if request else ())
     connection.close()
+
+
+def _close(files: Sequence[int]) -> None:
+    """Close files that were handed over; a disk may say only then, of a log, that it could not write to it."""
+    for file in files:
+        with contextlib.suppress(OSError):  # it is closed all the same
+            os.close(file)
 
 
 def _begin(jobs: dict[int, _Job], job: _Job, request: Request, waiting: selectors.BaseSelector) -> None:
     """Tell that a fork is at work, and wait for its end and for signals to pass on."""
-    for file in request.files:
-        os.close(file)
+    _close(request.files)
     jobs[job.process] = job
     with contextlib.suppress(OSError):
         job.connection.sendall(b"y")
@@ -321,7 +325,7 @@ def _become(request: Request, server: int) -> None:
     libc.prctl(_PR_SET_NAME, _name_for(request.caller).encode())
     for number, file in enumerate(request.files):
         os.dup2(file, number)
-        os.close(file)
+    _close(request.files)
     os.chdir(request.folder)
     os.environ.clear()
     os.environ.update(request.surroundings["environment"])

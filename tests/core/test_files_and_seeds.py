@@ -1,5 +1,6 @@
 """Files appear whole or not at all; seeds depend on the axes alone."""
 
+import errno
 import hashlib
 import os
 import signal
@@ -106,3 +107,18 @@ def test_a_folder_that_takes_no_files_is_named(tmp_path: Path) -> None:
     (tmp_path / "tables").symlink_to("/proc")
     with pytest.raises(StorageError, match="tables/table"):
         write_text(tmp_path / "tables/table.csv", "")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        TimeoutError(errno.ETIMEDOUT, "the server is silent"),
+        FileNotFoundError(errno.ENOENT, "No such file or directory", "other.csv"),
+        OSError("Invalid data stream"),  # of bz2, whose content is damaged
+    ],
+)
+def test_what_fails_elsewhere_is_not_said_of_the_file_that_is_written(tmp_path: Path, error: OSError) -> None:
+    with pytest.raises(OSError, match=r"silent|No such|stream") as caught, replacing(tmp_path / "table.csv"):
+        raise error
+    assert caught.value is error
+    assert list(tmp_path.iterdir()) == []

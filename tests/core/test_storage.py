@@ -301,3 +301,14 @@ def test_a_damaged_list_of_files_does_not_hide_what_is_damaged_among_them(tmp_pa
     assert not list(storage.damaged_of(listed))
     page.write_text("0ne")
     assert [error.path for error in storage.damaged_of(listed)] == [page]
+
+
+def test_a_table_that_polars_cannot_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, read = table(tmp_path)
+
+    def fail(*arguments: Any, **options: Any) -> None:
+        raise OSError("Input/output error (os error 5)")  # as polars has it of a disk that fails
+
+    monkeypatch.setattr(pl, "read_parquet", fail)
+    with pytest.raises(DataError, match=r"table\.parquet: cannot be read \(Input/output error\); check the disk"):
+        read(path)

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import io
+import os
 import re
 import subprocess
 import sys
@@ -120,10 +121,16 @@ def another_run(folder: Path) -> str:
 def full_disk(folder: Path) -> str:
     with pytest.raises(PipelineError) as full, files.naming("results/x.parquet"):
         raise OSError(errno.ENOSPC, "No space left on device")
+    with pytest.raises(PipelineError) as failing, files.naming("results/x.parquet"):
+        raise OSError(errno.EIO, "Input/output error")
+    with open("/proc/self/mem", "rb", buffering=0) as memory, files.reading(__file__) as file:  # whose start is nowhere
+        os.dup2(memory.fileno(), file.fileno())
+        with pytest.raises(PipelineError) as unread:
+            file.read()
     (folder / "results").symlink_to("/proc")  # where nobody, not even root, makes files
     with pytest.raises(PipelineError) as forbidden:
         run_lock.hold(Path("results/run.lock"), "small")
-    return f"{full.value}\n{forbidden.value}"
+    return "\n".join(str(error.value) for error in (full, failing, unread, forbidden))
 
 
 def killed_job(folder: Path) -> str:
