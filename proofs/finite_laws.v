@@ -257,9 +257,7 @@ split; first exact: integrable_ext same swapped_ok.
 by rewrite -(expect_ext same swapped_ok) (expect_exchange ord0 i1 ok).
 Qed.
 
-(* Each query of a sample is independent of the others: if g S does not depend on
-   query i, the expectation of g S (S i) is that of the mean of g S. *)
-Theorem queries_are_independent n (i : 'I_n.+1) (g : sample Z n.+1 -> Z -> R) :
+Lemma expect_fresh n (i : 'I_n.+1) (g : sample Z n.+1 -> Z -> R) :
   (forall S S' : sample Z n.+1,
      (forall j, j != i -> S j = S' j) -> g S =1 g S') ->
   integrable P (fun S => g S (S i)) -> (forall S, integrable1 (g S)) ->
@@ -298,6 +296,15 @@ rewrite (expect_exchange ord0 i mean_ok) -(expect_ext K_rest (integrable_rest K_
 rewrite expect_rest // -(expect_first h_ok inner_ok) -(expect_exchange ord0 i h_ok).
 by symmetry; apply: expect_ext (integrable_exchange ord0 i h_ok) => S.
 Qed.
+
+(* Each query of a sample is independent of the others: if g S does not depend on
+   query i, the expectation of g S (S i) is that of the mean of g S. *)
+Theorem queries_are_independent n (i : 'I_n) (g : sample Z n -> Z -> R) :
+  (forall S S' : sample Z n, (forall j, j != i -> S j = S' j) -> g S =1 g S') ->
+  integrable P (fun S => g S (S i)) -> (forall S, integrable1 (g S)) ->
+  integrable P (fun S => mean (g S))
+  /\ expect P (fun S => g S (S i)) = expect P (fun S => mean (g S)).
+Proof. by case: n i g => [[] //|n] i g; apply: expect_fresh. Qed.
 
 End Expectation.
 
