@@ -429,3 +429,45 @@ Lemma mean_law_of (g : Z -> R) : mean law_of g = \sum_z p z * g z.
 Proof. exact: finite_expect1. Qed.
 
 End FiniteLaws.
+
+(* The law of h z, where z has a law *)
+Section Image.
+
+Variables (R : realFieldType) (I Z : finType) (p : finite_law R I) (h : I -> Z).
+
+Definition image_weight z : R := \sum_(i | h i == z) p i.
+
+Lemma image_weight_ge0 z : 0 <= image_weight z.
+Proof. by apply: sumr_ge0 => i _; apply: weight_ge0. Qed.
+
+Lemma sum_image (f : Z -> R) : \sum_z image_weight z * f z = \sum_i p i * f (h i).
+Proof.
+rewrite [RHS](partition_big h xpredT) //=; apply: eq_bigr => z _.
+by rewrite /image_weight mulr_suml; apply: eq_bigr => i /eqP ->.
+Qed.
+
+Lemma image_weight_sum : \sum_z image_weight z = 1.
+Proof.
+rewrite (eq_bigr (fun z => image_weight z * 1)) => [|z _]; last by rewrite mulr1.
+rewrite sum_image -[RHS](weight_sum p).
+by apply: eq_bigr => i _; rewrite mulr1.
+Qed.
+
+Definition image_law : finite_law R Z := FiniteLaw image_weight_ge0 image_weight_sum.
+
+End Image.
+
+(* A fair coin *)
+Section Coin.
+
+Variable R : realFieldType.
+
+Lemma half_ge0 (z : bool) : 0 <= 2%:R^-1 :> R.
+Proof. by rewrite invr_ge0 ler0n. Qed.
+
+Lemma half_sum : \sum_(z : bool) 2%:R^-1 = 1 :> R.
+Proof. by rewrite big_bool /=; field. Qed.
+
+Definition coin : finite_law R bool_finType := FiniteLaw half_ge0 half_sum.
+
+End Coin.

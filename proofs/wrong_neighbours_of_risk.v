@@ -41,13 +41,7 @@ Section Coin.
 
 Variable R : rcfType.
 
-Lemma half_ge0 (z : bool) : 0 <= 2%:R^-1 :> R.
-Proof. by rewrite invr_ge0 ler0n. Qed.
-
-Lemma half_sum : \sum_(z : bool) 2%:R^-1 = 1 :> R.
-Proof. by rewrite big_bool /=; field. Qed.
-
-Definition coin : finite_law R bool_finType := FiniteLaw half_ge0 half_sum.
+Let coin := coin R.
 
 Lemma mean_coin g : mean (law_of coin) g = (g true + g false) / 2%:R.
 Proof. by rewrite mean_law_of big_bool /=; field. Qed.
