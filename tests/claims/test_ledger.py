@@ -199,7 +199,7 @@ def test_a_claim_that_nothing_measures_has_a_certificate_of_all_of_it() -> None:
         ("slam-thm2", "proved"),  # in Coq, where its certificate is for sizes
         ("slam-lemma1", "proved"),  # in Coq, where its certificate has steps only
         ("slam-cor7", "proved"),  # in Coq, without a certificate
-        ("slam-thm8", "not-run"),
+        ("slam-chapelle-wu", "not-run"),
     ],
 )
 def test_a_claim_is_what_the_strongest_proof_makes_of_it(name: str, status: str) -> None:
