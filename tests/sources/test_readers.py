@@ -371,6 +371,8 @@ def test_weights_stand_in_a_file_next_to_text(
         found = read(path).weights
         assert found is not None
         assert found.tolist() == list(weights.values())
+    batches = [batch.data for batch in query_stream.batches(path)]
+    assert [one for data in batches if data.weights is not None for one in data.weights] == list(weights.values())
     # Labels decide what training is, and so do weights: rankers are given neither.
     for batch in query_stream.batches(path, labelled=False):
         assert batch.data.weights is None
