@@ -32,8 +32,9 @@ def test_sums_are_the_scores_after_every_tree():
     leaves = {"thresholds": np.zeros(5), "lower": [1, 0, 0, 0, 0], "upper": [2, 0, 0, 0, 0]}
     values = {"values": [0.0, -1.0, 2.0, 10.0, 100.0]}
     forest = stump(roots=[0, 3, 4], features=[1, -1, -1, -1, -1], **leaves, **values)
-    data = RankingData.from_arrays([[0.0, -1.0], [0.0, 1.0]], [0, 1], [1, 1])
-    assert forest.sums(data).tolist() == [[-1.0, 9.0, 109.0], [2.0, 12.0, 112.0]]
+    # The last document is at the threshold, which belongs to the lower branch.
+    data = RankingData.from_arrays([[0.0, -1.0], [0.0, 1.0], [0.0, 0.0]], [0, 1, 1], [1, 1, 1])
+    assert forest.sums(data).tolist() == [[-1.0, 9.0, 109.0], [2.0, 12.0, 112.0], [-1.0, 9.0, 109.0]]
 
 
 @pytest.mark.parametrize(
