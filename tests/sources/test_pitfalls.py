@@ -138,12 +138,17 @@ def test_the_alarm_begins_where_the_bound_of_bennett_reaches_half_of_the_level(r
 
 
 def test_the_bound_rests_on_the_largest_deviation_of_any_query() -> None:
-    # One query whose rows could have had nothing makes a large deviation possible: more is needed for an alarm.
-    short = [1, 0] * 20
-    long = [0] * 11 + [1]
-    label = np.array([*short, *long], np.uint8)
-    offsets = np.r_[np.arange(0, 41, 2), 52]
-    assert pitfalls.follows_labels(label[:40], offsets[:21]) == "best"
+    # A query whose rows could have gained much more than those of the others makes an alarm need more than they say.
+    label = np.array([*[1, 0] * 28, *[0] * 11, 1], np.uint8)
+    offsets = np.r_[np.arange(0, 57, 2), 68]
+    assert pitfalls.follows_labels(label[:56], offsets[:29]) == "best"
+    found = pitfalls.orders(label, offsets)
+    bounds = []
+    for largest in ((1.0 - found.means).mean(), (1.0 - found.means).max()):
+        total, variance = (found.in_rows - found.means).sum(), found.variances.sum()
+        u = largest * total / variance
+        bounds.append(variance / largest**2 * ((1.0 + u) * np.log1p(u) - u))
+    assert bounds[0] > np.log(2.0 / pitfalls.FALSE_ALARMS) > bounds[1]
     assert pitfalls.follows_labels(label, offsets) == ""
 
 
