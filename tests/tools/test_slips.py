@@ -85,6 +85,21 @@ def test_slips_are_counted_by_part_and_by_what_notices_them() -> None:
     assert [*found] == ["cone", "claims", "all"]
 
 
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, ("survived", "")),
+        ({"statuses": {"a-b": "refuted", "a-c": "not-run"}}, ("verdict", "a-b: verified -> refuted")),
+        ({"recomputed": ["card a-b"]}, ("invariant", "recomputation: card a-b")),
+        ({"record": {"a-b": {"trials": 2}}}, ("invariant", "record of evidence: a-b: trials 3 -> 2")),
+        ({STOPPED: "stopped"}, ("verdict", "a job: None -> stopped")),
+    ],
+)
+def test_what_is_judged_again_is_compared_with_what_was(changed: dict[str, object], expected: tuple[str, str]) -> None:
+    before = {"statuses": {"a-b": "verified", "a-c": "not-run"}, "record": {"a-b": {"trials": 3}}, "recomputed": []}
+    assert slips.differing(before, {**before, **changed}) == expected
+
+
 def test_the_documentation_has_the_numbers_of_the_list() -> None:
     words = re.sub(r"\s+", " ", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     assert slips.in_words(KEPT) in words, f"expected in CONTRIBUTING.md: {slips.in_words(KEPT)}"

@@ -39,7 +39,8 @@ REJUDGED = ("claims", "report")
 MOST = 3
 """So many of the places at which a slip is noticed are written down."""
 KINDS = ("verdict", "invariant", "test", "nothing")
-"""What notices a slip, the strongest first."""
+"""What notices a slip, the strongest first: the status of a claim; an invariant of a table, the record of evidence, or
+the recomputation; a test; nothing."""
 
 
 class Slip(NamedTuple):
