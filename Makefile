@@ -6,6 +6,7 @@
 # make lowest     run a small study with the lowest versions of the libraries that pyproject.toml allows
 # make newest     run a small study with the newest ones
 # make mutants    try random errors that no test has been tried on yet; hours, and it goes on where it was stopped
+# make slips      put every kept slip of a scientist into the code and run the test that notices it; an hour or more
 # make evidence-mutants  make slips in the evidence of every claim of the default study, which must be there already
 # make formal     check the proofs in Coq of the loss bound that is free of the list length; Coq must be there already
 # make lint       formatting, lint, types, and Snakemake's own lint
@@ -30,7 +31,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every process of a run or of the tests would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all setup test check test-slow test-cluster lowest newest mutants evidence-mutants formal lint format config evaluators evidence docs release bench conformance lock clean
+.PHONY: all setup test check test-slow test-cluster lowest newest mutants slips evidence-mutants formal lint format config evaluators evidence docs release bench conformance lock clean
 .DEFAULT_GOAL := all
 
 all: $(READY)
@@ -66,6 +67,9 @@ newest:
 
 mutants: $(READY)
 	python -m tools.mutation --jobs $(WORKERS)
+
+slips: $(READY)
+	python -m tools.mutation.slips
 
 evidence-mutants: $(READY)
 	python -m tools.mutation.evidence results/default --output build/evidence-mutants.csv

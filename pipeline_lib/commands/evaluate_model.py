@@ -20,8 +20,9 @@ from pipeline_lib import learners, metrics, ranking, surrogates
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import DataError, UnlearnableError
 from pipeline_lib.core.files import Output
-from pipeline_lib.data.invariants import PER_QUERY
+from pipeline_lib.data.invariants import PER_QUERY, Invariants, of_measures
 from pipeline_lib.data.ranking_data import RankingData
+from pipeline_lib.learners.models import IdealModel
 from pipeline_lib.learners.ranker import Trained
 from pipeline_lib.sources import folds as stored_folds
 from pipeline_lib.theory import ranker_facts
@@ -53,6 +54,9 @@ def run(
     for path, trained in zip(models, rankers, strict=True):
         test, indices = _test_part(path, int(trained.about["fold"]), documents, folds)
         tables.append(_evaluate(trained, test.in_role("test"), indices, y_max, measures))
+        best = isinstance(trained.model, IdealModel)
+        rules = of_measures(measures, best=best, relevant_from=test.relevant_from)
+        Invariants(rules=rules).check(f"{output}, fold {trained.about['fold']}", tables[-1])
         found = _risk(trained, test.in_role("test"))
         risks.append(found if test.ties == "file" else {**found, "ties": _ties(trained, test, y_max, measures)})
     PER_QUERY.write(output, pl.concat(tables))

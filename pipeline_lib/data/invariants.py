@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -117,6 +117,68 @@ does not hold, the first at fold = 2: 0.75 and 0.25
 
 PER_QUERY = Invariants(key=("dataset", "model", "fold", "query"))
 """Of the measures of models query by query, the files ``evaluation/DATASET/MODEL.parquet``."""
+_SHARES = ("ndcg", "linear_ndcg", "letor4_ndcg", "letor4_mean_ndcg", "map", "p", "recall", "rr", "err")
+"""Measures that are numbers between 0 and 1."""
+_RISING = ("recall", "rr", "err")
+"""Those that more ranks can only raise."""
+_BEST_IS_ONE = ("ndcg", "linear_ndcg", "letor4_mean_ndcg", "map", "rr")
+"""Those that are 1 in the best order of any query with a relevant document, and else 0."""
+_GRADED = ("ndcg", "linear_ndcg", "letor4_ndcg")
+"""Those that are above 0 exactly where a label above 0 is among the first documents (of LETOR's, only there)."""
+
+
+def of_measures(names: Sequence[str], *, best: bool = False, relevant_from: int = 1) -> tuple[str, ...]:
+    """What holds of the values of measures for a query, by what these are; nothing is said of others.
+
+    Shares are between 0 and 1, more ranks find no less, ``p@10`` and ``ndcg@10`` are above 0 for the same queries, and
+    ERR is at most RR. All of it holds of means over orders of equal scores too.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns.
+    best : bool
+        Whether documents are ranked by their labels: NDCG, AP and RR are then 1, or 0 without a relevant document.
+    relevant_from : int
+        From which label on documents are relevant. Above 1, measures of grades and of relevance are not compared.
+
+    Example
+    -------
+    >>> of_measures(["p@5", "p@10"])[2:]
+    ('0 <= 10 * "p@10" - 5 * "p@5" <= 5',)
+    >>> of_measures(["map"], best=True)
+    ('0 <= "map" <= 1', '"map" = ("map" > 0)')
+    """
+    parsed = [
+        (name.partition("@")[0], int(rank) if (rank := name.partition("@")[2]).isdecimal() else None, name)
+        for name in names
+    ]
+    by_name = {(family, k): name for family, k, name in parsed}
+    ranks = {family: sorted(k for one, k in by_name if one == family and k is not None) for family in _SHARES}
+    rules = [f'0 <= "{name}" <= 1' for family, _, name in parsed if family in _SHARES]
+    rules += [f"{q} <= {p}" for family in _RISING for q, p in pairwise(_quoted(by_name, family, ranks[family]))]
+    rules += [f'0 <= {l} * "p@{l}" - {k} * "p@{k}" <= {l - k}' for k, l in pairwise(ranks["p"])]
+    rules += [f'"{name}" = ("{name}" > 0)' for family, _, name in parsed if best and family in _BEST_IS_ONE]
+    if {"p@1", "rr@1"} <= {*names}:
+        rules.append('"p@1" = "rr@1"')
+    if {"ndcg@1", "letor4_ndcg@1"} <= {*names}:
+        rules.append('"ndcg@1" = "letor4_ndcg@1"')
+    if relevant_from > 1:
+        return tuple(rules)
+    for family in _GRADED:
+        sign = "<=" if family == "letor4_ndcg" else "="
+        rules += [f'("{family}@{k}" > 0) {sign} ("p@{k}" > 0)' for k in ranks[family] if k in ranks["p"]]
+    if {"err", "rr"} <= {*names}:
+        rules.append('"err" <= "rr"')
+    if "map" in names:
+        rules += [f'("p@{k}" > 0) <= ("map" > 0)' for k in ranks["p"]]
+    return tuple(rules)
+
+
+def _quoted(by_name: Mapping[tuple[str, int | None], str], family: str, ranks: Sequence[int]) -> list[str]:
+    # The columns of a family from the first cutoff to the last, and the one that is not cut off.
+    every = [by_name[family, k] for k in ranks] + [family] * ((family, None) in by_name)
+    return [f'"{name}"' for name in every]
 
 
 def above_mean(largest: str, mean: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pipeline_lib.recompute import cards, joins, largest, measures, slopes
+from pipeline_lib.recompute import cards, definitions, joins, largest, measures, slopes
 from pipeline_lib.recompute.comparison import Comparison, Difference, distance, shown
 from pipeline_lib.recompute.study import Study
 
@@ -25,7 +25,7 @@ def recomputed(results: Path, report: Path) -> Comparison:
         When a table does not have the checksum that it states.
     """
     study, found = Study(results, report), Comparison()
-    for part in (cards, largest, slopes, joins, measures):
+    for part in (cards, largest, slopes, joins, measures, definitions):
         part.compare(study, found)
     for name in study.tables:
         frame = study.table(name)

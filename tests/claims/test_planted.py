@@ -159,6 +159,16 @@ def test_trials_that_fail_are_among_those_that_could_have_failed() -> None:
         assert (found.status == "refuted") == fails
 
 
+@pytest.mark.parametrize(("slack", "status"), [(0.0, "inconclusive"), (1e-6, "verified")])
+def test_a_limit_that_could_be_three_times_as_sharp_verifies_nothing(slack: float, status: str) -> None:
+    trials = (Trial({"n": 1}, {"gap": 1.0 + slack, "bound": 3.0}, TABLE),)
+    plant = {"name": "tenth", "statement": "The constant is a tenth.", "values": {"bound": "bound / 10"}}
+    found = judged(claim(plant, rule=[{"holds": "gap <= bound"}]), trials)
+    assert found.severity is not None
+    assert found.severity.slack_factor == pytest.approx(3.0)
+    assert found.status == status
+
+
 def test_a_question_must_give_another_answer() -> None:
     answers = [{"statistic": "a", "above": 0, "says": "More."}, {"statistic": "a", "below": 0, "says": "Less."}]
     rule = [{"check": "question", "statistics": ["a"], "answers": answers}]

@@ -3,12 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
+from pipeline_lib import metrics
 from pipeline_lib.core import storage
 from pipeline_lib.core.errors import ConfigurationError, DataError
-from pipeline_lib.data.invariants import Invariants, above_mean
+from pipeline_lib.data.invariants import Invariants, above_mean, of_measures
 from pipeline_lib.data.rows import (
     Count,
     Field,
@@ -170,3 +172,57 @@ def test_parts_that_hold_a_row_twice_are_not_joined(tmp_path: Path) -> None:
     storage.write_table(paths[1], frame([Part(repetition=0)], Part))
     with pytest.raises(DataError, match=r"0\.parquet and .*1\.parquet: expected one row for every repetition"):
         Job(None, 1, tables=paths).rows(Part)
+
+
+CUT = ("ndcg", "linear_ndcg", "letor4_ndcg", "p", "recall", "rr", "err")
+MEASURES = [
+    *(f"{family}@{k}" for family in CUT for k in (1, 3, 10)),
+    *("ndcg", "linear_ndcg", "letor4_mean_ndcg", "map", "rr", "err"),
+]
+
+
+def measured(best: bool, **judging: Any) -> pl.DataFrame:
+    """The measures of 200 lists of 1 to 14 documents, which have many equal scores or are in the best order."""
+    rng = np.random.default_rng(1)
+    offsets = np.r_[0, np.cumsum(rng.integers(1, 15, 200))]
+    y = rng.integers(0, 4, offsets[-1]) * (rng.random(offsets[-1]) < 0.5)
+    scores = y.astype(float) if best else rng.integers(0, 4, offsets[-1]).astype(float)
+    return pl.DataFrame(metrics.per_query(MEASURES, scores, y, offsets, y_max=3, **judging))
+
+
+@pytest.mark.parametrize("best", [False, True])
+@pytest.mark.parametrize("relevant_from", [1, 2])
+@pytest.mark.parametrize("ties", ["file", "mean", "best", "worst"])
+def test_what_is_said_of_measures_holds_of_all_of_them(best: bool, relevant_from: int, ties: str) -> None:
+    rules = of_measures(MEASURES, best=best, relevant_from=relevant_from)
+    assert len(rules) >= 35
+    Invariants(rules=rules).check("made", measured(best, ties=ties, relevant_from=relevant_from))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "best"),
+    [
+        ({"map": "map * 1.2"}, False),  # divided by too few
+        ({"map": "map / 2"}, True),  # divided by all documents
+        ({"ndcg": "ndcg * 0.9"}, True),  # by the ideal of a longer list
+        ({"p@10": '"p@3"'}, False),  # divided by the documents that there are
+        ({"p@1": '"p@1" * 3'}, False),  # a sum of labels
+        ({"rr@3": '"rr@10"', "rr@10": '"rr@3"'}, False),  # cutoffs exchanged
+        ({"recall@1": '"recall@10"'}, False),
+        ({"err@3": '"err@10" + 1e-6'}, False),
+        ({"letor4_ndcg@1": '"letor4_ndcg@3"'}, False),
+        ({"err": "CASE WHEN rr > 0 THEN 1 ELSE err END"}, False),
+        ({"ndcg@10": '"ndcg@10" * ("p@10" > 0.15)'}, False),
+        ({"rr@1": "rr"}, False),
+    ],
+)
+def test_measures_that_cannot_be_those_of_one_ranking_are_refused(wrong: dict[str, str], best: bool) -> None:
+    found = measured(best)
+    table = found.with_columns(pl.sql_expr(text).cast(pl.Float64).alias(name) for name, text in wrong.items())
+    with pytest.raises(DataError, match="made: expected"):
+        Invariants(rules=of_measures(MEASURES, best=best)).check("made", table)
+
+
+def test_of_measures_that_are_not_known_nothing_is_said() -> None:
+    assert of_measures(["success@10", "dcg", "ndcg@K"]) == ('0 <= "ndcg@K" <= 1',)
+    assert not [rule for rule in of_measures(["map", "ndcg@5", "p@5"], relevant_from=2) if ">" in rule]

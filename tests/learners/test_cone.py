@@ -377,3 +377,24 @@ def test_folding_in_that_rounding_spoils_says_so() -> None:
     with pytest.warns(cone.UncertifiedWarning):
         found = cone.fit(data, 46, problem=problem, start=U, passes=1, traced=False)
     assert found.fold_gap > cone.ACCURACY * 46
+
+
+def test_queries_to_train_on_are_drawn_at_random():
+    # The differences of the first twenty queries point the other way.
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(200, 1)) * 0.1
+    X[1::2] += np.where(np.arange(100) < 20, -1.0, 1.0)[:, None]
+    data = RankingData.from_arrays(X, np.tile([0, 1], 100), np.repeat(np.arange(100), 2))
+    wanted = {"method": "exact", "basis": 1, "queries": 20, "passes": 3, "restarts": 1, "features": "raw"}
+    for seed in range(3):
+        assert cone.train(data, data, wanted, seed).model.predict([[1.0]])[0] > 0.0
+
+
+def test_training_stops_at_the_same_pass_in_all_units():
+    data = drawn(seed=2)
+    ends = [
+        cone.fit(data, 2, method="exact", problem=cone.Problem(rho=rho), passes=60, tol=1e-3) for rho in (1.0, 1e-4)
+    ]
+    assert 1 < ends[0].passes < 60
+    assert ends[0].converged
+    assert ends[1].passes == ends[0].passes

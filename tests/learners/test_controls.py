@@ -75,3 +75,10 @@ def test_wrong_models_are_refused(data):
             models.LinearModel.of(w, None, scale)
     with pytest.raises(DataError, match="features"):
         models.LinearModel.of([1.0]).predict(data)
+
+
+def test_the_best_feature_is_that_of_the_training_part():
+    train = RankingData.from_arrays([[0.0, 1.0], [1.0, 0.0]], [0, 1], [1, 1])
+    validation = RankingData.from_arrays([[1.0, 0.0], [0.0, 1.0]], [0, 1], [1, 1])
+    trained = learners.get("best-feature").train(train, validation, {"selection": "map"}, 0)
+    assert trained.record == {"feature": 0, "sign": 1, "value": 1.0}

@@ -251,3 +251,10 @@ def test_a_weight_is_a_number_of_copies(name, d, where):
     assert repeated.certified
     assert weighted.certificate == repeated.certificate
     assert weighted.objective == pytest.approx(repeated.objective, rel=3e-6)
+
+
+def test_of_equally_good_l2_the_largest_is_kept():
+    # One feature orders all documents alike, whatever its weight.
+    data = RankingData.from_arrays([[0.0], [1.0], [2.0]], [0, 1, 2], [1, 1, 1])
+    wanted = {"surrogate": "squared", "l2": [0.01, 10.0, 0.1], "features": "raw"}
+    assert erm.train(data, data, wanted, 0).record["l2"] == 10.0

@@ -113,6 +113,9 @@ def test_a_summary_of_converted_data_gives_the_size(tmp_path: Path) -> None:
     unknown = catalog.get("MQ2008").model_copy(update={"counts": None, "n_features": None})
     summary = tmp_path / "summary.json"
     assert sizes.size(unknown, SIMULATION, summary).cells == unknown.n_cells
+    guessed = sizes.size(unknown.model_copy(update={"about_cells": 10**6}), SIMULATION, summary)
+    assert guessed.cells == 10**6
+    assert 10 < guessed.documents_per_query < 100
     summary.write_text(json.dumps({"rows": 30, "queries": 4, "features": 5}))
     assert sizes.size(unknown, SIMULATION, summary) == Size(30, 4, 5)
     summary.write_text("[]")

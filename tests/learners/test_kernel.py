@@ -98,3 +98,12 @@ def test_wrong_features_are_refused():
         fitted({"kernel": "gaussian"}, unrelated(), 0)
     with pytest.raises(DataError, match=r"w: expected .*\(5,\)"):
         fitted({"kernel": "gaussian", "components": 5, "bandwidth": 1.0}, unrelated(), 0).model(np.zeros(4))
+
+
+def test_the_median_distance_is_that_of_the_features_of_which_the_random_ones_are_made() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3)) * [1.0, 100.0, 0.01]
+    train = RankingData.from_arrays(X, np.arange(60) % 2, np.repeat(np.arange(6), 10))
+    found = fitted(GAUSSIAN, train, 3)
+    assert found.standard is not None
+    assert found.random is not None
+    assert found.random.bandwidth == pytest.approx(kernel.median_distance(found.standard.apply(train), (3,)))

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from pipeline_lib import surrogates
 from pipeline_lib.core.errors import DataError
-from pipeline_lib.learners import ogd
+from pipeline_lib.learners import ogd, rounds
 from pipeline_lib.learners.balls import norm, project
 from tests.samples import drawn
 
@@ -117,3 +117,15 @@ def test_wrong_arguments_are_refused(wrong, said):
 def test_steps_that_overflow_are_named():
     with pytest.raises(DataError, match="step: too large"), np.errstate(all="ignore"):
         ogd.run(drawn(20, d=4), "squared", step=1e30, order=np.zeros(60, int))
+
+
+def test_what_is_recorded_of_a_step_is_the_mean_loss_of_all_rounds():
+    data = drawn()
+    wanted = {"surrogate": "squared", "step": [0.01, 0.1], "passes": 2, "features": "raw"}
+    record = ogd.train(data, data, wanted, 4).record
+    order = rounds.random_passes(data.n_queries, 2, 4)
+    for tried in record["tried"]:
+        steps = ogd.decreasing_steps(len(order), tried["step"])
+        losses = ogd.run(data, "squared", step=steps, order=order).losses
+        assert tried["mean_loss"] == pytest.approx(losses.mean())
+        assert losses.mean() != pytest.approx(losses[-1], rel=0.01)

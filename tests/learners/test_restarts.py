@@ -8,7 +8,7 @@ import pytest
 
 from pipeline_lib import surrogates
 from pipeline_lib.data.ranking_data import RankingData
-from pipeline_lib.learners import erm
+from pipeline_lib.learners import erm, restarts
 from pipeline_lib.surrogates.base import Surrogate
 from tests.samples import drawn, objective
 
@@ -77,3 +77,17 @@ def test_training_calls_it_neither_certified_nor_failed():
     assert record["certified"] is None
     assert {step["certificate"] for step in record["path"]} == {"local"}
     assert {step["gap"] for step in record["path"]} == {None}
+
+
+def test_starts_have_scores_that_are_spread_as_far_as_is_stated(monkeypatch):
+    data, begun = drawn(12, 8, 4), []
+    local = restarts._annealed
+
+    def annealed(problem, w):
+        begun.append(float(np.std(problem.X @ w)))
+        return local(problem, w)
+
+    monkeypatch.setattr(restarts, "_annealed", annealed)
+    erm.fit(data, "smooth-dcg", l2=0.1)
+    assert begun == pytest.approx([0.0, *itertools.islice(itertools.cycle(restarts.SPREADS), len(begun) - 1)])
+    assert set(restarts.SPREADS) <= {round(spread, 9) for spread in begun}

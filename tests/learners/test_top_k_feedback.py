@@ -1,5 +1,6 @@
 """Learning from the labels on top: the compiled loop is Algorithm 1, its estimates are unbiased, errors come early."""
 
+import itertools
 import math
 
 import numpy as np
@@ -317,3 +318,10 @@ def test_training_needs_lists_that_are_long_enough():
     data = drawn(12)
     with pytest.raises(DataError, match="expected training queries with at least k = 30 documents, found none"):
         learners.get("top-k-feedback").train(data, data, {"surrogate": "kl", "k": 30}, 0)
+
+
+def test_every_pass_has_an_order_of_its_own():
+    passes = random_passes(50, 3, 1).reshape(3, 50)
+    assert [sorted(one) for one in passes.tolist()] == [list(range(50))] * 3
+    for one, other in itertools.combinations(passes, 2):
+        assert (one == other).sum() < 10

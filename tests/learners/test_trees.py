@@ -10,6 +10,7 @@ from pipeline_lib import RankingData, learners, metrics
 from pipeline_lib.core.errors import ConfigurationError, DataError
 from pipeline_lib.learners import models
 from pipeline_lib.learners.installed import why_unusable
+from pipeline_lib.learners.selection import mean_measure
 from pipeline_lib.study import configuration
 from tests.samples import drawn
 
@@ -31,8 +32,9 @@ def test_sums_are_the_scores_after_every_tree():
     leaves = {"thresholds": np.zeros(5), "lower": [1, 0, 0, 0, 0], "upper": [2, 0, 0, 0, 0]}
     values = {"values": [0.0, -1.0, 2.0, 10.0, 100.0]}
     forest = stump(roots=[0, 3, 4], features=[1, -1, -1, -1, -1], **leaves, **values)
-    data = RankingData.from_arrays([[0.0, -1.0], [0.0, 1.0]], [0, 1], [1, 1])
-    assert forest.sums(data).tolist() == [[-1.0, 9.0, 109.0], [2.0, 12.0, 112.0]]
+    # The last document is at the threshold, which belongs to the lower branch.
+    data = RankingData.from_arrays([[0.0, -1.0], [0.0, 1.0], [0.0, 0.0]], [0, 1, 1], [1, 1, 1])
+    assert forest.sums(data).tolist() == [[-1.0, 9.0, 109.0], [2.0, 12.0, 112.0], [-1.0, 9.0, 109.0]]
 
 
 @pytest.mark.parametrize(
@@ -108,3 +110,14 @@ def test_lambdamart_scores_as_lightgbm_does():
     booster = lightgbm.train(parameters, documents, num_boost_round=20)
     model = learners.lambdamart._model_of(booster.dump_model(), 4, None)
     np.testing.assert_allclose(model.predict(data), booster.predict(data.X64), rtol=1e-12, atol=1e-12)
+
+
+def test_as_many_trees_are_kept_as_are_best_on_the_validation_part():
+    pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    train, validation = drawn(40, 10, 4), drawn(20, 10, 4, seed=1)
+    trained = learners.get("lambdamart").train(train, validation, {"trees": 30, "least_documents": 5}, 0)
+    values = trained.record["tried"]
+    assert trained.record["trees"] == int(np.argmax(values)) + 1 < 30
+    assert len(trained.model.roots) == trained.record["trees"]
+    reached = mean_measure(trained.model.predict(validation), validation, trained.record["settings"]["selection"])
+    assert reached == pytest.approx(max(values))

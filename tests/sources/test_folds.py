@@ -9,7 +9,7 @@ import pytest
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.data.stored_data import parquet_metadata, parquet_schema, parquet_table, parquet_writer, query_index
 from pipeline_lib.sources import catalog
-from pipeline_lib.sources.folds import fold_table, queries, write_folds
+from pipeline_lib.sources.folds import fold_table, queries, read, write_folds
 
 SIZES = {"S1": 3, "S2": 2, "S3": 4, "S4": 1, "S5": 2}
 
@@ -65,6 +65,15 @@ def test_columns_and_order(data_path):
     roles = ["train", "validation", "test"]
     rows = [(row["fold"], roles.index(row["part"]), row["query"]) for row in table.to_dicts()]
     assert rows == sorted(rows)
+
+
+def test_of_the_queries_of_a_role_those_that_are_asked_for_are_read(tmp_path, data_path):
+    write_folds(catalog.get("MQ2008"), data_path, tmp_path / "folds.parquet")
+    whole = read(data_path, tmp_path / "folds.parquet", 1, "train")
+    some = read(data_path, tmp_path / "folds.parquet", 1, "train", among=np.array([1, 4, 8, 9, 11]))
+    assert whole.qids.tolist() == list(range(100, 109))
+    assert (some.qids.tolist(), some.role) == ([101, 104, 108], "train")
+    assert some.n_documents == sum(query % 3 + 1 for query in (1, 4, 8))
 
 
 def test_a_carved_validation_part_is_about_a_tenth_and_always_the_same(tmp_path):

@@ -80,6 +80,14 @@ def test_queries_of_files_are_dealt_to_folds_of_equal_size(n_folds: int) -> None
     assert (part["file"], part["sha256"]) == ("my.txt", hashlib.sha256(Path("my.txt").read_bytes()).hexdigest())
 
 
+def test_queries_are_dealt_at_random_whatever_their_order_in_the_file() -> None:
+    write("my.txt", range(300))
+    _, layout, _ = prepared(files="my.txt", folds=5)
+    tested = {query: number for number, fold in enumerate(layout) for query in fold["test"]}
+    # Of 299 pairs of neighbours, 60 are tested in the same fold on average, with a deviation of 7.
+    assert 32 < sum(tested[query] == tested[query + 1] for query in range(299)) < 88
+
+
 def test_too_few_queries_for_the_folds() -> None:
     write("my.txt", range(3))
     with pytest.raises(
@@ -129,6 +137,15 @@ def test_a_query_that_trains_and_tests_is_refused() -> None:
         write(f"folds/Fold{k}/train.txt", [1, 2, 3])
         write(f"folds/Fold{k}/test.txt", [1 if k == 2 else 10 * k])
     with pytest.raises(DataError, match="fold 2 of mine uses a query in two roles"):
+        prepared(folder="folds")
+
+
+@pytest.mark.parametrize("folds", [2, 3])
+def test_a_query_that_two_folds_test_is_refused(folds: int) -> None:
+    for k in range(1, folds + 1):
+        write(f"folds/Fold{k}/train.txt", [1, 2, 3])
+        write(f"folds/Fold{k}/test.txt", [10 if k < 3 else 11])
+    with pytest.raises(DataError, match="two folds of mine test the same query"):
         prepared(folder="folds")
 
 

@@ -121,3 +121,48 @@ def test_conversion_tells_of_lists_on_which_all_rankers_are_alike(tmp_path) -> N
         "1 of 4 lists has the same label for all documents",
     ]
     assert summary.queries_without_relevant == 1  # of which the description of the data set tells
+
+
+@pytest.mark.parametrize(("rows", "fewest", "words"), [([1, 0], 20, "best"), ([0, 1], 32, "worst")])
+def test_the_alarm_begins_where_the_bound_of_bennett_reaches_half_of_the_level(rows, fewest, words) -> None:
+    # Two documents have NDCG 1 or 1 / log2(3), each in half of the orders.
+    low = 1.0 / np.log2(3.0)
+    variance, away = ((1.0 - low) / 2.0) ** 2, (1.0 - low) / 2.0
+    largest = away if words == "best" else (1.0 + low) / 2.0
+    u = largest * away / variance
+    each = variance / largest**2 * ((1.0 + u) * np.log1p(u) - u)
+    assert (fewest - 1) * each < np.log(2.0 / pitfalls.FALSE_ALARMS) <= fewest * each
+    for queries in (fewest - 1, fewest):
+        label, offsets = np.array(rows * queries, np.uint8), np.arange(0, 2 * queries + 1, 2)
+        assert pitfalls.follows_labels(label, offsets) == (words if queries == fewest else "")
+
+
+def test_the_bound_rests_on_the_largest_deviation_of_any_query() -> None:
+    # A query whose rows could have gained much more than those of the others makes an alarm need more than they say.
+    label = np.array([*[1, 0] * 28, *[0] * 11, 1], np.uint8)
+    offsets = np.r_[np.arange(0, 57, 2), 68]
+    assert pitfalls.follows_labels(label[:56], offsets[:29]) == "best"
+    found = pitfalls.orders(label, offsets)
+    bounds = []
+    for largest in ((1.0 - found.means).mean(), (1.0 - found.means).max()):
+        total, variance = (found.in_rows - found.means).sum(), found.variances.sum()
+        u = largest * total / variance
+        bounds.append(variance / largest**2 * ((1.0 + u) * np.log1p(u) - u))
+    assert bounds[0] > np.log(2.0 / pitfalls.FALSE_ALARMS) > bounds[1]
+    assert pitfalls.follows_labels(label, offsets) == ""
+
+
+@pytest.mark.parametrize(("counts", "is_gap"), [((50, 0, 50), True), ((50, 0, 3), False), ((3, 0, 50), False)])
+def test_a_label_that_nobody_has_is_a_gap_only_between_two_frequent_ones(counts, is_gap) -> None:
+    label = np.repeat(np.arange(3, dtype=np.uint8), counts)
+    offsets = np.array([0, len(label)])
+    found = pitfalls.found(label, offsets, np.ones(1, np.bool_), None, 1)
+    assert ("gaps of the scale" in [one.check for one in found]) is is_gap
+
+
+@pytest.mark.parametrize(("counts", "proposed"), [((4, 3, 3), 3), ((6, 2, 2), 2), ((1, 1, 8), 3), ((0, 6, 4), 3)])
+def test_the_label_that_is_proposed_for_relevance_lies_above_that_of_the_median(counts, proposed) -> None:
+    label = np.repeat(np.arange(1, 4, dtype=np.uint8), counts)
+    found = pitfalls.found(label, np.array([0, 10]), np.ones(1, np.bool_), None, 1)
+    [scale] = [one for one in found if one.check == "scale of labels"]
+    assert f"`relevant_from: {proposed}`" in scale.remedy

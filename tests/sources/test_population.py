@@ -90,6 +90,13 @@ def test_label_shares_are_as_set(changes):
         assert of_query.mean() == pytest.approx(share, abs=5 * of_query.std() / np.sqrt(100_000) + 2e-5)
 
 
+def test_as_many_features_have_a_weight_as_are_active():
+    for seed in range(5):
+        utility = Population(PopulationSettings(features=6, active=2, seed=seed)).utility
+        assert np.count_nonzero(utility) == 2
+        assert np.linalg.norm(utility) == pytest.approx(1.0)
+
+
 def test_thresholds_by_hand():
     # Without noise and spread z = a is uniform on [-1, 1].
     plain = PopulationSettings(label_shares=(0.5, 0.25, 0.25), noise=0, query_noise=0, query_spread=0)
@@ -139,6 +146,17 @@ def test_documents_are_independent_given_their_query():
     first, second = columns[0::2], columns[1::2]
     correlations = np.corrcoef(first.T, second.T)[:6, 6:]
     assert np.nanmax(np.abs(correlations)) < 5 / np.sqrt(100_000)
+
+
+@pytest.mark.parametrize(("signal", "query_spread"), [(0.6, 0.3), (0.9, 0.7)])
+def test_what_is_orthogonal_to_the_utility_has_the_size_of_the_formula(signal, query_spread):
+    chosen = PopulationSettings(features=5, signal=signal, query_spread=query_spread, feature_norm=2.0, documents=4)
+    population = Population(chosen)
+    X = population.draw(20_000, rng(13)).X64
+    rest = X - np.outer(X @ population.utility, population.utility)
+    # Four of five coordinates of sqrt((1 - kappa^2) / d) R (rho c + (1 - rho) xi); that of c or xi has variance 1/3.
+    across = (1.0 - signal**2) / 5 * 4.0 * (query_spread**2 + (1.0 - query_spread) ** 2) / 3.0
+    assert (rest**2).sum(axis=1).mean() == pytest.approx(4 * across, rel=0.02)
 
 
 def test_a_query_teaches_its_taste():

@@ -366,11 +366,18 @@ def test_weights_stand_in_a_file_next_to_text(
     weights = dict(zip(NAMED, [2.5, 1.0, 4.0, 1e-3], strict=True))
     lines = [weights[query] for query in (NAMED if per == "query" else [query for query, *_ in rows])]
     (tmp_path / "some.train.weight").write_text("".join(f"{line}\n" for line in lines))
+
+    def met() -> list[float]:
+        found = [batch.data.weights for batch in query_stream.batches(path)]
+        return [one for some in found if some is not None for one in some.tolist()]
+
+    assert met() == list(weights.values())
     monkeypatch.setattr(letor_reader, "rows_per_group", lambda n_features: 2)
     for read in (RankingData.from_letor, converted):
         found = read(path).weights
         assert found is not None
         assert found.tolist() == list(weights.values())
+    assert met() == list(weights.values())
     # Labels decide what training is, and so do weights: rankers are given neither.
     for batch in query_stream.batches(path, labelled=False):
         assert batch.data.weights is None

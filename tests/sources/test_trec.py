@@ -29,6 +29,12 @@ def test_a_byte_order_mark_is_no_part_of_a_query(written) -> None:
     assert (run.queries, run.scores("1")) == (["1"], {"a": 0.5})
 
 
+@pytest.mark.parametrize("labels", [(4, 1, 0), (1, 4, 0), (0, 1, 4)])
+def test_the_largest_label_is_that_of_all_queries(written, labels) -> None:
+    lines = "".join(f"{query} 0 a {label}\n{query} 0 b 0\n" for query, label in enumerate(labels))
+    assert trec.Judgements(written(lines.encode())).largest_label == 4
+
+
 def test_lines_that_begin_with_a_hash_are_comments(written) -> None:
     judged = trec.Judgements(written(b"# by hand\n1 0 a 1\n# by me too\n#\n1 0 b 0\n# \xe9\n"))
     assert judged.queries == ["1"]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import textwrap
+from types import FunctionType
 
+from pipeline_lib.core import compiled
+from tools.mutation.__main__ import interpret
 from tools.mutation.operators import mutants
 
 SOURCE = textwrap.dedent(
@@ -54,3 +57,26 @@ def test_every_token_that_computes_is_changed():
         "return zip((é) * a[i + 1], np.sqrt(a)[:], strict=True)",
         "return zip((é) * a[i], (a)[:], strict=True)",
     }
+
+
+KERNEL = """
+from pipeline_lib.core.compiled import njit
+
+@njit
+def plain(x):
+    return x + 1
+
+@njit(nogil=True)
+def with_options(x):
+    return x + 1
+"""
+
+
+def test_modules_that_a_mutant_changes_are_interpreted_and_others_compiled(monkeypatch):
+    monkeypatch.setattr(compiled, "njit", compiled.njit)
+    interpret({"changed"})
+    for name, interpreted in (("changed", True), ("other", False)):
+        module = {"__name__": name}
+        exec(KERNEL, module)
+        for function in (module["plain"], module["with_options"]):
+            assert isinstance(function, FunctionType) is interpreted

@@ -33,7 +33,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 import yaml
@@ -182,6 +182,17 @@ def report(drawn: Sequence[Mutant], decided: dict[tuple[str, ...], list[str]], e
     return "\n".join(lines)
 
 
+class Change(Protocol):
+    """An error in one module."""
+
+    @property
+    def module(self) -> str:
+        """The file, from the root of the project."""
+
+    def applied(self, source: str) -> str:
+        """The source of the module with the error."""
+
+
 class Trial:
     """A copy of the project, into which mutants are put one at a time."""
 
@@ -197,7 +208,7 @@ class Trial:
                 shutil.copy2(affected.ROOT / name, self.tree / name)
         os.environ["PYTHONPATH"] = str(self.tree)
 
-    def of(self, mutant: Mutant) -> tuple[str, str]:
+    def of(self, mutant: Change) -> tuple[str, str]:
         """What became of a mutant, and which test noticed it."""
         users, long = users_of(mutant.module), list[str]()
         passing, failing = self.passing.setdefault(users, set()), self.failing.setdefault(users, [])
@@ -214,6 +225,16 @@ class Trial:
                 passing.add(by)
                 return outcome, by
             failing.append(by)
+
+    def notices(self, test: str, change: Change) -> bool:
+        """Whether a test fails, or does not end, with a change, and passes without it."""
+        users = users_of(change.module)
+        with put_into(self.tree, change):
+            failing = self._tests([test], users, [], HANGING)[0] != "survived"
+        passing = self.passing.setdefault(users, set())
+        if failing and test not in passing and self._tests([test], users, [], HANGING)[0] == "survived":
+            passing.add(test)
+        return failing and test in passing
 
     def _tests(self, files: Sequence[str], users: Set[str], left_out: Sequence[str], seconds: float) -> tuple[str, str]:
         """Run files of tests, or tests, in a fork until one fails."""
@@ -252,7 +273,6 @@ class Trial:
 
     def _prepare(self, users: Set[str]) -> None:
         """Import the package anew from the copy, and compile what does not depend on the changed module."""
-        import numba
         import numpy as np
 
         os.chdir(self.tree)
@@ -260,7 +280,7 @@ class Trial:
         for name in [name for name in sys.modules if name.partition(".")[0] in ("pipeline_lib", "tests")]:
             del sys.modules[name]
         if not any("intrinsic" in Path(path).read_text(encoding="utf-8") for path in users):
-            numba.njit = _compiling_all_but({_dotted(path) for path in users}, numba.njit)
+            interpret({_dotted(path) for path in users})
         if users:
             np.seterr(all="ignore")  # compiled code does not warn either
 
@@ -272,7 +292,7 @@ class Verdicts:
         self.tree, self.base = folder / "tree", folder / "base"
         self.statuses: dict[str, str] = {}
 
-    def of(self, mutant: Mutant) -> tuple[str, str]:
+    def of(self, mutant: Change) -> tuple[str, str]:
         """Whether a job stops or a claim has another status, and which one."""
         if not self.statuses:
             (self.tree / "small.yaml").write_text(yaml.safe_dump(STUDY), encoding="utf-8")
@@ -305,7 +325,7 @@ class Verdicts:
 
 
 @contextlib.contextmanager
-def put_into(tree: Path, mutant: Mutant) -> Iterator[None]:
+def put_into(tree: Path, mutant: Change) -> Iterator[None]:
     """Have the copy contain a mutant."""
     path = tree / mutant.module
     source, times = path.read_bytes(), path.stat()
@@ -318,14 +338,18 @@ def put_into(tree: Path, mutant: Mutant) -> Iterator[None]:
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def _compiling_all_but(modules: Set[str], njit: Callable[..., Any]) -> Callable[..., Any]:
+def interpret(modules: Set[str]) -> None:
+    """Compile no function of these modules, which are not yet imported."""
+    compiled = importlib.import_module("pipeline_lib.core.compiled")
+    njit = compiled.njit
+
     def decorator(*functions: Callable[..., Any], **options: Any) -> Any:
         def decorated(function: Callable[..., Any]) -> Any:
-            return function if function.__module__ in modules else njit(**options)(function)
+            return function if function.__module__ in modules else njit(function, **options)
 
         return decorated(*functions) if functions else decorated
 
-    return decorator
+    compiled.njit = decorator  # type: ignore[attr-defined]
 
 
 def _run(files: Sequence[str], left_out: Sequence[str], seconds: float, say: Callable[[str], object]) -> None:
@@ -381,14 +405,16 @@ def nearest(module: str) -> list[str]:
 @cache
 def users_of(module: str) -> frozenset[str]:
     """The compiled modules that import a module, directly or through others; also itself, if it is one."""
+    if not module.endswith(".py"):
+        return frozenset()
     users = {_dotted(module), *affected.graph().find_downstream_modules(_dotted(module))}
-    files = [f"{name.replace('.', '/')}.py" for name in users]
+    files = [f"{name.replace('.', '/')}{ending}" for name in users for ending in (".py", "/__init__.py")]
     files = [path for path in files if (affected.ROOT / path).is_file()]
     return frozenset(path for path in files if "njit" in (affected.ROOT / path).read_text(encoding="utf-8"))
 
 
 def _dotted(path: str) -> str:
-    return path.removesuffix(".py").replace("/", ".")
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 if __name__ == "__main__":

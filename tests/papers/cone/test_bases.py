@@ -13,7 +13,7 @@ from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.bases import components
 from pipeline_lib.papers.cone.bases import experiment as bases
 from pipeline_lib.papers.cone.bases.experiment import BasisOfFold, ComparedOfFold, ShareOfFold, VotesOfFold
-from pipeline_lib.papers.cone.bases.rankings import means, signs
+from pipeline_lib.papers.cone.bases.rankings import agreement, means, signs
 from pipeline_lib.papers.cone.bases.votes import printed_votes
 from tests import readings
 from tests.papers.cone.samples import fold as fold_of_queries
@@ -285,3 +285,11 @@ def test_shares_average_folds() -> None:
     rows = [ShareOfFold(dataset="sim", fold=fold, what="risk and map", value=value) for fold, value in shares]
     [found] = bases.shares(rows)
     assert (found.what, found.share, found.folds) == ("risk and map", pytest.approx(0.75), 2)
+
+
+def test_the_risk_beside_a_ranking_is_that_of_the_pass_that_led_to_it() -> None:
+    data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
+    # After pass 1 the ranking is right, and after pass 2 wrong; the risks that were met fall, and rise later.
+    path = np.array([[[-1.0]], [[1.0]], [[-1.0]], [[-1.0]]])
+    fit = cone.Fit(path[-1], path, np.zeros(2), np.array([0.2, 0.1, 0.9]), False, 0.0, 0.0)
+    assert dict(agreement(fit, data)) == {"risk and map": 0.0, "risk and ndcg": 0.0}

@@ -1,6 +1,8 @@
 """Are converged cones, leaving out queries, and failures of Theorem 1 measured as they are defined?"""
 
+import itertools
 import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from pipeline_lib.data.rows import Row
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.kinds import worst_change
 from pipeline_lib.papers.cone.leave_out import experiment as leave_out
-from pipeline_lib.papers.cone.leave_out import failures
+from pipeline_lib.papers.cone.leave_out import failures, tradeoff
 from pipeline_lib.papers.cone.leave_out.failures import TWINS
 from pipeline_lib.theory import stability
 from tests import readings
@@ -81,3 +83,16 @@ def test_theorem_1_is_refuted_without_beta_and_with_its_mean(
         assert judgement.severity is not None
         caught = {plant.name for plant in judgement.severity.planted if plant.caught}
         assert caught >= {"no-beta", "no-twice-beta", "mean-beta"}
+
+
+def test_samples_count_as_often_as_they_are_drawn() -> None:
+    high = Fraction(3, 2)
+    samples = [one for one in itertools.product((1, 2), repeat=6) if 2 <= one.count(1) <= 4]
+    empirical = expected = Fraction(0)
+    for sample in samples:
+        u = tradeoff.best(sample.count(1), sample.count(2), high)
+        empirical += sum(tradeoff.loss(z, u, high) for z in sample) / 6
+        expected += sum(tradeoff.loss(z, u, high) for z in (1, 2)) / 2
+    found = tradeoff.of_all_samples(6, high)
+    assert found["mean_empirical_risk"] == empirical / len(samples)
+    assert found["mean_risk"] == expected / len(samples)

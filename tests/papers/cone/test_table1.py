@@ -52,3 +52,16 @@ def test_the_studies_named_for_table_1_train_all_of_its_rows() -> None:
             model.get("published") for model in study["models"] if dataset in model.get("datasets", study["datasets"])
         }
         assert set(printed.filter(pl.col("dataset") == dataset)["row"]) <= trained, name
+
+
+def test_the_best_of_a_column_is_of_its_data_set_and_measure() -> None:
+    printed = {
+        ("MQ2007", "A", "map"): 0.5,
+        ("MQ2007", "B", "map"): 0.4,
+        ("MQ2008", "A", "map"): 0.3,
+        ("MQ2008", "B", "map"): 0.2,
+        ("MQ2008", "A", "letor4_mean_ndcg"): 0.6,
+    }
+    found = {(row.dataset, row.method, row.measure): row for row in table1.as_published(printed)}
+    assert [row.best for row in found.values()] == [0.5, 0.5, 0.3, 0.3, 0.6]
+    assert found["MQ2008", "B", "MAP"].other_dataset == 0.4
