@@ -327,7 +327,7 @@ class _Read(io.FileIO):
     def readinto(self, buffer: Any) -> int | None:
         return self._named(super().readinto, buffer)
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         return self._named(super().read, size)
 
     def readall(self) -> bytes:
