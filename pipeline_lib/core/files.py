@@ -324,10 +324,10 @@ class _Read(io.FileIO):
         except OSError as error:
             raise DataError(f"{self.name}: cannot be read ({_said(error)}); check the disk, and start again") from error
 
-    def readinto(self, buffer: Any) -> int | None:
+    def readinto(self, buffer: Any, /) -> int | None:
         return self._named(super().readinto, buffer)
 
-    def read(self, size: int | None = -1) -> bytes:
+    def read(self, size: int | None = -1, /) -> bytes:
         return self._named(super().read, size)
 
     def readall(self) -> bytes:

@@ -3,7 +3,7 @@
  * The file that the variable LTR_FAULTS names is the plan below, shared by all processes of a run: what is to fail, and
  * what was counted. Another process may change it at any time, also for processes that work already. Only processes
  * whose program is a job, or the server whose forks are jobs, count; and of files only those in the plan's folder that
- * are neither code nor records of Snakemake. Memory counts from the moment that a process has opened such a file, and
+ * are neither the project's own nor records of Snakemake. Memory counts from the moment that a process has opened such a file, and
  * from a size on, so that imports do not.
  */
 #define _GNU_SOURCE
@@ -76,11 +76,17 @@ static int fails(enum operation kind, const char *what) {
     return 1;
 }
 
+/* Folders of the run whose files are the project's own, or Snakemake's. */
+static const char *const others[] = {"/.snakemake/", "/pipeline_lib/", "/workflow/", "/docs/", NULL};
+
 static int is_ours(const char *path) {
     size_t length = plan ? strlen(plan->folder) : 0;
     if (!length || strncmp(path, plan->folder, length) || path[length] != '/')
         return 0;
-    return !strstr(path, "/.snakemake/") && !strstr(path, "/__pycache__/") && !strstr(path, ".py");
+    for (const char *const *other = others; *other; other++)
+        if (!strncmp(path + length, *other, strlen(*other)))
+            return 0;
+    return !strstr(path, "/__pycache__/");
 }
 
 /* The path of an open file; nothing where it has none in the folder. */
