@@ -11,7 +11,7 @@ fi
 folder=build/formal
 files="perceptron_bound ranking_loss wrong_neighbours slam_losses slam_theorem_5 wrong_neighbours_of_slam"
 files="$files permutation_invariance cone_stability tight_weights label_decomposition"
-files="$files finite_laws regularised_risk wrong_neighbours_of_risk online_to_batch calibration top_label"
+files="$files finite_laws regularised_risk wrong_neighbours_of_risk online_to_batch calibration top_label two_documents"
 rm -rf $folder
 mkdir -p $folder
 # Warnings of the library's own files say nothing of these.

@@ -9,11 +9,13 @@
 
    Contents
      The game              learners, what they have seen, their loss
-     Laws of one look      if two laws give each document the same law of its label,
-                           learners play alike against both
+     Indistinguishable     are two laws that give each document the same law of its
+                           label: learners play alike against both
      Linear regret         against one of two such laws
      Theorem 5.2           two such laws with opposite orders of E[G/Z]
      A false neighbour     two documents: no such laws have opposite orders
+
+   The file two_documents.v proves that the theorem is false for two documents.
 *)
 
 From formal Require Import library perceptron_bound ranking_loss finite_laws.
@@ -53,7 +55,7 @@ End Play.
 Definition fixed_loss s (y : nat -> labels) T : R := \sum_(t < T) phi s (y t).
 
 (* ------------------------------------------------------------------------- *)
-(* Laws of one look *)
+(* Indistinguishable laws *)
 
 Implicit Types (p q : finite_law R [finType of labels]).
 
@@ -93,11 +95,11 @@ by rewrite mean_law_of.
 Qed.
 
 (* Each document has the same law of its label under p and q. *)
-Definition same_look p q := forall j (f : nat -> R),
+Definition indistinguishable p q := forall j (f : nat -> R),
   average p (fun y => f (y j)) = average q (fun y => f (y j)).
 
 (* Then the learner sees the same under both. *)
-Lemma seen_alike p q A T t (f : seq nat -> R) : same_look p q -> (t <= T)%N ->
+Lemma seen_alike p q A T t (f : seq nat -> R) : indistinguishable p q -> (t <= T)%N ->
   finite_expect p (fun S : sample labels T => f (seen A (rounds S) t))
     = finite_expect q (fun S : sample labels T => f (seen A (rounds S) t)).
 Proof.
@@ -115,7 +117,7 @@ Qed.
 Section TwoLaws.
 
 Variables (p q : finite_law R [finType of labels]).
-Hypothesis alike : same_look p q.
+Hypothesis alike : indistinguishable p q.
 
 Definition middle_weight (y : labels) : R := (p y + q y) / 2%:R.
 
@@ -278,7 +280,7 @@ Definition pair_last : finite_law R [finType of labels] :=
   image_law (coin R) (fun pair => relevant n (if pair then [set d1; d2] else [set d0])).
 
 (* The label of each document is relevant with the same probability. *)
-Lemma pairs_look_alike : same_look pair_first pair_last.
+Lemma pairs_indistinguishable : indistinguishable pair_first pair_last.
 Proof.
 move=> j f; rewrite !average_image !big_bool /= !relevantE !inE.
 case: (eqVneq j d0) => [->|_] /=; first by rewrite addrC.
@@ -338,7 +340,7 @@ set s := g _ in g_least g_only; set s' := h _ in h_least h_only.
 set mid := k _ in k_least.
 exists (gap phi pair_first pair_last s s' mid), s, s'; split; last first.
   move=> Seed P A T loss_ok.
-  exact: (linear_regret pairs_look_alike s s' k_least loss_ok).
+  exact: (linear_regret pairs_indistinguishable s s' k_least loss_ok).
 have s_order : s d0 < s d2 := g_order _ _ _ order_of_pair_first.
 have s'_order : s' d2 < s' d0 := h_order _ _ _ order_of_pair_last.
 rewrite ltNge; apply/negP; rewrite subr_le0 [X in X <= _]average_middle.
@@ -358,8 +360,8 @@ End Theorem52.
 (* ------------------------------------------------------------------------- *)
 (* A false neighbour *)
 
-(* For two documents with binary labels, laws that look alike have the same order of
-   E[G/Z], so that the theorem has no such proof for them. *)
+(* For two documents with binary labels, indistinguishable laws have the same order of
+   E[G/Z]. *)
 Section TwoDocuments.
 
 Variables (R : realFieldType) (G : gain R) (D : discount R).
@@ -372,30 +374,34 @@ apply/ffunP => i; apply/val_inj; rewrite /= relevantE inE.
 by case: (y i) => [[|[|]]].
 Qed.
 
-Theorem two_documents_that_look_alike p q : same_look p q ->
+(* The difference of two documents is that of their labels. *)
+Lemma share_difference (y : labels 2 1) i j :
+  share G D y i - share G D y j = ((y i)%:R - (y j)%:R) / D 0%N.
+Proof.
+have share_zero k : y k = 0%N :> nat -> share G D y k = 0.
+  by move=> y0; rewrite /share y0 G0 mul0r.
+have share_alone k l : y k = 1%N :> nat -> y l = 0%N :> nat -> l != k ->
+    share G D y k = (D 0%N)^-1.
+  move=> yk yl l_k; rewrite [y]label_set share_relevant ?gt_eqF // inE yk /= mul1r.
+  suff -> : [set i0 | (0 < y i0)%N] = [set k] by rewrite cards1 big_ord1.
+  apply/setP => o; rewrite !inE; have [->|o_k] := eqVneq o k; first by rewrite yk.
+  suff -> : o = l by rewrite yl.
+  by case: (two_cases o) (two_cases l) (two_cases k) o_k l_k => -> [] -> [] ->.
+have binary k : y k = 0%N :> nat \/ y k = 1%N :> nat.
+  by case: (y k) => [[|[|]]] // ? /=; [left | right].
+have [<-|j_i] := eqVneq j i; first by rewrite !subrr mul0r.
+case: (binary i) (binary j) => yi [] yj; rewrite ?yi ?yj.
+- by rewrite !share_zero // !subrr mul0r.
+- by rewrite (share_zero i) // (share_alone j i) 1?eq_sym // !sub0r mulN1r.
+- by rewrite (share_alone i j) // (share_zero j) // !subr0 mul1r.
+by rewrite subrr mul0r /share yi yj subrr.
+Qed.
+
+Theorem indistinguishable_laws_of_two_documents p q : indistinguishable p q ->
   forall i j, mean_share G D p i - mean_share G D p j
               = mean_share G D q i - mean_share G D q j.
 Proof.
-move=> alike i j.
-have diff (y : labels 2 1) : share G D y i - share G D y j
-    = ((y i)%:R - (y j)%:R) / D 0%N.
-  have share_zero k : y k = 0%N :> nat -> share G D y k = 0.
-    by move=> y0; rewrite /share y0 G0 mul0r.
-  have share_alone k l : y k = 1%N :> nat -> y l = 0%N :> nat -> l != k ->
-      share G D y k = (D 0%N)^-1.
-    move=> yk yl l_k; rewrite [y]label_set share_relevant ?gt_eqF // inE yk /= mul1r.
-    suff -> : [set i0 | (0 < y i0)%N] = [set k] by rewrite cards1 big_ord1.
-    apply/setP => o; rewrite !inE; have [->|o_k] := eqVneq o k; first by rewrite yk.
-    suff -> : o = l by rewrite yl.
-    by case: (two_cases o) (two_cases l) (two_cases k) o_k l_k => -> [] -> [] ->.
-  have binary k : y k = 0%N :> nat \/ y k = 1%N :> nat.
-    by case: (y k) => [[|[|]]] // ? /=; [left | right].
-  have [<-|j_i] := eqVneq j i; first by rewrite !subrr mul0r.
-  case: (binary i) (binary j) => yi [] yj; rewrite ?yi ?yj.
-  - by rewrite !share_zero // !subrr mul0r.
-  - by rewrite (share_zero i) // (share_alone j i) 1?eq_sym // !sub0r mulN1r.
-  - by rewrite (share_alone i j) // (share_zero j) // !subr0 mul1r.
-  by rewrite subrr mul0r /share yi yj subrr.
+move=> alike i j; have diff (y : labels 2 1) := share_difference y i j.
 have each (r : finite_law R [finType of labels 2 1]) :
     mean_share G D r i - mean_share G D r j
     = average r (fun y => (y i)%:R / D 0%N) - average r (fun y => (y j)%:R / D 0%N).
