@@ -91,12 +91,18 @@ def test_slips_are_counted_by_part_and_by_what_notices_them() -> None:
         ({}, ("survived", "")),
         ({"statuses": {"a-b": "refuted", "a-c": "not-run"}}, ("verdict", "a-b: verified -> refuted")),
         ({"recomputed": ["card a-b"]}, ("invariant", "recomputation: card a-b")),
-        ({"record": {"a-b": {"trials": 2}}}, ("invariant", "record of evidence: a-b: trials 3 -> 2")),
+        ({"record": {"a-b": {"trials": 2, "margin": 1.5}}}, ("invariant", "record of evidence: a-b: trials 3 -> 2")),
+        ({"record": {"a-b": {"trials": 3, "margin": 2}}}, ("invariant", "record of evidence: a-b: margin 1.5 -> 2")),
+        ({"record": {"a-b": {"trials": 4, "margin": 1.2}}}, ("survived", "")),  # it is tested more severely
         ({STOPPED: "stopped"}, ("verdict", "a job: None -> stopped")),
     ],
 )
 def test_what_is_judged_again_is_compared_with_what_was(changed: dict[str, object], expected: tuple[str, str]) -> None:
-    before = {"statuses": {"a-b": "verified", "a-c": "not-run"}, "record": {"a-b": {"trials": 3}}, "recomputed": []}
+    before = {
+        "statuses": {"a-b": "verified", "a-c": "not-run"},
+        "record": {"a-b": {"trials": 3, "margin": 1.5}},
+        "recomputed": [],
+    }
     assert slips.differing(before, {**before, **changed}) == expected
 
 

@@ -2,9 +2,9 @@
 
     python -m tools.mutation.rejudged results/default
 
-prints, as JSON, the status of every claim; how many trials it has, how many of them could have failed, its margin and
-the negative controls that were caught, as far as the record of evidence keeps them; and which numbers of its card the
-recomputation does not find in the tables. :mod:`tools.mutation.slips` runs it with slips in the code.
+prints, as JSON, the status of every claim; how many trials it has, how many of them could have failed, and its margin,
+which the record of evidence keeps; and which numbers of its card the recomputation does not find in the tables.
+:mod:`tools.mutation.slips` runs it with slips in the code.
 """
 
 import json
@@ -48,7 +48,6 @@ def _recorded(claim: judged.JudgedClaim) -> dict[str, Any]:
         "trials": severity.trials,
         "could have failed": severity.informative,
         "margin": None if factor is None or math.isinf(factor) else float(f"{factor:.4g}"),
-        "caught": sum(one.caught for one in severity.planted),
     }
 
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline_lib.core import processor
+from pipeline_lib.study.evidence import SHARE
 from tests.workflow.job_server import LIBRARIES
 from tools import affected
 from tools.mutation.__main__ import STOPPED, Trial, Verdicts, put_into
@@ -241,13 +242,15 @@ class Rejudged:
 def differing(before: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, str]:
     """What notices a slip, and where, by what :mod:`tools.mutation.rejudged` found without it and with it.
 
+    The record of evidence refuses what makes the test of a claim weaker (:mod:`pipeline_lib.study.evidence`).
+
     Example
     -------
     >>> one = {"statuses": {"a-b": "verified"}, "record": {"a-b": {"trials": 3, "margin": 1.5}}, "recomputed": []}
     >>> differing(one, {**one, "statuses": {"a-b": "refuted"}})
     ('verdict', 'a-b: verified -> refuted')
-    >>> differing(one, {**one, "record": {"a-b": {"trials": 3, "margin": 1.2}}})
-    ('invariant', 'record of evidence: a-b: margin 1.5 -> 1.2')
+    >>> differing(one, {**one, "record": {"a-b": {"trials": 3, "margin": 2.5}}})
+    ('invariant', 'record of evidence: a-b: margin 1.5 -> 2.5')
     """
     if STOPPED in found:
         return "verdict", f"{STOPPED}: None -> stopped"
@@ -260,12 +263,21 @@ def differing(before: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str,
     if wrong := [name for name in found["recomputed"] if name not in before["recomputed"]]:
         return "invariant", f"recomputation: {_some(wrong)}"
     kept = [
-        f"{claim}: {what} {number} -> {found['record'][claim][what]}"
+        f"{claim}: {what} {numbers[what]} -> {found['record'][claim][what]}"
         for claim, numbers in before["record"].items()
-        for what, number in numbers.items()
-        if found["record"][claim][what] != number
+        for what in numbers
+        if _weaker(what, numbers[what], found["record"][claim][what])
     ]
     return ("invariant", f"record of evidence: {_some(kept)}") if kept else ("survived", "")
+
+
+def _weaker(what: str, before: float | None, now: float | None) -> bool:
+    """Whether a number says that a claim is tested less severely, so that the record of evidence refuses it."""
+    if what == "margin":
+        return before is not None and (now or 0.0) > before * (1 + SHARE)
+    assert before is not None
+    assert now is not None
+    return now < before * (1 - SHARE if what == "could have failed" else 1)
 
 
 def _some(found: Sequence[str]) -> str:
