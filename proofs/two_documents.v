@@ -429,8 +429,8 @@ End TwoDocuments.
 
 (* The surrogate has equation (8), and for every N there is a learner with draws
    that are independent, whose expected regret after N^3 rounds is at most C N^2
-   against every sequence of labels and scores s, where C depends on s and D(1). So
-   Theorem 5.2 needs three documents, or more grades. *)
+   against every sequence of labels and scores s, where C depends on s and on the
+   discount of the first rank only. *)
 Theorem topk_theorem_5_2_is_false_for_two_documents (R : realFieldType)
     (G : gain R) (D : discount R) : 0 < G 1%N -> 0 < D 0%N ->
   exists phi : ('I_2 -> R) -> labels 2 1 -> R, equation_8 G D phi /\
