@@ -240,7 +240,7 @@ def _received(connection: socket.socket) -> Request | None:
         caller = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         folder, command, arguments, surroundings = json.loads(content)
         return Request(folder, command, arguments, surroundings, int.from_bytes(caller[:4], sys.byteorder), files)
-    except (OSError, ValueError):
+    except (OSError, ValueError, MemoryError):
         _close(files)
         return None
     finally:

@@ -40,7 +40,7 @@ SHORT = -1
 ERRORS: dict[str, tuple[int, ...]] = {
     "write": (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EINTR, SHORT),
     "log": (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EINTR, SHORT),
-    "read": (errno.EIO, errno.EINTR),
+    "read": (errno.EIO,),
     "open": (errno.EMFILE, errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EINTR),
     "rename": (errno.EIO, errno.ENOSPC, errno.EDQUOT),
     "fsync": (errno.EIO, errno.ENOSPC),
@@ -54,7 +54,7 @@ ERRORS: dict[str, tuple[int, ...]] = {
     "mmap": (errno.ENOMEM,),
     "malloc": (errno.ENOMEM,),
 }
-"""How a call of each kind may fail."""
+"""How a call of each kind may fail. Linux interrupts no reading of a file on a disk."""
 _PLAN = struct.Struct(f"=6q{len(OPERATIONS)}q512s512s")
 
 

@@ -5,6 +5,7 @@ import re
 import resource
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -279,3 +280,19 @@ def test_where_there_can_be_no_server_there_is_none(tmp_path: Path, monkeypatch:
     job_server.start(job_server.FEWEST_JOBS)
     assert handing_over.VARIABLE not in os.environ
     assert [path.name for path in tmp_path.iterdir()] == [".snakemake"]
+
+
+class Refused(socket.socket):
+    """A connection for whose content there is no memory."""
+
+    def recv(self, *arguments: int) -> bytes:
+        raise MemoryError
+
+
+def test_a_server_without_memory_for_what_is_handed_over_refuses_it() -> None:
+    one, other = socket.socketpair()
+    with other, Refused(fileno=one.detach()) as connection:
+        socket.send_fds(other, [(9).to_bytes(8, "big")], [other.fileno()] * 3)
+        before = len(os.listdir("/proc/self/fd"))
+        assert job_server._received(connection) is None
+        assert len(os.listdir("/proc/self/fd")) == before
