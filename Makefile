@@ -8,7 +8,7 @@
 # make mutants    try random errors that no test has been tried on yet; hours, and it goes on where it was stopped
 # make slips      put every kept slip of a scientist into the code and run the test that notices it; an hour or more
 # make evidence-mutants  make slips in the evidence of every claim of the default study, which must be there already
-# make formal     check the proofs in Coq of the loss bound that is free of the list length; Coq must be there already
+# make formal     check the theorems that are proved in Coq; Coq must be there already
 # make lint       formatting, lint, types, and Snakemake's own lint
 # make bench      install the peers, measure for a quarter of an hour, and write docs/benchmarks.md and its rows
 # make conformance  install libraries that compute NDCG, ask them all, and write docs/conformance.md and its rows
