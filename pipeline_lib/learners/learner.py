@@ -23,8 +23,8 @@ __all__: list[str] = []  # internal: what is asked of a learner while work is pl
 
 Train = Callable[[RankingData, RankingData, Mapping[str, Any], Any], Trained]
 
-IMPORTS = 0.1
-"""Seconds that a job takes to load what nearly all learners need; their libraries are imported where jobs start."""
+IMPORTS = 0.6
+"""Seconds that a process takes to import what nearly all learners need; a job that is a fork has it imported."""
 
 
 TRAINING, VALIDATION = 0.6, 0.2

@@ -24,8 +24,8 @@ COSTS: Mapping[str, Cost] = {
     "register_data": Cost(0.3, 0.01, 300.0, 0.0),
     "convert_data": Cost(0.7, 0.08, 900.0, 0.0),
     "examine_data": Cost(1.0, 0.1, 900.0),
-    "train_model": Cost(0.2, 0.02, 500.0),
-    "train_fold": Cost(0.2, 0.02, 500.0),
+    "train_model": Cost(0.3, 0.02, 500.0),
+    "train_fold": Cost(0.3, 0.02, 500.0),
     "evaluate_model": Cost(0.3, 0.02, 500.0, 9.0),
     "summarise_results": Cost(1.0, 0.0, 800.0),
     "compare_models": Cost(0.3, 0.0, 800.0),
@@ -106,14 +106,16 @@ class Estimate(NamedTuple):
 
 
 def one_after_another(seconds: Sequence[float], imports: float) -> float:
-    """The seconds of pieces of work in one job, given those of each in a job of its own, with its imports.
+    """The seconds of pieces of work in one job, given those of each in a process of its own, with its imports.
+
+    The job is a fork of a process that has imported the libraries.
 
     Example
     -------
     >>> one_after_another([1.0, 2.0, 1.5], imports=0.5)
-    3.5
+    3.0
     """
-    return math.fsum(max(one - imports, 0.0) for one in seconds) + min(max(seconds, default=0.0), imports)
+    return math.fsum(max(one - imports, 0.0) for one in seconds)
 
 
 def power(dataset: str, queries: int, models: int, level: float) -> str:

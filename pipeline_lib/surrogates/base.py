@@ -35,7 +35,8 @@ class Surrogate(ABC):
 
     A subclass states its formula, sets the class attributes, and implements ``unchecked`` and, as far as these are
     known, ``lipschitz``, ``smoothness``, ``bound``, ``excess_bound`` and what is exact.
-    :func:`pipeline_lib.surrogates.checking.check` tells whether all this is true of its values.
+    :func:`pipeline_lib.surrogates.checking.check` tells whether this is true of its values, but for the formula and for
+    what is exact.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
 """Is what the class of a surrogate says of it true?
 
 Solvers and bounds believe what a class states: a certificate is computed from gradients, so that a gradient of zeros
-would prove every ranker optimal. :func:`check` therefore compares all statements of a class with the values of its loss
-on short lists, and one of twelve documents:
+would prove every ranker optimal. :func:`check` therefore compares the statements of the table with the values of its
+loss on short lists, and one of twelve documents:
 
 | statement | how it is tried |
 |---|---|
@@ -61,7 +61,7 @@ class _Lists:
 
 @checked
 def check(surrogate: Surrogate) -> None:
-    """Compare everything that the class of ``surrogate`` states with the values of its loss, within a second.
+    """Compare what solvers and bounds believe of the class of ``surrogate`` with the values of its loss.
 
     What is tried, and how, is the table of :mod:`pipeline_lib.surrogates.checking`. Everything that is drawn comes from
     one seed, so that two calls agree. A learner calls this once for each class that the tests of the package do not

@@ -2,12 +2,12 @@
 
 import bz2
 import gzip
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pipeline_lib.core import files
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.sources import trec
 
@@ -77,14 +77,14 @@ def test_names_end_at_blanks_of_ascii_alone(written) -> None:
 
 def test_a_file_is_opened_once(written, monkeypatch) -> None:
     opened: list[Any] = []
-    builtin = open
+    kept = {"open": open, "of reading": files._Read}
 
-    def counting(*given: Any, **more: Any) -> io.IOBase:
-        opened.append(given[0])
-        return builtin(*given, **more)
+    def counting(way: str) -> Any:
+        return lambda *given, **more: opened.append(given[0]) or kept[way](*given, **more)
 
     path = written(b"".join(b"%d Q0 a 1 0.5 x\n" % (q % 50) for q in range(50)))
-    monkeypatch.setattr("builtins.open", counting)
+    monkeypatch.setattr("builtins.open", counting("open"))
+    monkeypatch.setattr(files, "_Read", counting("of reading"))
     run = trec.Run(path)
     assert [run.scores(query) for query in run.queries] == [{"a": 0.5}] * 50
     assert len(opened) == 1
