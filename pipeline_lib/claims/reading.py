@@ -29,7 +29,7 @@ from pipeline_lib.claims.trials import Trial, Value, is_number
 from pipeline_lib.claims.verdicts import Name, Prose, Titled
 from pipeline_lib.core.errors import DataError
 from pipeline_lib.core.expressions import column, evaluated, parsed
-from pipeline_lib.core.markup import rounded
+from pipeline_lib.core.markup import Direction, rounded
 from pipeline_lib.core.settings import Settings, Truth, demand
 from pipeline_lib.statistics import Interval
 
@@ -262,10 +262,12 @@ def _written(number: Any, form: str, before: str) -> str:
     digits = re.fullmatch(r",?\.(\d)([f%g])", form)
     side = re.search(r"\b(at least|at most|up to) $", before)
     if digits and side and number:
-        places = (
-            {"decimals": int(digits[1]) + 2 * (digits[2] == "%")} if digits[2] != "g" else {"digits": int(digits[1])}
-        )
-        number = rounded(number, "down" if side[1] == "at least" else "up", **places)
+        towards: Direction = "down" if side[1] == "at least" else "up"
+        places = int(digits[1])
+        if digits[2] == "g":
+            number = rounded(number, towards, digits=places)
+        else:
+            number = rounded(number, towards, decimals=places + (2 if digits[2] == "%" else 0))
     return format(number, form)
 
 

@@ -1,6 +1,5 @@
 """Compare a data set's raw text files with its manifest by SHA-256, and obtain missing files again."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +20,5 @@ def run(
     raw = manifest.parent.parent
     listed = required(data_set, raw)
     if data_set.source == "download" and not all(path.exists() for path in listed.files(raw).values()):
-        network = not os.environ.get(mirrors.OFFLINE)
-        acquisition.obtain(data_set, raw, mirrors.configured_mirrors(), network=network)
+        acquisition.obtain(data_set, raw, mirrors.configured_mirrors(), network=mirrors.network_allowed())
     raw_files.write_record(record, raw_files.check(data_set, raw, listed), planned_with)

@@ -1,6 +1,5 @@
 """Find a data set by hand, in a mirror (LTR_MIRROR) or on the network; unpack and verify its parts."""
 
-import os
 import sys
 from typing import Annotated
 
@@ -19,7 +18,7 @@ def run(
     """Obtain the data set, keeping parts that are already complete."""
     data_set = catalog.get(dataset)
     raw = manifest.parent.parent
-    network = not (offline or os.environ.get(mirrors.OFFLINE))
+    network = mirrors.network_allowed() and not offline
     listed = acquisition.obtain(data_set, raw, mirrors.configured_mirrors(), network=network)
     listed.write(raw)  # also where there is one: the job must have made what it promises
     for part in listed.parts:

@@ -44,8 +44,7 @@ def compare(study: Study, found: Comparison) -> None:
 
 
 def _compare(found: Comparison, part: pl.DataFrame, ranker: Mapping[str, Any], path: Path) -> None:
-    queries = _queries(path)
-    largest = max(label for _, labels in queries for label in labels)
+    queries, largest = _queries(path)
     for row in part.iter_rows(named=True):
         start, labels = queries[row["query"]]
         ranked = _ranked(ranker, _features(path, start, len(labels)), labels)
@@ -59,8 +58,8 @@ def _compare(found: Comparison, part: pl.DataFrame, ranker: Mapping[str, Any], p
 
 
 @lru_cache(maxsize=2)
-def _queries(path: Path) -> list[tuple[int, list[int]]]:
-    """Where the documents of every query begin, and their labels."""
+def _queries(path: Path) -> tuple[list[tuple[int, list[int]]], int]:
+    """Where the documents of every query begin, and their labels; and the largest label."""
     stored = pl.read_parquet(path, columns=["qid", "label"])
     found: list[tuple[int, list[int]]] = []
     last = None
@@ -69,7 +68,7 @@ def _queries(path: Path) -> list[tuple[int, list[int]]]:
             found.append((place, []))
         found[-1][1].append(label)
         last = name
-    return found
+    return found, int(stored["label"].max())  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=1000)

@@ -95,10 +95,12 @@ def queries(path: str | os.PathLike[str], fold: Natural, part: Part) -> NDArray[
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    needed = ["fold", "part", "query"]
     with storage.checked(path) as file:
-        table = pq.ParquetFile(file).read(use_threads=False)
-    if not {"fold", "part", "query"} <= set(table.column_names):
-        raise DataError(f"{path}: expected the columns fold, part and query, found {', '.join(table.column_names)}")
+        stored = pq.ParquetFile(file)
+        if not set(needed) <= set(names := stored.schema_arrow.names):
+            raise DataError(f"{path}: expected the columns fold, part and query, found {', '.join(names)}")
+        table = stored.read(columns=needed, use_threads=False)
     folds = column_values(table, "fold", path)
     known = np.unique(folds).tolist()
     if fold not in known:

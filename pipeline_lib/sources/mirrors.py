@@ -27,6 +27,11 @@ OFFLINE = "LTR_OFFLINE"
 _ADDRESS = re.compile(r"(?:https?|file)://\S+", re.IGNORECASE)
 
 
+def network_allowed() -> bool:
+    """Whether the environment lets a job use the network."""
+    return not os.environ.get(OFFLINE)
+
+
 @checked
 @dataclass(frozen=True)
 class Mirrors:

@@ -105,19 +105,6 @@ class Estimate(NamedTuple):
         return max(10, math.ceil(self.seconds / 6)) * 2 ** (attempt - 1)
 
 
-def one_after_another(seconds: Sequence[float], imports: float) -> float:
-    """The seconds of pieces of work in one job, given those of each in a process of its own, with its imports.
-
-    The job is a fork of a process that has imported the libraries.
-
-    Example
-    -------
-    >>> one_after_another([1.0, 2.0, 1.5], imports=0.5)
-    3.0
-    """
-    return math.fsum(max(one - imports, 0.0) for one in seconds)
-
-
 def power(dataset: str, queries: int, models: int, level: float) -> str:
     """What comparing all pairs of some models on a data set can show, by the number of its test queries.
 

@@ -6,6 +6,7 @@ The start of a job takes up to two seconds. Where a training takes less than a f
 
 import contextlib
 import json
+import math
 import re
 from collections.abc import Sequence
 from functools import cached_property
@@ -129,7 +130,8 @@ class Trainings:
         """What a job takes that trains a model on some folds, one after the other."""
         size, cost = self._data.size(dataset), planning.cost("train_model")
         taken = [self._seconds(dataset, model, fold, size) for fold in folds]
-        extra = planning.one_after_another(taken, learners.learner.IMPORTS)
+        # The job is a fork of a process that has imported the libraries.
+        extra = math.fsum(max(one - learners.learner.IMPORTS, 0.0) for one in taken)
         settings = self._study.settings(model, dataset, self._study.folds(dataset)[0])
         extra_mb = learners.get(self._study.model(model).algorithm).memory(settings, size)
         return planning.Estimate.of(cost, size.cells, extra, extra_mb)
