@@ -220,7 +220,8 @@ def given(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, Any] | None:
         "counted": counted,
         "every": list(map(_of_claim, every)),
         "by_proof": sum(claim.status in BY_PROOF.values() for claim in every),
-        "certificates": len(certificates(every)),
+        "by_coq": sum(bool(claim.coq) and claim.status in BY_PROOF.values() for claim in every),
+        "certificates": len(certificates(claim for claim in every if not claim.coq)),
         "noise": noise(every),
     }
 

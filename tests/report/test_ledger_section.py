@@ -105,6 +105,10 @@ def test_a_certificate_of_two_claims_is_counted_once() -> None:
     every = (*proved, replace(claims[2], status="verified", proofs=(part,)))
     assert summary(JudgedStudy("study", every, {}), ["slam"])["statuses"][0] == "2 proved for sizes, 1 verified"
     assert certificates(every) == {"shared/a.toml"}
+    by_coq = replace(proved[0], status="proved", coq=("slam_losses.slam_lemma_1",), proofs=())
+    found = given(JudgedStudy("study", (by_coq, proved[1]), {"slam": JudgedPaper("A title", "An author")}), ["slam"])
+    assert found is not None
+    assert [found[key] for key in ("by_proof", "by_coq", "certificates")] == [2, 1, 1]
 
 
 def test_errata_are_counted_by_kind() -> None:
